@@ -1,0 +1,33 @@
+// What travels with the program: schemas, migrations, pages and worker code.
+// From a checkout they are files below the project's root; in the executable they are assets inside it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getAsset, isSea } from 'node:sea';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+const root = join(import.meta.dirname, '..');
+
+/** The text of an embedded file; `path` is relative to the project's root, e.g. `schemas/names.json`. */
+export function embeddedText(path: string): string {
+  return isSea() ? getAsset(path, 'utf8') : readFileSync(join(root, path), 'utf8');
+}
+
+/** The names of the embedded files directly in a folder, sorted. */
+export function embeddedNames(folder: string): string[] {
+  if (!isSea()) return readdirSync(join(root, folder)).sort();
+  const all = JSON.parse(getAsset('assets.json', 'utf8')) as string[];
+  return all.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1)).sort();
+}
+
+/**
+ * Starts a worker thread from a source file such as `src/review/worker.ts`.
+ * Inside the executable a worker cannot be started from a path, so its bundled code is an asset of the same name.
+ */
+export function startWorker(entry: string, options: WorkerOptions = {}): Worker {
+  return isSea()
+    ? new Worker(getAsset(entry, 'utf8'), { ...options, eval: true })
+    : new Worker(join(root, entry), options);
+}
+
+/** How a part of the appliance is handed `startWorker`. */
+export type StartWorker = (options?: WorkerOptions) => Worker;

@@ -1,0 +1,28 @@
+// Ids: 32 letters and digits for accounts and packages, UUIDs for uploads and sessions.
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export interface NewIds {
+  /** 32 characters of `[a-zA-Z0-9]`, as the online store gives accounts and packages. */
+  id(): string;
+  uuid(): string;
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+export const randomIds: NewIds = {
+  id() {
+    let id = '';
+    // Bytes from 248 on are thrown away so that each of the 62 characters is equally likely.
+    while (id.length < 32) for (const byte of randomBytes(40)) if (byte < 248 && id.length < 32) id += alphabet[byte % 62];
+    return id;
+  },
+  uuid: () => randomUUID(),
+};
+
+/** An account id of the online world, or one of ours. */
+export const isAccountId = (text: string): boolean => /^(?:[a-zA-Z0-9]{32}|[-a-z0-9]{2,28})$/.test(text);
+
+/** A package id: 32 letters and digits. */
+export const isPackageId = (text: string): boolean => /^[a-zA-Z0-9]{32}$/.test(text);
+
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

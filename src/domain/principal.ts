@@ -1,0 +1,43 @@
+// The principal: the account a token stands for, and how far that token reaches.
+import { matchesChannel, type Channel } from './channel.ts';
+import type { Permission } from './permission.ts';
+import { selects, type PackageSelector } from './selector.ts';
+
+/**
+ * What a token's caveats leave of its account's rights.
+ * `null` is unrestricted. Each caveat of a kind adds a list; something is allowed when every list allows it.
+ */
+export interface Restrictions {
+  permissions: Permission[] | null;
+  channels: string[][] | null;
+  packages: PackageSelector[][] | null;
+}
+
+export interface Principal extends Restrictions {
+  accountId: string;
+  username: string;
+  displayName: string;
+  email: string;
+  validation: string;
+  storeAdministrator: boolean;
+  sessionId: string;
+}
+
+/** Whether the token may touch this package. */
+export const reachesPackage = (token: Restrictions, subject: { type: string; id?: string; name: string }): boolean =>
+  token.packages === null || token.packages.every((list) => list.some((selector) => selects(selector, subject)));
+
+/** Whether the token may release to this channel. */
+export const reachesChannel = (token: Restrictions, channel: Channel): boolean =>
+  token.channels === null || token.channels.every((globs) => globs.some((glob) => matchesChannel(glob, channel)));
+
+/**
+ * The lists as one list, for showing: what every list names in the same words.
+ * Lists that say the same thing in other words (an id here, a name there) still bind together when enforced.
+ */
+export function inCommon<Item>(lists: Item[][] | null): Item[] | null {
+  if (lists === null) return null;
+  const [first = [], ...others] = lists;
+  const words = others.map((list) => new Set(list.map((item) => JSON.stringify(item))));
+  return first.filter((item) => words.every((seen) => seen.has(JSON.stringify(item))));
+}

@@ -1,0 +1,10 @@
+// The states of an upload's review and of a revision.
+
+/** `new` awaits review, `scanned` awaits a person, the other two are final. */
+export const uploadStatuses = ['new', 'scanned', 'approved', 'rejected'] as const;
+export type UploadStatus = (typeof uploadStatuses)[number];
+
+export const isInReview = (status: UploadStatus): boolean => status === 'new' || status === 'scanned';
+
+/** `released` once it has been in a channel. */
+export type RevisionStatus = 'approved' | 'released' | 'rejected';

@@ -1,0 +1,59 @@
+// Accounts: the people who publish, and their roles.
+import { sql, type Queries } from './database.ts';
+
+export interface Account {
+  id: string;
+  username: string;
+  displayName: string;
+  email: string;
+  validation: string;
+  createdAt: string;
+}
+
+export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (id: string) =>
+    db.get<Account>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM accounts WHERE id = ${id}`),
+
+  /** Every account in the order of creation, with the roles it holds. */
+  async list(): Promise<(Account & { roles: string[] })[]> {
+    const rows = await db.all<Account & { admin: number; brands: string | null }>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt",
+        EXISTS (SELECT 1 FROM store_administrators WHERE account_id = id) AS admin,
+        (SELECT json_group_array(brand_account_id) FROM brand_administrators WHERE account_id = id) AS brands
+      FROM accounts ORDER BY created_at, id`);
+    return rows.map(({ admin, brands, ...account }) => ({
+      ...account,
+      roles: [
+        ...(admin === 1 ? ['store-admin'] : []),
+        ...(JSON.parse(brands ?? '[]') as string[]).map((brand) => `brand-admin:${brand}`),
+      ],
+    }));
+  },
+
+  /** Which of id, username and e-mail already belongs to somebody. */
+  async taken(account: Pick<Account, 'id' | 'username' | 'email'>): Promise<'id' | 'username' | 'email' | undefined> {
+    const row = await db.get<{ which: 'id' | 'username' | 'email' }>(sql`
+      SELECT CASE WHEN id = ${account.id} THEN 'id' WHEN username = ${account.username} THEN 'username' ELSE 'email' END AS which
+      FROM accounts WHERE id = ${account.id} OR username = ${account.username} OR email = ${account.email} LIMIT 1`);
+    return row?.which;
+  },
+
+  isStoreAdministrator: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
+});
+
+export const accountChanges = (db: Queries) => ({
+  ...accounts(db),
+
+  add: (account: Account) =>
+    db.run(sql`
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at)
+      VALUES (${account.id}, ${account.username}, ${account.displayName}, ${account.email}, ${account.validation}, ${account.createdAt})`),
+
+  makeStoreAdministrator: (id: string, since: string) =>
+    db.run(sql`INSERT INTO store_administrators (account_id, since) VALUES (${id}, ${since}) ON CONFLICT DO NOTHING`),
+
+  endStoreAdministrator: (id: string) => db.run(sql`DELETE FROM store_administrators WHERE account_id = ${id}`),
+});

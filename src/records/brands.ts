@@ -1,0 +1,57 @@
+// Brands: accounts that own device models, and who administers them.
+import type { Account } from './accounts.ts';
+import { sql, type Queries } from './database.ts';
+
+export interface Brand {
+  accountId: string;
+  name: string;
+  createdAt: string;
+  createdBy: string;
+  modifiedAt: string | null;
+  modifiedBy: string | null;
+}
+
+export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (accountId: string) =>
+    db.get<Brand>(sql`
+      SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy",
+        modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      FROM brands WHERE account_id = ${accountId}`),
+
+  /** Whether an account administers a brand; a brand's own account always does. */
+  isAdministrator: async (brandAccountId: string, accountId: string) =>
+    brandAccountId === accountId ||
+    undefined !==
+      (await db.get(sql`
+        SELECT 1 FROM brand_administrators WHERE brand_account_id = ${brandAccountId} AND account_id = ${accountId}`)),
+
+  /** The accounts named as creator or modifier of something, by id. */
+  async people(ids: (string | null)[]): Promise<Map<string, Account>> {
+    const rows = await db.all<Account>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM json_each(${JSON.stringify(ids)}) AS wanted CROSS JOIN accounts ON accounts.id = wanted.value`);
+    return new Map(rows.map((account) => [account.id, account]));
+  },
+});
+
+export const brandChanges = (db: Queries) => ({
+  ...brands(db),
+
+  /** Makes an account a brand; false when it is one already. */
+  claim: async (brand: Brand) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO brands (account_id, name, created_at, created_by)
+      VALUES (${brand.accountId}, ${brand.name}, ${brand.createdAt}, ${brand.createdBy})
+      ON CONFLICT DO NOTHING`)),
+
+  addAdministrator: (brandAccountId: string, accountId: string, since: string) =>
+    db.run(sql`
+      INSERT INTO brand_administrators (brand_account_id, account_id, since)
+      VALUES (${brandAccountId}, ${accountId}, ${since})
+      ON CONFLICT DO NOTHING`),
+
+  removeAdministrator: (brandAccountId: string, accountId: string) =>
+    db.run(sql`
+      DELETE FROM brand_administrators WHERE brand_account_id = ${brandAccountId} AND account_id = ${accountId}`),
+});

@@ -1,0 +1,31 @@
+// The door to the database: a tag that keeps text and values apart, four verbs, and transactions.
+
+export type Value = string | number | bigint | null | Uint8Array;
+
+/** A statement with its values kept apart; the text is the same array on every call, so that it is prepared once. */
+export interface Statement {
+  readonly text: TemplateStringsArray;
+  readonly values: readonly Value[];
+}
+
+/** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Nothing can be concatenated into it. */
+export const sql = (text: TemplateStringsArray, ...values: Value[]): Statement => ({ text, values });
+
+export interface Queries {
+  /** The first row, or nothing. */
+  get<Row>(statement: Statement): Promise<Row | undefined>;
+  all<Row>(statement: Statement): Promise<Row[]>;
+  /** Runs a statement that changes rows; the number it changed. */
+  run(statement: Statement): Promise<number>;
+  /** Runs the text of a migration, which may hold several statements. */
+  script(text: string): Promise<void>;
+}
+
+/**
+ * Queries outside a transaction see only what is committed; changes are made in transactions alone,
+ * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
+ */
+export interface Database extends Pick<Queries, 'get' | 'all'> {
+  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}

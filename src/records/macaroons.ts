@@ -1,0 +1,62 @@
+// Macaroons: a row for each token issued, so that it can be listed and revoked.
+import { sql, type Queries } from './database.ts';
+
+export interface Macaroon {
+  sessionId: string;
+  accountId: string;
+  rootKeyId: string;
+  description: string | null;
+  validSince: string;
+  validUntil: string;
+  revokedAt: string | null;
+  revokedBy: string | null;
+}
+
+/** A session in force, with the account it belongs to. */
+export interface Session {
+  accountId: string;
+  username: string;
+  displayName: string;
+  email: string;
+  validation: string;
+  storeAdministrator: 0 | 1;
+}
+
+export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The account of a session that is neither revoked nor signed with a root key that is gone. */
+  session: (sessionId: string, rootKeyId: string) =>
+    db.get<Session>(sql`
+      SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
+        account.validation, administrator.account_id IS NOT NULL AS "storeAdministrator"
+      FROM macaroons AS macaroon
+      JOIN root_keys ON root_keys.id = macaroon.root_key_id
+      JOIN accounts AS account ON account.id = macaroon.account_id
+      LEFT JOIN store_administrators AS administrator ON administrator.account_id = account.id
+      WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId} AND macaroon.revoked_at IS NULL`),
+
+  /** An account's macaroons, oldest first; inactive ones, revoked or expired by `now`, only when asked for. */
+  list: (accountId: string, now: string, includeInactive: boolean) =>
+    db.all<Macaroon>(sql`
+      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      FROM macaroons
+      WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
+      ORDER BY valid_since, session_id`),
+});
+
+export const macaroonChanges = (db: Queries) => ({
+  ...macaroons(db),
+
+  add: (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
+    db.run(sql`
+      INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
+      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
+        ${macaroon.validSince}, ${macaroon.validUntil})`),
+
+  /** Revokes one of the account's macaroons; false when it has none of that session. Revoking twice keeps the first time. */
+  revoke: async (sessionId: string, accountId: string, at: string) =>
+    0 <
+    (await db.run(sql`
+      UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${accountId})
+      WHERE session_id = ${sessionId} AND account_id = ${accountId}`)),
+});

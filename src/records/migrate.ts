@@ -1,0 +1,39 @@
+// Brings a database up to date: numbered SQL files, run in order, remembered by name, forward only.
+import { sql, type Database } from './database.ts';
+
+/** A migration: its name, such as `0001-accounts`, and its statements. */
+export interface Migration {
+  name: string;
+  text: string;
+}
+
+/**
+ * Runs what has not run yet, each migration in its transaction; returns the names of those it ran.
+ * Data that a newer release has written is refused, because this one does not know what it means.
+ */
+export async function migrate(db: Database, migrations: Migration[]): Promise<string[]> {
+  const done = await applied(db);
+  const unknown = [...done].filter((name) => !migrations.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a later one`,
+    );
+  }
+  const missing = migrations.filter(({ name }) => !done.has(name));
+  for (const { name, text } of missing) {
+    await db.transaction(async (tx) => {
+      await tx.script(text);
+      await tx.run(sql`INSERT INTO migrations (name) VALUES (${name})`);
+    });
+  }
+  return missing.map(({ name }) => name);
+}
+
+async function applied(db: Database): Promise<Set<string>> {
+  const known = await db.get(sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'`);
+  if (known === undefined) {
+    await db.transaction((tx) => tx.run(sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`));
+  }
+  const rows = await db.all<{ name: string }>(sql`SELECT name FROM migrations`);
+  return new Set(rows.map(({ name }) => name));
+}

@@ -1,0 +1,128 @@
+// Packages: the names somebody owns within a namespace.
+import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { sql, type Queries } from './database.ts';
+
+export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
+
+export interface Package {
+  id: string;
+  namespace: Namespace;
+  name: string;
+  type: PackageType;
+  publisherId: string;
+  private: boolean;
+  status: 'registered' | 'published';
+  title: string | null;
+  summary: string | null;
+  description: string | null;
+  defaultTrack: string | null;
+  links: Links;
+  /** The digest and file ending of the icon, `<sha3-384>.png` or `.svg`. */
+  icon: string | null;
+  createdAt: string;
+}
+
+/** A package with its publisher, as lists show it. */
+export interface PublishedPackage extends Package {
+  publisher: { id: string; username: string; displayName: string; email: string; validation: string };
+}
+
+type Row = Omit<PublishedPackage, 'private' | 'links' | 'publisher'> & {
+  private: 0 | 1;
+  links: string;
+  username: string;
+  displayName: string;
+  email: string;
+  validation: string;
+};
+
+const asPackage = ({ username, displayName, email, validation, ...row }: Row): PublishedPackage => ({
+  ...row,
+  private: row.private === 1,
+  links: JSON.parse(row.links) as Links,
+  publisher: { id: row.publisherId, username, displayName, email, validation },
+});
+
+export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
+  async find(namespace: string, name: string): Promise<PublishedPackage | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
+        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
+        username, display_name AS "displayName", email, validation
+      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
+      WHERE namespace = ${namespace} AND name = ${name}`);
+    return row && asPackage(row);
+  },
+
+  async byId(id: string): Promise<PublishedPackage | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
+        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
+        username, display_name AS "displayName", email, validation
+      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
+      WHERE package.id = ${id}`);
+    return row && asPackage(row);
+  },
+
+  /** The names an account publishes in a namespace, in the order of the alphabet. */
+  async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
+        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
+        username, display_name AS "displayName", email, validation
+      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
+      WHERE publisher_id = ${accountId} AND namespace = ${namespace}
+      ORDER BY name`);
+    return rows.map(asPackage);
+  },
+
+  /** The names an account collaborates on in a namespace. */
+  async sharedWith(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
+        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
+        username, display_name AS "displayName", email, validation
+      FROM collaborators
+      JOIN packages AS package ON package.id = collaborators.package_id
+      JOIN accounts ON accounts.id = publisher_id
+      WHERE collaborators.account_id = ${accountId} AND namespace = ${namespace}
+      ORDER BY name`);
+    return rows.map(asPackage);
+  },
+
+  /** Of these ids, the snaps that exist, with the part the account has in each. */
+  snapsById: (ids: string[], accountId: string) =>
+    db.all<{ id: string; name: string; type: PackageType; private: 0 | 1; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
+      SELECT package.id, name, type, private, publisher_id = ${accountId} AS publishes,
+        collaborator.account_id IS NOT NULL AS collaborates
+      FROM json_each(${JSON.stringify(ids)}) AS wanted
+      CROSS JOIN packages AS package ON package.id = wanted.value
+      LEFT JOIN collaborators AS collaborator
+        ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
+      WHERE namespace = 'snap'`),
+});
+
+export const packageChanges = (db: Queries) => ({
+  ...packages(db),
+
+  /** Claims the name; false when somebody already holds it, or the id. */
+  claim: async (p: Package) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+      VALUES (${p.id}, ${p.namespace}, ${p.name}, ${p.type}, ${p.publisherId}, ${Number(p.private)}, ${p.status},
+        ${JSON.stringify(p.links)}, ${p.createdAt})
+      ON CONFLICT DO NOTHING`)),
+
+  /** Writes what may be said about a package; everything else about it stays. */
+  describe: (p: Package) =>
+    db.run(sql`
+      UPDATE packages
+      SET private = ${Number(p.private)}, title = ${p.title}, summary = ${p.summary}, description = ${p.description},
+        default_track = ${p.defaultTrack}, links = ${JSON.stringify(p.links)}, icon = ${p.icon}
+      WHERE id = ${p.id}`),
+
+  publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
+
+  remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
+});

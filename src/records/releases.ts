@@ -1,0 +1,72 @@
+// Releases: what each channel of a package holds now.
+import { sql, type Queries } from './database.ts';
+
+export interface Release {
+  packageId: string;
+  /** The channel's full name, such as `latest/edge`. */
+  channel: string;
+  /** What of the channel it fills: an architecture, a base with its architecture, or `*` for the whole channel. */
+  slot: string;
+  architecture: string | null;
+  baseName: string | null;
+  baseChannel: string | null;
+  revision: number;
+  progressive: { paused: boolean | null; percentage: number | null };
+  resources: { name: string; revision: number | null; type: string }[];
+  releasedAt: string;
+  expiresAt: string | null;
+}
+
+type Row = Omit<Release, 'progressive' | 'resources'> & {
+  paused: 0 | 1 | null;
+  percentage: number | null;
+  resources: string;
+};
+
+const asRelease = ({ paused, percentage, ...row }: Row): Release => ({
+  ...row,
+  progressive: { paused: paused === null ? null : paused === 1, percentage },
+  resources: JSON.parse(row.resources) as Release['resources'],
+});
+
+export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** What a package's channels hold, without what has expired by `now`. */
+  async current(packageId: string, now: string): Promise<Release[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
+        revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
+        released_at AS "releasedAt", expires_at AS "expiresAt"
+      FROM releases
+      WHERE package_id = ${packageId} AND (expires_at IS NULL OR expires_at > ${now})
+      ORDER BY channel, slot`);
+    return rows.map(asRelease);
+  },
+
+  anyExpired: async (now: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now} LIMIT 1`)),
+});
+
+export const releaseChanges = (db: Queries) => ({
+  ...releases(db),
+
+  /** Fills a slot of a channel, whatever it held before. */
+  fill: (r: Release) =>
+    db.run(sql`
+      INSERT INTO releases (package_id, channel, slot, architecture, base_name, base_channel, revision, progressive_paused,
+        progressive_percentage, resources, released_at, expires_at)
+      VALUES (${r.packageId}, ${r.channel}, ${r.slot}, ${r.architecture}, ${r.baseName}, ${r.baseChannel}, ${r.revision},
+        ${r.progressive.paused === null ? null : Number(r.progressive.paused)}, ${r.progressive.percentage},
+        ${JSON.stringify(r.resources)}, ${r.releasedAt}, ${r.expiresAt})
+      ON CONFLICT (package_id, channel, slot) DO UPDATE
+      SET architecture = excluded.architecture, base_name = excluded.base_name, base_channel = excluded.base_channel,
+        revision = excluded.revision, progressive_paused = excluded.progressive_paused,
+        progressive_percentage = excluded.progressive_percentage, resources = excluded.resources,
+        released_at = excluded.released_at, expires_at = excluded.expires_at`),
+
+  /** Empties every slot of a channel. */
+  close: (packageId: string, channel: string) =>
+    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
+
+  /** Forgets releases to branches that have expired. */
+  removeExpired: (now: string) => db.run(sql`DELETE FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now}`),
+});

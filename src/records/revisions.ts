@@ -1,0 +1,98 @@
+// Revisions: approved content of a package, numbered 1, 2, 3.
+import type { RevisionStatus } from '#domain/upload-status.ts';
+import { sql, type Queries } from './database.ts';
+
+/** What only some namespaces know about a revision. */
+export interface RevisionDetails {
+  apps?: string[];
+  architectures?: string[];
+  base?: string | null;
+  bases?: { architecture: string; channel: string; name: string }[];
+  confinement?: 'strict' | 'classic' | 'devmode';
+  grade?: 'stable' | 'devel';
+  type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';
+}
+
+export interface Revision {
+  packageId: string;
+  revision: number;
+  sha3_384: string;
+  sha256: string;
+  size: number;
+  version: string;
+  status: RevisionStatus;
+  createdAt: string;
+  createdBy: string;
+  details: RevisionDetails;
+}
+
+type Row = Omit<Revision, 'details'> & { details: string };
+
+const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: RevisionDetails } => ({
+  ...row,
+  details: JSON.parse(row.details) as RevisionDetails,
+});
+
+export const revisions = (db: Pick<Queries, 'get' | 'all'>) => ({
+  async find(packageId: string, revision: number): Promise<Revision | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
+        created_by AS "createdBy", details
+      FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`);
+    return row && asRevision(row);
+  },
+
+  /** The newest revisions first, from the one given downwards. */
+  async list(packageId: string, limit: number): Promise<Revision[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
+        created_by AS "createdBy", details
+      FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit}`);
+    return rows.map(asRevision);
+  },
+
+  /** These revisions of a package, newest first. */
+  async listOf(packageId: string, numbers: number[]): Promise<Revision[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
+        created_by AS "createdBy", details
+      FROM json_each(${JSON.stringify(numbers)}) AS wanted
+      CROSS JOIN revisions ON revisions.package_id = ${packageId} AND revisions.revision = wanted.value
+      ORDER BY revision DESC`);
+    return rows.map(asRevision);
+  },
+
+  /** The build recipes of these revisions, where one was found inside. */
+  craftYaml: (packageId: string, numbers: number[]) =>
+    db.all<{ revision: number; craftYaml: string | null }>(sql`
+      SELECT revision, craft_yaml AS "craftYaml"
+      FROM json_each(${JSON.stringify(numbers)}) AS wanted
+      CROSS JOIN revisions ON revisions.package_id = ${packageId} AND revisions.revision = wanted.value`),
+
+  /** The revision of a package that has this content. */
+  withContent: (packageId: string, sha3_384: string) =>
+    db.get<{ revision: number }>(sql`
+      SELECT revision FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
+
+  newest: async (packageId: string) =>
+    (
+      await db.get<{ revision: number | null }>(sql`
+        SELECT MAX(revision) AS revision FROM revisions WHERE package_id = ${packageId}`)
+    )?.revision ?? 0,
+});
+
+export const revisionChanges = (db: Queries) => ({
+  ...revisions(db),
+
+  add: (r: Revision & { packageYaml: string | null; craftYaml: string | null }) =>
+    db.run(sql`
+      INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details,
+        package_yaml, craft_yaml)
+      VALUES (${r.packageId}, ${r.revision}, ${r.sha3_384}, ${r.sha256}, ${r.size}, ${r.version}, ${r.status}, ${r.createdAt},
+        ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml})`),
+
+  markReleased: (packageId: string, revision: number) =>
+    db.run(sql`
+      UPDATE revisions SET status = 'released'
+      WHERE package_id = ${packageId} AND revision = ${revision} AND status = 'approved'`),
+});

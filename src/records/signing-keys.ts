@@ -1,0 +1,49 @@
+// Signing keys: what a brand signs with; the private half is kept sealed.
+import { sql, type Queries } from './database.ts';
+
+export interface SigningKey {
+  /** The key id: base64url of the SHA3-384 of the encoded public key. */
+  sha3_384: string;
+  brandAccountId: string;
+  name: string;
+  fingerprint: string;
+  /** The encoded public key, as an assertion's body holds it. */
+  publicKey: string;
+  sealed: string;
+  createdAt: string;
+  createdBy: string;
+  modifiedAt: string | null;
+  modifiedBy: string | null;
+}
+
+export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (sha3_384: string) =>
+    db.get<SigningKey>(sql`
+      SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey", sealed,
+        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
+
+  /** A brand's keys, in the order of creation. */
+  list: (brandAccountId: string) =>
+    db.all<Omit<SigningKey, 'sealed' | 'publicKey'>>(sql`
+      SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, created_at AS "createdAt",
+        created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      FROM signing_keys WHERE brand_account_id = ${brandAccountId} ORDER BY created_at, name`),
+
+  hasName: async (brandAccountId: string, name: string) =>
+    undefined !==
+    (await db.get(sql`SELECT 1 FROM signing_keys WHERE brand_account_id = ${brandAccountId} AND name = ${name}`)),
+});
+
+export const signingKeyChanges = (db: Queries) => ({
+  ...signingKeys(db),
+
+  /** Adds a key; false when the brand already has one of that name. */
+  claim: async (k: SigningKey) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO signing_keys (sha3_384, brand_account_id, name, fingerprint, public_key, sealed, created_at, created_by)
+      VALUES (${k.sha3_384}, ${k.brandAccountId}, ${k.name}, ${k.fingerprint}, ${k.publicKey}, ${k.sealed},
+        ${k.createdAt}, ${k.createdBy})
+      ON CONFLICT DO NOTHING`)),
+});

@@ -1,0 +1,101 @@
+// SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
+import SQLite from 'better-sqlite3';
+
+import type { Database, Queries, Statement, Value } from './database.ts';
+
+export interface SqliteOptions {
+  /** The loaded native module, where better-sqlite3 cannot find it by itself. */
+  nativeBinding?: object | undefined;
+  /** Told once when the disk failed under a write: nothing may be acknowledged from then on. */
+  fatal?: (error: Error) => void;
+}
+
+type Connection = SQLite.Database;
+type Prepared = SQLite.Statement<Value[]>;
+
+/**
+ * Opens a database file. Every commit is on disk before it is reported: `synchronous` is FULL, and if SQLite
+ * says otherwise this throws. Other processes may hold the same file open; each waits for the other's commit.
+ */
+export function openSqlite(file: string, options: SqliteOptions = {}): Database {
+  const open = (settings: SQLite.Options = {}): Connection =>
+    new SQLite(file, { ...settings, ...(options.nativeBinding && { nativeBinding: options.nativeBinding as unknown as string }) });
+  const writer = open({ timeout: 5000 });
+  configure(writer);
+  const reader = open({ timeout: 5000 });
+  configure(reader);
+  reader.pragma('query_only = ON');
+
+  const reading = queries(reader);
+  const writing = queries(writer);
+  let turn: Promise<unknown> = Promise.resolve();
+  let closed = false;
+
+  async function inTurn<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    if (closed) throw new Error('cannot write: the database is closed');
+    writer.exec('BEGIN IMMEDIATE');
+    try {
+      const result = await work(writing);
+      writer.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (writer.inTransaction) writer.exec('ROLLBACK');
+      if (isDiskFailure(error)) options.fatal?.(error);
+      throw error;
+    }
+  }
+
+  return {
+    get: reading.get,
+    all: reading.all,
+    transaction(work) {
+      const result = turn.then(() => inTurn(work));
+      turn = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await turn;
+      if (closed) return;
+      closed = true;
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+function configure(connection: Connection): void {
+  connection.pragma('journal_mode = WAL');
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('trusted_schema = OFF');
+  connection.pragma('cell_size_check = ON');
+  connection.pragma('journal_size_limit = 67108864');
+  connection.pragma('cache_size = -16384');
+  const synchronous = connection.pragma('synchronous', { simple: true });
+  if (synchronous !== 2) throw new Error(`cannot promise durability: synchronous is ${String(synchronous)}, not FULL`);
+}
+
+function queries(connection: Connection): Queries {
+  // A statement's text is one array for the life of the program, so the array itself is the key.
+  const prepared = new Map<TemplateStringsArray, Prepared>();
+  const prepare = ({ text }: Statement): Prepared => {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = connection.prepare<Value[]>(text.join('?'));
+      prepared.set(text, statement);
+    }
+    return statement;
+  };
+  /* eslint-disable @typescript-eslint/require-await -- the door is asynchronous, so that another engine can stand behind it */
+  return {
+    get: async <Row>(statement: Statement) => prepare(statement).get(...statement.values) as Row | undefined,
+    all: async <Row>(statement: Statement) => prepare(statement).all(...statement.values) as Row[],
+    run: async (statement: Statement) => prepare(statement).run(...statement.values).changes,
+    script: async (text: string) => void connection.exec(text),
+  };
+  /* eslint-enable @typescript-eslint/require-await */
+}
+
+/** SQLite's words for a disk that did not take or keep what was written. */
+const isDiskFailure = (error: unknown): error is Error =>
+  error instanceof SQLite.SqliteError && (error.code.startsWith('SQLITE_IOERR') || error.code === 'SQLITE_CORRUPT');

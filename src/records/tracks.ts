@@ -1,0 +1,36 @@
+// Tracks: the lines of development a package releases to; every package has `latest`.
+import { sql, type Queries } from './database.ts';
+
+export interface Track {
+  name: string;
+  versionPattern: string | null;
+  automaticPhasingPercentage: number | null;
+  createdAt: string;
+}
+
+export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** A package's tracks, `latest` first, then in the order of creation. */
+  list: (packageId: string) =>
+    db.all<Track>(sql`
+      SELECT name, version_pattern AS "versionPattern", automatic_phasing_percentage AS "automaticPhasingPercentage",
+        created_at AS "createdAt"
+      FROM tracks WHERE package_id = ${packageId}
+      ORDER BY name <> 'latest', created_at, name`),
+
+  /** The tracks of several packages, each with its package's id. */
+  listOf: (packageIds: string[]) =>
+    db.all<Track & { packageId: string }>(sql`
+      SELECT package_id AS "packageId", name, version_pattern AS "versionPattern",
+        automatic_phasing_percentage AS "automaticPhasingPercentage", created_at AS "createdAt"
+      FROM json_each(${JSON.stringify(packageIds)}) AS wanted
+      CROSS JOIN tracks ON tracks.package_id = wanted.value
+      ORDER BY name <> 'latest', created_at, name`),
+});
+
+export const trackChanges = (db: Queries) => ({
+  ...tracks(db),
+  add: (packageId: string, track: Track) =>
+    db.run(sql`
+      INSERT INTO tracks (package_id, name, version_pattern, automatic_phasing_percentage, created_at)
+      VALUES (${packageId}, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${track.createdAt})`),
+});

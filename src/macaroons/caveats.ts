@@ -1,0 +1,121 @@
+// The first-party caveats of the store's own tokens: how they are written, and what they leave of a token.
+import { isChannelGlob } from '#domain/channel.ts';
+import { isUuid } from '#domain/ids.ts';
+import { isPermission, type Permission } from '#domain/permission.ts';
+import type { Restrictions } from '#domain/principal.ts';
+import type { PackageSelector } from '#domain/selector.ts';
+
+/** What a token is issued for; null leaves a dimension unrestricted, an empty list allows nothing. */
+export interface Attenuation {
+  permissions?: Permission[] | null | undefined;
+  channels?: string[] | null | undefined;
+  packages?: PackageSelector[] | null | undefined;
+}
+
+/** What all caveats of a token say together. */
+export interface Terms extends Restrictions {
+  sessionId: string;
+  /** Milliseconds since the epoch. */
+  since: number;
+  until: number;
+}
+
+/** The caveats of a new token, in the order that the interface's clients know. */
+export const caveatsFor = (session: { id: string; since: string; until: string }, attenuation: Attenuation): string[] => [
+  `time-before ${session.until}`,
+  `time-since ${session.since}`,
+  `session-id ${session.id}`,
+  ...(['permissions', 'channels', 'packages'] as const).flatMap((kind) => {
+    const list = attenuation[kind];
+    return list === null || list === undefined ? [] : [`${kind} ${JSON.stringify(list)}`];
+  }),
+];
+
+/**
+ * What the caveats say together, or nothing when one of them is not understood: everything unknown fails closed.
+ * A caveat that a client has added narrows like one of ours.
+ */
+export function readTerms(caveats: string[]): Terms | undefined {
+  const terms: Terms = { sessionId: '', since: -Infinity, until: Infinity, permissions: null, channels: null, packages: null };
+  for (const caveat of caveats) {
+    const space = caveat.indexOf(' ');
+    if (space < 0 || !narrow(terms, caveat.slice(0, space), caveat.slice(space + 1))) return undefined;
+  }
+  return terms.sessionId === '' || terms.until === Infinity ? undefined : terms;
+}
+
+function narrow(terms: Terms, name: string, value: string): boolean {
+  switch (name) {
+    case 'time-before': {
+      const time = moment(value);
+      terms.until = Math.min(terms.until, time);
+      return !Number.isNaN(time);
+    }
+    case 'time-since': {
+      const time = moment(value);
+      terms.since = Math.max(terms.since, time);
+      return !Number.isNaN(time);
+    }
+    case 'session-id': {
+      if (!isUuid(value) || (terms.sessionId !== '' && terms.sessionId !== value)) return false;
+      terms.sessionId = value;
+      return true;
+    }
+    case 'permissions': {
+      const list = listOf(value, isPermission);
+      if (list === undefined) return false;
+      terms.permissions = terms.permissions === null ? list : both(terms.permissions, list);
+      return true;
+    }
+    case 'channels': {
+      const list = listOf(value, (item): item is string => typeof item === 'string' && isChannelGlob(item));
+      if (list === undefined) return false;
+      terms.channels = [...(terms.channels ?? []), list];
+      return true;
+    }
+    case 'packages': {
+      const list = listOf(value, isSelector);
+      if (list === undefined) return false;
+      terms.packages = [...(terms.packages ?? []), list];
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/** Permissions that both lists grant, a general one standing for those it implies. */
+const both = (left: Permission[], right: Permission[]): Permission[] => [
+  ...left.filter((one) => implies(right, one)),
+  ...right.filter((one) => !left.includes(one) && implies(left, one)),
+];
+
+const implies = (held: Permission[], one: Permission): boolean =>
+  held.includes(one) ||
+  (one.startsWith('package-manage-') && held.includes('package-manage')) ||
+  (one.startsWith('package-view-') && held.includes('package-view'));
+
+/** RFC 3339 with a zone; NaN otherwise. */
+const moment = (text: string): number =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+
+function listOf<Item>(text: string, isItem: (item: unknown) => item is Item): Item[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return Array.isArray(value) && value.every(isItem) ? value : undefined;
+}
+
+function isSelector(item: unknown): item is PackageSelector {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return false;
+  const { type, id, name, ...others } = item as Record<string, unknown>;
+  return (
+    typeof type === 'string' &&
+    (id === undefined || typeof id === 'string') &&
+    (name === undefined || typeof name === 'string') &&
+    Object.keys(others).length === 0
+  );
+}

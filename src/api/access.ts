@@ -1,0 +1,163 @@
+// Access: who may call an operation. A rule admits the caller and supplies what it learned on the way,
+// which is the only way a handler gets to know who asks and about what.
+import { isNamespace, type Namespace } from '#domain/namespace.ts';
+import { grants, storePermission, type Permission } from '#domain/permission.ts';
+import { reachesPackage, type Principal } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Brand } from '#records/brands.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+
+/** What a rule may look at. */
+export interface Asked {
+  /** The account behind the request's token; refused with 401 when there is none. */
+  authenticate(): Promise<Principal>;
+  /** Whether the token that `authenticate` looked at came in the payload. */
+  inPayload(): boolean;
+  params: Record<string, string>;
+  query: Record<string, string>;
+  records: Records;
+}
+
+export interface Access<Evidence> {
+  /** The permissions any one of which lets a token in; empty when none is asked for. */
+  permissions: Permission[];
+  /** Who may call it, in words, for the permission table. */
+  who: string;
+  admit(asked: Asked): Promise<Evidence>;
+}
+
+/** A package, and the part the caller has in it. */
+export interface PackageEvidence {
+  principal: Principal;
+  package: PublishedPackage;
+  role: 'publisher' | 'collaborator' | 'store administrator';
+}
+
+/** Anybody, without a token. */
+export const anyone: Access<object> = { permissions: [], who: 'anyone', admit: () => Promise.resolve({}) };
+
+/** Any account; with a permission, when its token holds that. */
+export const account = (permission?: Permission): Access<{ principal: Principal }> => ({
+  permissions: permission === undefined ? [] : [permission],
+  who: 'any account',
+  async admit({ authenticate }) {
+    const principal = await authenticate();
+    if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
+    return { principal };
+  },
+});
+
+/** An account that names a namespace in the path; anything that is no namespace does not exist. */
+export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
+  permissions: [permission],
+  who: 'any account',
+  async admit({ authenticate, params }) {
+    const principal = await authenticate();
+    if (!grants(principal.permissions, permission)) throw missing(permission);
+    return { principal, namespace: namespaceOf(params) };
+  },
+});
+
+/**
+ * The publisher or a collaborator of the package in the path, or a store administrator whose token allows that.
+ * To everybody else the package does not exist. With `alternative`, another permission serves
+ * when the query has the member it names.
+ */
+export const onPackage = (
+  permission: Permission,
+  alternative?: { permission: Permission; when: string },
+): Access<PackageEvidence> => ({
+  permissions: alternative === undefined ? [permission] : [permission, alternative.permission],
+  who: 'publisher, collaborator, store administrator',
+  async admit({ authenticate, params, query, records }) {
+    const principal = await authenticate();
+    const accepted =
+      alternative !== undefined && alternative.when in query ? [permission, alternative.permission] : [permission];
+    const granted = accepted.some((one) => grants(principal.permissions, one));
+    const administers = actsAsPublisher(principal, permission);
+    if (!granted && !administers) throw missing(permission);
+    const found = await findPackage(params, records);
+    const role = await roleOf(principal, found, records);
+    if (reachesPackage(principal, found)) {
+      if (granted && role !== undefined) return { principal, package: found, role };
+      if (administers) return { principal, package: found, role: 'store administrator' };
+    }
+    throw nowhere(params);
+  },
+});
+
+/** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
+export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({
+  permissions,
+  who: 'publisher; a store administrator outside charm',
+  async admit({ authenticate, params, records }) {
+    const principal = await authenticate();
+    const found = await findPackage(params, records);
+    const role = await roleOf(principal, found, records);
+    if (role !== undefined) return { principal, package: found, role };
+    if (actsAsPublisher(principal, 'package-manage')) return { principal, package: found, role: 'store administrator' };
+    throw nowhere(params);
+  },
+});
+
+/** An administrator of the brand in the path, or a store administrator. To everybody else the brand does not exist. */
+export const brandAdministrator = (
+  permission: 'account-manage-keys' | 'account-manage-metadata',
+  reads: boolean,
+): Access<{ principal: Principal; brand: Brand }> => ({
+  permissions: reads
+    ? ['account-manage-keys', 'account-manage-metadata', 'store-view', 'store-manage']
+    : [permission, 'store-manage'],
+  who: 'brand administrator, store administrator',
+  async admit({ authenticate, params, records }) {
+    const principal = await authenticate();
+    const accepted = reads
+      ? (['account-manage-keys', 'account-manage-metadata', 'store-view', 'store-manage'] as const)
+      : ([permission, 'store-manage'] as const);
+    if (!accepted.some((one) => grants(principal.permissions, one))) throw missing(permission);
+    const id = params['brand_account_id'] ?? '';
+    const brand = await records.brands.find(id);
+    if (brand !== undefined) {
+      if (principal.storeAdministrator || (await records.brands.isAdministrator(id, principal.accountId))) {
+        return { principal, brand };
+      }
+    }
+    throw new Refusal('resource-not-found', `Brand ${id.slice(0, 64)} not found, or this account does not administer it`);
+  },
+});
+
+/** A token that lacks a permission. */
+export const missing = (permission: Permission): Refusal =>
+  new Refusal('permission-required', `Missing required permission: ${permission}`);
+
+const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
+  principal.storeAdministrator && grants(principal.permissions, storePermission(permission));
+
+function namespaceOf(params: Record<string, string>): Namespace {
+  const namespace = params['namespace'] ?? '';
+  if (isNamespace(namespace)) return namespace;
+  throw new Refusal('resource-not-found', `There is no namespace '${namespace.slice(0, 64)}'.`);
+}
+
+async function findPackage(params: Record<string, string>, records: Records): Promise<PublishedPackage> {
+  const found = await records.packages.find(namespaceOf(params), params['name'] ?? '');
+  if (found === undefined) throw nowhere(params);
+  return found;
+}
+
+async function roleOf(
+  principal: Principal,
+  subject: PublishedPackage,
+  records: Records,
+): Promise<'publisher' | 'collaborator' | undefined> {
+  if (subject.publisherId === principal.accountId) return 'publisher';
+  return (await records.collaborators.has(subject.id, principal.accountId)) ? 'collaborator' : undefined;
+}
+
+/** One answer for what is not there and for what is somebody else's, so that a stranger learns nothing. */
+const nowhere = (params: Record<string, string>): Refusal =>
+  new Refusal(
+    'resource-not-found',
+    `Name ${(params['name'] ?? '').slice(0, 100)} not found in the ${params['namespace'] ?? ''} namespace, or this account has no part in it`,
+  );

@@ -1,0 +1,41 @@
+// Where a request comes from, with the proxies that the configuration trusts seen through.
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+const lists = new WeakMap<readonly string[], BlockList>();
+
+/** The trusted proxies as a list that addresses are held against; made once for each configuration. */
+export function proxies(trusted: readonly string[]): BlockList {
+  let list = lists.get(trusted);
+  if (list === undefined) {
+    list = new BlockList();
+    for (const entry of trusted) {
+      const [address = '', bits] = entry.split('/');
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      if (bits === undefined) list.addAddress(address, family);
+      else list.addSubnet(address, Number(bits), family);
+    }
+    lists.set(trusted, list);
+  }
+  return list;
+}
+
+/** The address of the client: the last one in X-Forwarded-For that is no trusted proxy, else the connection's. */
+export function clientAddress(request: IncomingMessage, trusted: BlockList): string {
+  let address = plain(request.socket.remoteAddress ?? '');
+  const forwarded = request.headers['x-forwarded-for'];
+  if (typeof forwarded !== 'string' || !isTrusted(address, trusted)) return address;
+  for (const hop of forwarded.slice(-2000).split(',').reverse()) {
+    const next = plain(hop.trim());
+    if (isIP(next) === 0) break;
+    address = next;
+    if (!isTrusted(address, trusted)) break;
+  }
+  return address;
+}
+
+const isTrusted = (address: string, trusted: BlockList): boolean =>
+  isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** IPv4 addresses come as `::ffff:1.2.3.4` from a socket that listens on both. */
+const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);

@@ -1,0 +1,126 @@
+// The life of a call, whole: authenticate, admit, validate, act, answer.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Principal } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { readBody } from './body.ts';
+import { readJson } from './json.ts';
+import { Answer, type Operation } from './operation.ts';
+import { check } from './schema.ts';
+import type { Services } from './services.ts';
+import type { Wire } from './wire.ts';
+
+/** A request that has found its operation. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  params: Record<string, string>;
+  /** The query's members; a repeated one has been refused. */
+  query: Record<string, string>;
+  address: string;
+  requestId: string;
+  /** Filled in on the way, for the log. */
+  principal?: Principal;
+}
+
+/** What is sent: status, headers and body. */
+export interface Sent {
+  status: number;
+  headers: Record<string, string>;
+  body: Answer['body'];
+}
+
+/** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
+export async function answer(op: Operation, exchange: Exchange, services: Services, checkAnswers: boolean): Promise<Sent> {
+  const { request, params, query } = exchange;
+  let payload: Promise<unknown> | undefined;
+  const body = (): Promise<unknown> => (payload ??= jsonBody(op, request));
+
+  let inPayload = false;
+  const evidence = await op.access.admit({
+    params,
+    query,
+    records: services.records,
+    async authenticate() {
+      const presented = await credentials(exchange, body);
+      inPayload = presented.inPayload;
+      exchange.principal = await services.authority.authenticate(presented.tokens);
+      return exchange.principal;
+    },
+    inPayload: () => inPayload,
+  });
+  if (op.query !== undefined) check(op.query, query);
+  const content = op.body === undefined ? undefined : await body();
+  if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);
+
+  const result = await op.handle({ ...services, ...evidence, ...exchange, body: content } as never);
+  if (result instanceof Answer) {
+    return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
+  }
+  if (checkAnswers && op.response !== undefined) checkAnswer(op, result);
+  return { status: op.status ?? 200, headers: json, body: JSON.stringify(result) };
+}
+
+/** How JSON is announced: exactly so, without a charset, or some clients do not recognise it. */
+export const json = { 'content-type': 'application/json' };
+
+async function jsonBody(op: Operation, request: IncomingMessage): Promise<unknown> {
+  const type = request.headers['content-type'];
+  const text = await readBody(request, op.bodyLimit ?? 1024 * 1024);
+  if (text === '') {
+    if (op.bodyOptional === true || op.body === undefined) return undefined;
+    throw new Refusal('api-error', 'The request has no body; this operation takes a JSON document.');
+  }
+  if (type !== undefined && !/^application\/json(?:\s*;|$)/i.test(type)) {
+    throw new Refusal('unsupported-media-type', `This operation takes application/json, not '${type.slice(0, 100)}'.`);
+  }
+  return readJson(text);
+}
+
+/**
+ * The tokens a request presents: in its headers, or, for charm operations alone, in the payload's member `macaroon`,
+ * which is taken out before validation.
+ */
+async function credentials({ request, params }: Exchange, body: () => Promise<unknown>): Promise<Presented> {
+  const { authorization, macaroons } = request.headers;
+  if (authorization !== undefined || macaroons !== undefined || params['namespace'] !== 'charm') {
+    return { tokens: fromHeaders(authorization, macaroons), inPayload: false };
+  }
+  if (request.headers['content-length'] === '0' || !('content-length' in request.headers || 'transfer-encoding' in request.headers)) {
+    return { tokens: [], inPayload: false };
+  }
+  const content = await body();
+  if (typeof content !== 'object' || content === null || !('macaroon' in content)) return { tokens: [], inPayload: false };
+  const { macaroon } = content;
+  delete content.macaroon;
+  return { tokens: typeof macaroon === 'string' ? [macaroon] : [''], inPayload: true };
+}
+
+interface Presented {
+  tokens: string[];
+  inPayload: boolean;
+}
+
+/**
+ * `Macaroon X`, `Bearer X`, `Macaroon root=A, discharge=B` (quoted or not), in any case,
+ * and the `Macaroons:` header with a list.
+ */
+function fromHeaders(authorization: string | undefined, macaroons: string | string[] | undefined): string[] {
+  if (authorization !== undefined) {
+    const [, value] = /^(?:macaroon|bearer) +(.+)$/i.exec(authorization.trim()) ?? [];
+    if (value === undefined) return ['']; // a scheme that is not ours is a token that does not hold
+    const pair = /^root="?([^",\s]+)"?\s*,\s*discharge="?([^",\s]+)"?$/i.exec(value);
+    return pair === null ? [value.trim()] : [pair[1] ?? '', pair[2] ?? ''];
+  }
+  if (macaroons === undefined) return [];
+  return [Array.isArray(macaroons) ? '' : macaroons];
+}
+
+/** In development and tests an answer that breaks its own shape is our fault, and loud. */
+function checkAnswer(op: Operation, result: unknown): void {
+  try {
+    check(op.response as keyof Wire, result);
+  } catch (error) {
+    throw new Error(`cannot answer ${op.name}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+// Reads a request's body as text, within a size and a time.
+import type { IncomingMessage } from 'node:http';
+
+import { seconds } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** A JSON body that has not arrived by then is given up; uploads have a rule of their own. */
+const patience = seconds(60);
+
+/** The body as UTF-8 text, or a refusal when it is longer than the limit, too slow, or no UTF-8. */
+export function readBody(request: IncomingMessage, limit: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limit) throw tooLarge(limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(() => {
+    reject(new Refusal('api-error', 'The body did not arrive within a minute.'));
+  }, patience);
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) reject(tooLarge(limit));
+    else chunks.push(chunk);
+  });
+  request.on('end', () => {
+    resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), reject));
+  });
+  request.on('close', () => {
+    reject(new Refusal('api-error', 'The connection ended before the body did.'));
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+  });
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Buffer, reject: (error: Error) => void): string {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    reject(new Refusal('api-error', 'The body is not UTF-8 text.'));
+    return '';
+  }
+}
+
+const tooLarge = (limit: number): Refusal =>
+  new Refusal('request-too-large', `The body is larger than the ${limit} bytes that this operation takes.`);

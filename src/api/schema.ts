@@ -1,0 +1,128 @@
+// Shapes: checks values against schemas/. The only file that knows ajv.
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import { Refusal } from '#domain/refusal.ts';
+import { embeddedNames, embeddedText } from '#src/embedded.ts';
+import type { Wire } from './wire.ts';
+
+export type Shape = keyof Wire;
+
+/** What a value has wrong: where (JSON pointer) and what, in words. */
+export interface Problem {
+  pointer: string;
+  keyword: string;
+  message: string;
+  params: Record<string, unknown>;
+}
+
+/** Refuses a value that has not the shape, naming the first thing that is wrong. */
+export function check<S extends Shape>(shape: S, value: unknown): asserts value is Wire[S] {
+  const validate = first.validator(shape);
+  if (validate(value)) return;
+  const [problem] = validate.errors ?? [];
+  throw new Refusal('api-error', problem === undefined ? `The request is no ${shape}.` : inWords(problem, value));
+}
+
+/** Everything that is wrong with a value; empty when it has the shape. */
+export function problems(shape: Shape, value: unknown): Problem[] {
+  const validate = all.validator(shape);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map((error) => ({
+    pointer: error.instancePath,
+    keyword: error.keyword,
+    message: inWords(error, value),
+    params: error.params,
+  }));
+}
+
+/** The shapes there are, by the file that states them. */
+export function shapes(): { file: string; shape: Shape; schema: Record<string, unknown> }[] {
+  return files().flatMap(([file, schema]) =>
+    Object.entries(schema.$defs).map(([shape, definition]) => ({ file, shape: shape as Shape, schema: definition })),
+  );
+}
+
+interface SchemaFile {
+  $defs: Record<string, Record<string, unknown>>;
+}
+
+const files = (): [string, SchemaFile][] =>
+  embeddedNames('schemas').map((file) => [file, JSON.parse(embeddedText(`schemas/${file}`)) as SchemaFile]);
+
+/** Shapes are compiled when they are first used: all of them at start would cost a third of a second. */
+class Validators {
+  readonly #allErrors: boolean;
+  readonly #compiled = new Map<Shape, ValidateFunction>();
+  readonly #homes = new Map<Shape, string>();
+  #ajv: Ajv2020 | undefined;
+
+  constructor(allErrors: boolean) {
+    this.#allErrors = allErrors;
+  }
+
+  validator(shape: Shape): ValidateFunction {
+    let compiled = this.#compiled.get(shape);
+    if (compiled === undefined) {
+      const ajv = (this.#ajv ??= this.#load());
+      const file = this.#homes.get(shape);
+      compiled = file === undefined ? undefined : ajv.getSchema(`${file}#/$defs/${shape}`);
+      if (compiled === undefined) throw new Error(`cannot check '${shape}': no such shape in schemas/`);
+      this.#compiled.set(shape, compiled);
+    }
+    return compiled;
+  }
+
+  #load(): Ajv2020 {
+    const ajv = new Ajv2020({ allErrors: this.#allErrors, strict: true, strictRequired: false, allowUnionTypes: true });
+    ajv.addKeyword('x-since');
+    ajv.addFormat('date-time', isDateTime);
+    for (const [file, schema] of files()) {
+      ajv.addSchema(schema, file);
+      for (const shape of Object.keys(schema.$defs)) this.#homes.set(shape as Shape, file);
+    }
+    return ajv;
+  }
+}
+
+const first = new Validators(false);
+const all = new Validators(true);
+
+/** RFC 3339 with a zone, and a day that the calendar has. */
+export function isDateTime(text: string): boolean {
+  const parts = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text);
+  const day = parts?.[1];
+  if (day === undefined) return false;
+  const calendar = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(calendar.getTime()) && calendar.toISOString().startsWith(day);
+}
+
+/** What is wrong and where, in the words that clients of this interface know. */
+function inWords(error: ErrorObject, value: unknown): string {
+  const at = `at ${error.instancePath === '' ? '/' : error.instancePath}`;
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `Additional properties are not allowed ('${String(params['additionalProperty']).slice(0, 100)}' was unexpected) ${at}`;
+    case 'required':
+      return `'${String(params['missingProperty'])}' is a required property ${at}`;
+    case 'enum':
+      return `${shown(error.instancePath, value)} is not one of ${JSON.stringify(params['allowedValues'])} ${at}`;
+    case 'const':
+      return `${shown(error.instancePath, value)} is not ${JSON.stringify(params['allowedValue'])} ${at}`;
+    case 'type':
+      return `${shown(error.instancePath, value)} is not of type ${String(params['type']).replaceAll(',', ' or ')} ${at}`;
+    default:
+      return `${shown(error.instancePath, value)} ${error.message ?? 'is not valid'} ${at}`;
+  }
+}
+
+/** The offending value itself, shortened. */
+function shown(pointer: string, value: unknown): string {
+  let found = value;
+  for (const part of pointer.split('/').slice(1)) {
+    found = (found as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  const text = found === undefined ? 'The value' : JSON.stringify(found);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

@@ -1,0 +1,55 @@
+import { anyone } from '#api/access.ts';
+import { receiveUpload } from '#api/multipart.ts';
+import { operation } from '#api/operation.ts';
+import { minutes, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** An upload that stands still for so long is given up; one that moves, however slowly, is not. */
+const idle = minutes(2);
+
+export const uploadBlob = operation({
+  name: 'upload_blob',
+  method: 'POST',
+  path: '/unscanned-upload/',
+  since: 0,
+  summary: 'Send a file, to be pushed as a revision or a resource afterwards.',
+  // The stock clients send no token here; what is claimed by no package within a day is forgotten.
+  access: anyone,
+  consumes: 'multipart/form-data',
+  response: 'UploadResponse',
+
+  async handle({ request, response, blobs, records, config, now, newId, address, requestId }) {
+    const { max_size: limit, unclaimed_per_address: quota } = config.uploads;
+    const id = newId.uuid();
+    return receiveUpload(request, response, {
+      field: 'binary',
+      limit,
+      idle,
+      async receive(content, expected) {
+        await refuseOverQuota(expected ?? 0);
+        const taken = await blobs.receive(content, { id, limit, expected });
+        await refuseOverQuota(taken.size);
+        const upload = { id, ...taken, address, receivedAt: timestamp(now()) };
+        const entry = {
+          actor: 'anyone',
+          action: 'upload_blob',
+          at: upload.receivedAt,
+          object: `upload/${id}`,
+          requestId,
+          details: { address, size: taken.size, 'sha3-384': taken.sha3_384 },
+        };
+        await records.change(entry, (tx) => tx.uploads.add(upload));
+        return { successful: true, upload_id: id };
+      },
+    });
+
+    async function refuseOverQuota(more: number): Promise<void> {
+      if ((await records.uploads.unclaimedBytes(address)) + more <= quota) return;
+      throw new Refusal(
+        'too-many-requests',
+        `This address has ${quota} bytes of uploads that no package has claimed; push them, or wait until they expire.`,
+        3600,
+      );
+    }
+  },
+});

@@ -1,0 +1,20 @@
+import { brandAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { pick } from '../present.ts';
+import { presentBrand } from './present.ts';
+
+export const readBrand = operation({
+  name: 'read_brand',
+  method: 'GET',
+  path: '/v1/brand/:brand_account_id',
+  since: 21,
+  summary: 'Read a brand.',
+  access: brandAdministrator('account-manage-metadata', true),
+  query: 'BrandQuery',
+  response: 'Brand',
+
+  async handle({ brand, query, records }) {
+    const people = await records.brands.people([brand.createdBy, brand.modifiedBy]);
+    return pick(presentBrand(brand, people), query.fields);
+  },
+});

@@ -1,0 +1,53 @@
+// Every operation of the store.
+import type { Operation } from '#api/operation.ts';
+import { packagePermissions } from './access/package-permissions.ts';
+import { healthz, readyz, statusCheck } from './appliance/health.ts';
+import { uploadBlob } from './appliance/upload-blob.ts';
+import { readBrand } from './brands/read-brand.ts';
+import { listRegisteredNames } from './names/list-registered-names.ts';
+import { packageIcon } from './names/package-icon.ts';
+import { packageMetadata } from './names/package-metadata.ts';
+import { registerName } from './names/register-name.ts';
+import { unregisterPackage } from './names/unregister-package.ts';
+import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import { listReleases } from './releases/list-releases.ts';
+import { pushReleases } from './releases/push-releases.ts';
+import { listRevisions } from './revisions/list-revisions.ts';
+import { listUploadReviews } from './revisions/list-upload-reviews.ts';
+import { pushRevision } from './revisions/push-revision.ts';
+import { root } from './service/root.ts';
+import { createSigningKey } from './signing-keys/create-signing-key.ts';
+import { readSigningKeyAccountKeyRequest } from './signing-keys/read-signing-key-account-key-request.ts';
+import { readSigningKeys } from './signing-keys/read-signing-keys.ts';
+import { getMacaroon } from './tokens/get-macaroon.ts';
+import { macaroonInfo } from './tokens/macaroon-info.ts';
+import { offlineExchangeMacaroon } from './tokens/offline-exchange-macaroon.ts';
+import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
+
+/** The interface's operations, by its sections. */
+const publisherInterface = [
+  root,
+  getMacaroon,
+  offlineExchangeMacaroon,
+  revokeMacaroon,
+  macaroonInfo,
+  listRegisteredNames,
+  registerName,
+  packageMetadata,
+  updatePackageMetadata,
+  unregisterPackage,
+  listRevisions,
+  pushRevision,
+  listUploadReviews,
+  listReleases,
+  packagePermissions,
+  readBrand,
+  createSigningKey,
+  readSigningKeys,
+  readSigningKeyAccountKeyRequest,
+];
+
+/** What clients need beside the interface. */
+const besideIt = [uploadBlob, pushReleases, packageIcon, healthz, readyz, statusCheck];
+
+export const operations: Operation[] = [...publisherInterface, ...besideIt];

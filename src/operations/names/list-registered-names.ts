@@ -1,0 +1,28 @@
+import { inNamespace } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { reachesPackage } from '#domain/principal.ts';
+import { pick } from '../present.ts';
+import { presentPackage } from './present.ts';
+
+export const listRegisteredNames = operation({
+  name: 'list_registered_names',
+  method: 'GET',
+  path: '/v1/:namespace',
+  since: 1,
+  summary: 'List the names that the account has registered in a namespace.',
+  access: inNamespace('account-view-packages'),
+  query: 'ListRegisteredNamesQuery',
+  response: 'ListRegisteredNamesResponse',
+
+  async handle({ namespace, principal, query, records, config }) {
+    const own = await records.packages.publishedBy(principal.accountId, namespace);
+    const shared =
+      query['include-collaborations'] === 'true' ? await records.packages.sharedWith(principal.accountId, namespace) : [];
+    const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
+    const tracks = Map.groupBy(await records.tracks.listOf(found.map(({ id }) => id)), ({ packageId }) => packageId);
+    const store = { id: config.store.id, baseUrl: config.http.base_url };
+    return {
+      results: found.map((one) => pick(presentPackage(one, tracks.get(one.id) ?? [], store), query.fields)),
+    };
+  },
+});

@@ -1,0 +1,21 @@
+import { onPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { pick } from '../present.ts';
+import { presentPackage } from './present.ts';
+
+export const packageMetadata = operation({
+  name: 'package_metadata',
+  method: 'GET',
+  path: '/v1/:namespace/:name',
+  since: 1,
+  summary: 'Read what is said about a package.',
+  access: onPackage('package-view-metadata'),
+  query: 'PackageMetadataQuery',
+  response: 'PackageMetadataResponse',
+
+  async handle({ package: subject, query, records, config }) {
+    const tracks = await records.tracks.list(subject.id);
+    const store = { id: config.store.id, baseUrl: config.http.base_url };
+    return { metadata: pick(presentPackage(subject, tracks, store), query.fields) };
+  },
+});

@@ -1,0 +1,37 @@
+import type { PackageMetadata } from '#api/wire.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Track } from '#records/tracks.ts';
+import { presentAccount } from '../present.ts';
+
+/** A package's metadata; `website` and `contact` show the first of their links. */
+export const presentPackage = (
+  subject: PublishedPackage,
+  tracks: Track[],
+  store: { id: string; baseUrl: string },
+): PackageMetadata => ({
+  authority: null,
+  contact: subject.links.contact?.[0] ?? null,
+  'default-track': subject.defaultTrack,
+  description: subject.description,
+  id: subject.id,
+  links: subject.links,
+  media: subject.icon === null ? [] : [{ type: 'icon', url: `${store.baseUrl}/icons/${subject.id}/${subject.icon}` }],
+  name: subject.name,
+  private: subject.private,
+  publisher: presentAccount(subject.publisher),
+  status: subject.status,
+  store: store.id,
+  summary: subject.summary,
+  title: subject.title,
+  'track-guardrails': [],
+  tracks: tracks.map(presentTrack),
+  type: subject.type,
+  website: subject.links.website?.[0] ?? null,
+});
+
+const presentTrack = (track: Track) => ({
+  'automatic-phasing-percentage': track.automaticPhasingPercentage,
+  'created-at': track.createdAt,
+  name: track.name,
+  'version-pattern': track.versionPattern,
+});

@@ -1,0 +1,68 @@
+import { inNamespace } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { defaultType, packageTypes, type PackageType } from '#domain/namespace.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import { reachesPackage } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { by } from '../by.ts';
+
+export const registerName = operation({
+  name: 'register_name',
+  method: 'POST',
+  path: '/v1/:namespace',
+  since: 1,
+  summary: 'Register a package name in a namespace.',
+  access: inNamespace('account-register-package'),
+  body: 'RegisterNameRequest',
+  response: 'RegisterNameResponse',
+
+  async handle(call) {
+    const { namespace, principal, body, records, config, newId, now } = call;
+    const { name } = body;
+    const type = (body.type ?? defaultType(namespace)) as PackageType;
+    if (!packageTypes(namespace).includes(type)) {
+      throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
+    }
+    const problem = nameProblem(name);
+    if (problem !== undefined) throw new Refusal('api-error', problem);
+    if (typeof body.team === 'string') {
+      throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
+    }
+    if (!reachesPackage(principal, { type, name })) {
+      throw new Refusal('permission-required', `Package access not allowed: this token is not good for '${name}'.`);
+    }
+    if (config.names.reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
+
+    const id = newId.id();
+    const at = timestamp(now());
+    const entry = { ...by(call, 'register_name'), at, object: `${namespace}/${name}`, details: { id } };
+    await records.change(entry, async (tx) => {
+      const claimed = await tx.packages.claim({
+        id,
+        namespace,
+        name,
+        type,
+        publisherId: principal.accountId,
+        private: body.private ?? false,
+        status: 'registered',
+        title: null,
+        summary: null,
+        description: null,
+        defaultTrack: null,
+        links: {},
+        icon: null,
+        createdAt: at,
+      });
+      if (!claimed) {
+        const holder = await tx.packages.find(namespace, name);
+        if (holder?.publisherId === principal.accountId) {
+          throw new Refusal('already-owned', `This account has registered the name '${name}' already.`);
+        }
+        throw new Refusal('already-registered', `The name '${name}' is taken.`);
+      }
+      await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
+    });
+    return { id };
+  },
+});

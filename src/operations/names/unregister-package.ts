@@ -1,0 +1,68 @@
+import { missing, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { grants } from '#domain/permission.ts';
+import { reachesPackage } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { by } from '../by.ts';
+
+const sees = seesPackage(['account-register-package', 'package-manage']);
+
+/** The interface has words of its own for each way in which this fails. */
+const mayUnregister: Access<PackageEvidence> = {
+  ...sees,
+  async admit(asked) {
+    const principal = await asked.authenticate().catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
+      throw new Refusal(error.code, asked.inPayload() ? 'Unauthorized' : 'discharge required');
+    });
+    const { namespace } = asked.params;
+    const lists = principal.packages ?? [];
+    if (namespace === 'snap' && lists.some((list) => !list.some(({ type }) => type === 'snap'))) {
+      throw new Refusal('permission-required', 'Unregistering snaps requires snap-publishing credentials');
+    }
+    const { permissions } = principal;
+    const granted = grants(permissions, 'account-register-package') || grants(permissions, 'package-manage');
+    const administers = principal.storeAdministrator && grants(permissions, 'store-manage') && namespace !== 'charm';
+    if (!granted && !administers) throw missing('account-register-package');
+    const evidence = await sees.admit({ ...asked, authenticate: () => Promise.resolve(principal) });
+    if (!reachesPackage(principal, evidence.package)) {
+      throw new Refusal('permission-required', `Package access not allowed: this token is not good for '${evidence.package.name}'.`);
+    }
+    if (evidence.role === 'publisher' || (administers && evidence.role === 'store administrator')) return evidence;
+    if (administers) return { ...evidence, role: 'store administrator' };
+    const what = namespace === 'charm' ? 'Charms' : 'Packages';
+    throw new Refusal('permission-required', `${what} can only be unregistered by their publisher`);
+  },
+};
+
+export const unregisterPackage = operation({
+  name: 'unregister_package',
+  method: 'DELETE',
+  path: '/v1/:namespace/:name',
+  since: 1,
+  summary: 'Give up a name that has no revisions.',
+  access: mayUnregister,
+  response: 'UnregisterPackageResponse',
+  bodyLimit: 64 * 1024,
+
+  async handle(call) {
+    const { package: subject, records, now } = call;
+    const entry = {
+      ...by(call, 'unregister_package'),
+      at: timestamp(now()),
+      object: `${subject.namespace}/${subject.name}`,
+      details: { id: subject.id },
+    };
+    await records.change(entry, async (tx) => {
+      if ((await tx.revisions.newest(subject.id)) > 0) {
+        throw new Refusal('forbidden', 'Cannot unregister a package with existing revisions');
+      }
+      if (await tx.uploads.hasReviewPending(subject.id)) {
+        throw new Refusal('forbidden', 'Cannot unregister a package with an upload in review');
+      }
+      await tx.packages.remove(subject.id);
+    });
+    return { 'package-id': subject.id };
+  },
+});

@@ -1,0 +1,38 @@
+import { onPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { presentRevision } from '../revisions/present.ts';
+import { channelsOf, presentChannel, presentRelease } from './present.ts';
+
+export const listReleases = operation({
+  name: 'list_releases',
+  method: 'GET',
+  path: '/v1/:namespace/:name/releases',
+  since: 1,
+  summary: "Say what a package's channels hold.",
+  access: onPackage('package-view-releases'),
+  response: 'ListReleasesResponse',
+
+  async handle({ package: subject, records, now }) {
+    const { namespace } = subject;
+    const [tracks, releases] = await Promise.all([
+      records.tracks.list(subject.id),
+      records.releases.current(subject.id, timestamp(now())),
+    ]);
+    const channels = channelsOf(
+      tracks.map(({ name }) => name),
+      releases,
+    );
+    const order = new Map(channels.map(({ name }, at) => [name, at]));
+    releases.sort((a, b) => (order.get(a.channel) ?? 0) - (order.get(b.channel) ?? 0));
+    const numbers = [...new Set(releases.map(({ revision }) => revision))];
+    const revisions = await records.revisions.listOf(subject.id, numbers);
+    return {
+      'channel-map': releases.map((release) => presentRelease(release, namespace)),
+      // Which commit a revision was built from is known only where build hosts have told it.
+      ...((namespace === 'sdk' || namespace === 'source') && { 'craft-channel-map': [] }),
+      package: { channels: channels.map(presentChannel) },
+      revisions: revisions.map((revision) => presentRevision(revision, namespace)),
+    };
+  },
+});

@@ -1,0 +1,50 @@
+import type { ArchitectureReleaseEntry, BaseReleaseEntry, ChannelReleaseEntry, ChannelWithFallback } from '#api/wire.ts';
+import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
+import type { Namespace } from '#domain/namespace.ts';
+import type { Release } from '#records/releases.ts';
+
+/** What a channel holds, in the variant of its namespace. */
+export function presentRelease(
+  release: Release,
+  namespace: Namespace,
+): BaseReleaseEntry | ArchitectureReleaseEntry | ChannelReleaseEntry {
+  const entry = {
+    channel: release.channel,
+    'expiration-date': release.expiresAt,
+    revision: release.revision,
+    when: release.releasedAt,
+  };
+  switch (namespace) {
+    case 'snap':
+      return { ...entry, architecture: release.architecture ?? 'all', progressive: release.progressive };
+    case 'bin':
+    case 'rock':
+      return entry;
+    default: {
+      const { architecture, baseName: name, baseChannel } = release;
+      const base = architecture === null || name === null || baseChannel === null ? null : { architecture, channel: baseChannel, name };
+      return { ...entry, base, progressive: release.progressive, resources: release.resources };
+    }
+  }
+}
+
+/** Every channel of a package: each track with its four risks, and open branches after their risk. */
+export function channelsOf(tracks: string[], releases: Release[]): Channel[] {
+  const open = [...new Set(releases.map((release) => release.channel))]
+    .map(parseChannel)
+    .filter((one) => one !== undefined && one.branch !== null) as Channel[];
+  return tracks.flatMap((track) =>
+    risks.flatMap((risk) => [
+      channel(track, risk),
+      ...open.filter((one) => one.track === track && one.risk === risk),
+    ]),
+  );
+}
+
+export const presentChannel = (subject: Channel): ChannelWithFallback => ({
+  branch: subject.branch,
+  fallback: fallback(subject),
+  name: subject.name,
+  risk: subject.risk,
+  track: subject.track,
+});

@@ -1,0 +1,51 @@
+import type { Revision as RevisionShape, UploadReview } from '#api/wire.ts';
+import type { Namespace } from '#domain/namespace.ts';
+import type { Revision } from '#records/revisions.ts';
+import type { Review } from '#records/uploads.ts';
+
+/** A revision with every member that its namespace has. */
+export function presentRevision(revision: Revision, namespace: Namespace): RevisionShape {
+  const { details } = revision;
+  const common = {
+    'created-at': revision.createdAt,
+    revision: revision.revision,
+    status: revision.status,
+  };
+  const content = { 'sha3-384': revision.sha3_384, size: revision.size, version: revision.version };
+  const author = { 'created-by': revision.createdBy };
+  switch (namespace) {
+    case 'snap':
+      return {
+        ...common,
+        ...content,
+        ...author,
+        apps: details.apps ?? [],
+        architectures: details.architectures ?? ['all'],
+        base: details.base ?? null,
+        'build-url': null,
+        confinement: details.confinement ?? 'strict',
+        grade: details.grade ?? 'stable',
+        type: details.type ?? 'app',
+      };
+    case 'charm':
+      return { ...common, ...content, bases: details.bases ?? [], errors: null };
+    case 'rock':
+      return { ...common, ...author, sha256: revision.sha256 };
+    case 'bin':
+      return { ...common, ...content, ...author };
+    case 'sdk':
+    case 'source':
+      return { ...common, ...content, ...author, bases: details.bases ?? [] };
+  }
+}
+
+/** What list_revisions sends for a snap when no fields are named: the official client refuses any other member. */
+export const slimSnapFields =
+  'architectures,base,build-url,confinement,created-at,grade,revision,sha3-384,size,status,version';
+
+export const presentReview = (review: Review): UploadReview => ({
+  errors: review.errors,
+  revision: review.revision,
+  status: review.status,
+  'upload-id': review.id,
+});

@@ -1,0 +1,21 @@
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { namespaces } from '#domain/namespace.ts';
+
+export const root = operation({
+  name: 'root',
+  method: 'GET',
+  path: '/',
+  since: 1,
+  summary: 'Say what this service is.',
+  access: anyone,
+  response: 'RootResponse',
+
+  handle: ({ config, version }) => ({
+    service: 'larder' as const,
+    version,
+    'api-version': 61,
+    namespaces,
+    offline: config.store.offline_mode,
+  }),
+});

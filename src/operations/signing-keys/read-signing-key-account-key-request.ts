@@ -1,0 +1,54 @@
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { mediaType } from '#assertions/assertion.ts';
+import { brandAdministrator } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { by } from '../by.ts';
+
+export const readSigningKeyAccountKeyRequest = operation({
+  name: 'read_signing_key_account_key_request',
+  method: 'POST',
+  path: '/v1/brand/:brand_account_id/signing_key/:signing_key_sha3_384/account-key-request',
+  since: 26,
+  summary: 'Write the request by which a signing key is registered with an online store.',
+  access: brandAdministrator('account-manage-keys', false),
+  body: 'AccountKeyRequestRequest',
+  bodyOptional: true,
+  response: 'AccountKeyRequestResponse',
+  produces: [mediaType],
+
+  async handle(call) {
+    const { params, brand, body, request, records, signer, now } = call;
+    const key = await records.signingKeys.find(params.signing_key_sha3_384);
+    if (key?.brandAccountId !== brand.accountId) {
+      throw new Refusal('resource-not-found', `Brand ${brand.accountId} has no signing key '${params.signing_key_sha3_384.slice(0, 100)}'.`);
+    }
+    const moment = now();
+    const until = body?.until;
+    const text = await accountKeyRequest({
+      signer,
+      keyId: key.sha3_384,
+      accountId: brand.accountId,
+      name: key.name,
+      since: body?.since === undefined ? moment : new Date(body.since),
+      until: until === undefined || until === null ? undefined : new Date(until),
+      signedAt: moment,
+    });
+    const entry = {
+      ...by(call, 'read_signing_key_account_key_request'),
+      at: timestamp(moment),
+      object: `brand/${brand.accountId}/signing-key/${key.sha3_384}`,
+      details: { since: body?.since ?? null, until: until ?? null },
+    };
+    await records.change(entry, () => Promise.resolve());
+    if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };
+    return new Answer({
+      headers: {
+        'content-type': mediaType,
+        'content-disposition': `attachment; filename="${key.name}.account-key-request"`,
+      },
+      body: text,
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { account } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { inCommon } from '#domain/principal.ts';
+import { presentAccount } from '../present.ts';
+
+export const macaroonInfo = operation({
+  name: 'macaroon_info',
+  method: 'GET',
+  path: '/v1/tokens/whoami',
+  since: 11,
+  summary: 'Say whose token this is and what it allows.',
+  access: account(),
+  response: 'WhoamiResponse',
+
+  handle: ({ principal }) => ({
+    account: presentAccount({ ...principal, id: principal.accountId }),
+    channels: inCommon(principal.channels),
+    packages: inCommon(principal.packages),
+    permissions: principal.permissions,
+  }),
+});

@@ -1,0 +1,33 @@
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+export const offlineExchangeMacaroon = operation({
+  name: 'offline_exchange_macaroon',
+  method: 'POST',
+  path: '/v1/tokens/offline/exchange',
+  since: 12,
+  summary: "Exchange the store administrator's credential for a token.",
+  access: anyone,
+  body: 'OfflineExchangeRequest',
+  response: 'ExchangedMacaroonResponse',
+  enabledBy: 'store.offline_mode',
+
+  async handle({ body, config, authority, records, address, requestId, log }) {
+    authority.mayExchange(address);
+    const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;
+    if (accountId === undefined || !authority.isAdministratorCredential(body.macaroon, digests)) {
+      authority.failedExchange(address);
+      throw new Refusal('macaroon-authorization-required', "This is not the store administrator's credential.");
+    }
+    if ((await records.accounts.find(accountId)) === undefined) {
+      log.error({ accountId }, 'auth.store_admin_id names an account that does not exist');
+      throw new Refusal('forbidden', "The configuration's auth.store_admin_id names an account that does not exist.");
+    }
+    const { token } = await authority.issue(
+      { accountId, description: 'offline exchange' },
+      { actor: accountId, action: 'offline_exchange_macaroon', requestId, details: { address } },
+    );
+    return { macaroon: token };
+  },
+});

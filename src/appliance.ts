@@ -1,0 +1,281 @@
+// The appliance: builds every part by hand, in order, and starts and stops them.
+import { mkdirSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import type { Logger } from 'pino';
+
+import { softwareSigner } from '#assertions/signer.ts';
+import { createServer } from '#api/server.ts';
+import type { Services } from '#api/services.ts';
+import { diskBlobs } from '#blobs/disk.ts';
+import { digestPool } from '#blobs/digests.ts';
+import type { Now } from '#domain/clock.ts';
+import { seconds } from '#domain/clock.ts';
+import { randomIds, type NewIds } from '#domain/ids.ts';
+import { expireBranches } from '#jobs/expire-branches.ts';
+import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { keepTime, recallTime, rememberTime } from '#jobs/remember-time.ts';
+import { reviewQueue } from '#jobs/review-uploads.ts';
+import { runJobs } from '#jobs/runner.ts';
+import { createAuthority, type Authority } from '#macaroons/authority.ts';
+import { operations } from '#operations/index.ts';
+import { records, type Records } from '#records/index.ts';
+import { migrate } from '#records/migrate.ts';
+import { openSqlite } from '#records/sqlite.ts';
+import { createReviewer } from '#review/reviewer.ts';
+import { readConfig, type Config } from './config.ts';
+import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
+import { createLog } from './log.ts';
+import { nativeBinding } from './native.ts';
+import { readMasterKey, readSiteKey } from './secrets.ts';
+import { version } from './version.ts';
+
+export interface StoreOptions {
+  /** The data directory. */
+  directory: string;
+  now?: Now;
+  newId?: NewIds;
+  /** Where systemd puts credentials, if it does. */
+  credentials?: string | undefined;
+  /** Told when the disk broke a promise: the process must end at once, with an error. */
+  fatal?: (error: Error) => void;
+}
+
+/** The records of a data directory and what is needed to change them: what commands on the host work with. */
+export interface Store {
+  directory: string;
+  config: Config;
+  records: Records;
+  authority: Authority;
+  now: Now;
+  newId: NewIds;
+  close(): Promise<void>;
+}
+
+/** Opens the records beside a serving process or without one. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { directory, now = () => new Date(), newId = randomIds, credentials, fatal } = options;
+  const config = readConfig(join(directory, 'larder.toml'));
+  const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
+  const db = openSqlite(join(directory, 'larder.db'), { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
+  try {
+    await migrate(db, migrations());
+    const known = records(db);
+    const store: Store = {
+      directory,
+      config,
+      records: known,
+      authority: createAuthority({ records: known, siteKey, now, newId, location: () => store.config.http.base_url }),
+      now,
+      newId,
+      close: () => db.close(),
+    };
+    return store;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+export interface ApplianceOptions extends StoreOptions {
+  /** HOST:PORT instead of the configuration's. */
+  listen?: string | undefined;
+  log?: Logger;
+  /** Whether every answer is held against its shape; for development and tests. */
+  checkAnswers?: boolean;
+}
+
+export interface Appliance {
+  /** Where it really listens, such as `http://127.0.0.1:8080`. */
+  url: string;
+  log: Logger;
+  /** Reads the configuration again; throws, and keeps the old one, when the new one is not accepted. */
+  reload(): void;
+  /** Resolves when no upload waits for its review any more. */
+  reviewed(): Promise<void>;
+  /** Finishes the requests under way, then the jobs, then the records. */
+  stop(): Promise<void>;
+}
+
+/** Another process serves this data directory already. */
+export class DataDirectoryInUse extends Error {
+  constructor(directory: string) {
+    super(`The data directory ${directory} is in use: another larder serves it.`);
+    this.name = 'DataDirectoryInUse';
+  }
+}
+
+/** How long a stop waits for the requests under way. */
+const patience = seconds(30);
+
+/** Starts serving a data directory; resolves when it answers requests. */
+export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
+  const { directory } = options;
+  const lock = lockDirectory(directory);
+  const broken: string[] = [];
+  const fatal = (error: Error): void => {
+    broken.push('The disk failed under a write; the appliance must be restarted on a good disk.');
+    options.fatal?.(error);
+  };
+  const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+  let store: Store | undefined;
+  try {
+    store = await openStore({ ...options, fatal });
+    let { config } = store;
+    const { records: known, authority, now, newId } = store;
+    const log = options.log ?? createLog(config.log.level);
+    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
+    await blobs.sweepTemporary(() => false);
+
+    const places = () => ({ directory, credentials: options.credentials, masterKeyFile: config.keys.master_key_file });
+    let masterKey = readMasterKey(places());
+    const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
+
+    const clock = await recallTime(known, now);
+    authority.sawTime(clock.latest);
+    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
+
+    const services = (): Services => current;
+    const build = (): Services => ({
+      records: known,
+      authority,
+      blobs,
+      signer,
+      masterKey: () => masterKey,
+      config,
+      now,
+      newId,
+      log,
+      reviewSoon: () => {
+        queue.soon();
+      },
+      health: () => ({
+        working: broken.length === 0,
+        problems: [
+          ...broken,
+          ...(clock.problem === undefined ? [] : [clock.problem]),
+          ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
+        ],
+      }),
+      version,
+    });
+    let current = build();
+
+    const server = createServer({ operations, services, checkAnswers: options.checkAnswers ?? false });
+    const url = await listen(server, options.listen ?? config.http.listen);
+    const jobs = runJobs(
+      [
+        forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
+        expireBranches(known, now),
+        rememberTime(known, authority),
+      ],
+      log,
+      seconds(5),
+    );
+    queue.soon();
+    const ballast = setTimeout(() => {
+      blobs.keepBallast().catch((error: unknown) => {
+        log.warn({ err: error }, 'cannot set the ballast aside');
+      });
+    }, seconds(2)).unref();
+    log.info({ url, directory, version, sealed: masterKey === undefined }, 'serving');
+
+    const opened = store;
+    return {
+      url,
+      log,
+      reload() {
+        config = readConfig(join(directory, 'larder.toml'));
+        masterKey = readMasterKey(places());
+        opened.config = config;
+        log.level = config.log.level;
+        current = build();
+        log.info('configuration reloaded');
+      },
+      reviewed: () => queue.idle(),
+      async stop() {
+        log.info('stopping');
+        clearTimeout(ballast);
+        await close(server);
+        await jobs.stop();
+        const stopping = queue.stop();
+        await reviewer.close();
+        await stopping;
+        await digests.close();
+        await keepTime(known, authority.latestTime());
+        await opened.close();
+        lock.close();
+        log.info('stopped');
+        log.flush();
+      },
+    };
+  } catch (error) {
+    await reviewer.close();
+    await digests.close();
+    await store?.close();
+    lock.close();
+    throw error;
+  }
+}
+
+/** The migrations that travel with the program, in order. */
+export const migrations = (): { name: string; text: string }[] =>
+  embeddedNames('src/records/migrations').map((file) => ({
+    name: file.replace(/\.sql$/, ''),
+    text: embeddedText(`src/records/migrations/${file}`),
+  }));
+
+/** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
+function lockDirectory(directory: string): SQLite.Database {
+  const file = join(directory, 'store.lock');
+  const binding = nativeBinding();
+  const lock = new SQLite(file, { timeout: 0, ...(binding && { nativeBinding: binding as unknown as string }) });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof SQLite.SqliteError && error.code === 'SQLITE_BUSY') throw new DataDirectoryInUse(directory);
+    throw error;
+  }
+}
+
+async function listen(server: Server, where: string): Promise<string> {
+  const colon = where.lastIndexOf(':');
+  const host = where.slice(0, colon).replace(/^\[|\]$/g, '');
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  server.once('error', reject);
+  server.listen({ host, port: Number(where.slice(colon + 1)) }, () => {
+    resolve(undefined);
+  });
+  try {
+    await promise;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
+  }
+  const address = server.address() as AddressInfo;
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+}
+
+async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  server.close(() => {
+    resolve(undefined);
+  });
+  server.closeIdleConnections();
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+  }, patience);
+  await promise;
+  clearTimeout(timer);
+}
+
+/** Makes the data directory, for nobody else to read. */
+export const makeDirectory = (directory: string): void => {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+};

@@ -1,0 +1,60 @@
+// The two wrapping keys: the site key, without which nothing runs, and the signing master key,
+// without which the store is sealed: it serves, and signs nothing.
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A new wrapping key as the text of its file: 32 bytes, base64. */
+export const newWrappingKey = (): string => `${randomBytes(32).toString('base64')}\n`;
+
+export interface SecretPlaces {
+  /** The data directory. */
+  directory: string;
+  /** Where systemd puts credentials, if it does. */
+  credentials: string | undefined;
+  /** The master key's file, where the configuration names one. */
+  masterKeyFile: string | undefined;
+}
+
+/** The site key: the credential `larder-site-key`, or `site.key` in the data directory. */
+export function readSiteKey(places: SecretPlaces): Buffer {
+  const key = firstOf([credential(places, 'larder-site-key'), join(places.directory, 'site.key')]);
+  if (key === undefined) {
+    throw new Error(`cannot find the site key: there is neither a credential larder-site-key nor ${join(places.directory, 'site.key')}`);
+  }
+  return key;
+}
+
+/** The signing master key, or nothing: then the store is sealed. */
+export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
+  const key = firstOf([
+    credential(places, 'larder-master-key'),
+    places.masterKeyFile,
+    join(places.directory, 'master.key'),
+  ]);
+  return key && createSecretKey(key);
+}
+
+const credential = ({ credentials }: SecretPlaces, name: string): string | undefined =>
+  credentials === undefined ? undefined : join(credentials, name);
+
+/** The key in the first of these files that is there. */
+function firstOf(files: (string | undefined)[]): Buffer | undefined {
+  for (const file of files) {
+    const text = file === undefined ? undefined : readIfThere(file);
+    if (text === undefined) continue;
+    const key = Buffer.from(text.trim(), 'base64');
+    if (key.length !== 32) throw new Error(`cannot use ${file}: it does not hold a key of 32 bytes in base64`);
+    return key;
+  }
+  return undefined;
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`cannot read the key in ${file}`, { cause: error });
+  }
+}

@@ -1,0 +1,151 @@
+// The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
+// Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import type { Config as ConfigFile, UploadsConfig } from '#api/wire.ts';
+import { checkText } from './configuration/check.ts';
+import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
+import { replaceFile } from './configuration/durable-file.ts';
+import { edit, type Value } from './configuration/edit.ts';
+import { findKey, sections } from './configuration/keys.ts';
+import { render } from './configuration/render.ts';
+import { bytes } from './configuration/sizes.ts';
+
+export { ConfigError, type ConfigProblem };
+
+type Settled<Section> = {
+  readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
+    ? readonly Member[]
+    : NonNullable<Section[Key]>;
+};
+type SectionOf<Name extends keyof ConfigFile> = NonNullable<ConfigFile[Name]>;
+
+/** The configuration under the names of the file, with its defaults; sizes are numbers of bytes. Nobody changes it. */
+export interface Config {
+  readonly store: Settled<SectionOf<'store'>>;
+  readonly auth: Readonly<SectionOf<'auth'>>;
+  readonly identity: Settled<SectionOf<'identity'>>;
+  readonly http: Settled<SectionOf<'http'>>;
+  readonly internal: Settled<SectionOf<'internal'>>;
+  readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
+  readonly names: Settled<SectionOf<'names'>>;
+  readonly log: Settled<SectionOf<'log'>>;
+  readonly keys: Readonly<SectionOf<'keys'>>;
+}
+
+const largest = 1024 * 1024;
+
+/** Reads and checks a configuration file; throws ConfigError. */
+export function readConfig(file: string): Config {
+  return parseConfig(file, readText(file));
+}
+
+/** The same for a text that is or will be in `file`. */
+export function parseConfig(file: string, text: string): Config {
+  const { values, problems } = checkText(text);
+  if (problems.length > 0) throw new ConfigError(file, problems);
+  return settled(values as Record<string, Record<string, unknown> | undefined>);
+}
+
+/**
+ * Sets keys, by their dotted names, in a configuration file that stays otherwise as it is, comments and order too.
+ * The file is replaced all at once, and only by one that is accepted; throws ConfigError when it would not be.
+ */
+export function changeConfig(file: string, changes: Readonly<Record<string, Value>>): void {
+  const before = readText(file);
+  // A file that the parser refuses cannot be edited; one with a wrong value can, and the change may mend it.
+  const { values, problems } = checkText(before);
+  if (values === undefined) throw new ConfigError(file, problems);
+  let text = before;
+  for (const [name, value] of Object.entries(changes)) {
+    if (!findKey(name)) throw new Error(`cannot set '${name}': there is no such key`);
+    const [section = '', key = ''] = name.split('.');
+    text = edit(text, section, key, value);
+  }
+  parseConfig(file, text);
+  if (text !== before) replaceFile(file, text, 0o600);
+}
+
+export interface FirstSettings {
+  readonly baseUrl: string;
+  readonly listen: string;
+  readonly storeAdminId: string;
+  /** SHA3-384 of the store administrator's credential, in hexadecimal digits. */
+  readonly storeAdminDigest: string;
+}
+
+/** The text of the configuration of a new store: an isolated one, which issues its own credentials. */
+export function initialConfig(settings: FirstSettings): string {
+  const text = render(
+    'The configuration of this store. A key behind a # is not set: it shows the default, or an example.\n' +
+      'After a change send the server SIGHUP or restart it.',
+    {
+      'store.offline_mode': true,
+      'auth.store_admin_id': settings.storeAdminId,
+      'auth.store_admin_macaroon_sha3_384': settings.storeAdminDigest,
+      'http.base_url': settings.baseUrl,
+      'http.listen': settings.listen,
+      'internal.package_permissions': true,
+    },
+  );
+  parseConfig('larder.toml', text);
+  return text;
+}
+
+function settled(values: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): Config {
+  const config: Record<string, unknown> = {};
+  for (const [section, { keys }] of sections()) {
+    const own: Record<string, unknown> = {};
+    for (const [name, key] of keys) {
+      const value = values[section]?.[name] ?? structuredClone(key.default);
+      if (value !== undefined) own[name] = key.size ? bytes(value as number | string) : value;
+      Object.freeze(own[name]);
+    }
+    config[section] = Object.freeze(own);
+  }
+  return Object.freeze(config) as unknown as Config;
+}
+
+function readText(file: string): string {
+  let content: Buffer;
+  try {
+    content = readBounded(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const words: Readonly<Record<string, string>> = {
+      ENOENT: "there is no such file; 'larder init' makes one",
+      EACCES: 'this user may not read it',
+      EISDIR: 'this is not a file',
+    };
+    const message = words[code ?? ''];
+    if (message === undefined) throw error;
+    throw new ConfigError(file, [{ message }]);
+  }
+  if (content.length > largest) throw new ConfigError(file, [{ message: 'the file is larger than 1 MiB' }]);
+  return decoded(file, content);
+}
+
+/** At most one byte more than is accepted, so that a wrong path to something huge does no harm. */
+function readBounded(file: string): Buffer {
+  const handle = openSync(file, 'r');
+  try {
+    const stat = fstatSync(handle);
+    if (!stat.isFile()) throw Object.assign(new Error('not a file'), { code: 'EISDIR' });
+    if (stat.size <= largest) return readFileSync(handle);
+    const start = Buffer.alloc(largest + 1);
+    readSync(handle, start);
+    return start;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function decoded(file: string, content: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    // Where the first wrong byte is decoded the result no longer has the bytes of the file.
+    const repaired = content.toString('utf8');
+    const line = repaired.slice(0, repaired.indexOf('\ufffd')).split('\n').length;
+    throw new ConfigError(file, [{ line, message: 'this is not UTF-8 text' }]);
+  }
+}

@@ -1,0 +1,198 @@
+// Reads a configuration text: the parser's complaints, the schema's and our own, all in sentences with their lines.
+import { isIP } from 'node:net';
+import { parse, TomlDate, TomlError } from 'smol-toml';
+import { problems } from '#api/schema.ts';
+import { isAccountId } from '#domain/ids.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import type { ConfigProblem } from './config-error.ts';
+import { findKey, sections, type Key } from './keys.ts';
+import { nearest } from './nearest.ts';
+import { entries, entryOf, repeated } from './toml-text.ts';
+
+type Path = readonly (string | number)[];
+
+/** What the text says, checked but as it is written: without defaults, sizes still as text. */
+export function checkText(text: string): { values: unknown; problems: ConfigProblem[] } {
+  let parsed: unknown;
+  try {
+    parsed = parse(text, { maxDepth: 16 });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return { values: undefined, problems: [syntaxProblem(text, error)] };
+  }
+  const values = withoutDates(parsed);
+  const all = [...entries(text)];
+  const found = placed(problems('Config', values)).map(({ path, keyword }) => ({
+    path,
+    message:
+      keyword === 'additionalProperties' ? unknownKey(path, at(values, path)) : wrongValue(path, at(values, path)),
+  }));
+  found.push(
+    ...brokenRules(
+      values,
+      found.map(({ path }) => path),
+    ),
+  );
+  const standing = found.map(({ path, message }) => ({ entry: entryOf(all, path), message }));
+  standing.sort((one, other) => one.entry.from - other.entry.from);
+  return { values, problems: standing.map(({ entry, message }) => ({ line: entry.line, message })) };
+}
+
+function syntaxProblem(text: string, error: TomlError): ConfigProblem {
+  const [first = ''] = error.message.split('\n');
+  const twice = first.includes('redefine an already defined') ? repeated(text) : undefined;
+  if (twice) {
+    const { kind, path } = twice.again;
+    const name = kind === 'section' ? `[${brief(shown(path))}]` : `'${brief(shown(path))}'`;
+    return { line: twice.again.line, message: `${name} is already set on line ${String(twice.first.line)}` };
+  }
+  // Only the first line: the rest repeats the text of the file, where a secret may stand.
+  return { line: error.line, column: error.column, message: first.replace(/^Invalid TOML document: /, '') };
+}
+
+/** Dates are objects, which the schema would take for tables; no key wants one, and null is nothing that TOML can say. */
+function withoutDates(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof TomlDate) return null;
+  if (Array.isArray(value)) return value.map(withoutDates);
+  // Without a prototype, so that a key called __proto__ stays a key.
+  const table = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) table[name] = withoutDates(member);
+  return table;
+}
+
+/** The schema's complaints by the key they are about, one for each, the innermost. */
+function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword: string }[] {
+  const byPath = new Map<string, { path: Path; keyword: string }>();
+  for (const { pointer, keyword, params } of complaints) {
+    const names = pointer.split('/').slice(1);
+    const path = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (keyword === 'additionalProperties') path.push(String(params['additionalProperty']));
+    byPath.set(JSON.stringify(path), { path, keyword });
+  }
+  const all = [...byPath.values()];
+  const inside = (inner: Path, outer: Path) =>
+    inner.length > outer.length && outer.every((name, index) => name === inner[index]);
+  // Of `anyOf` a text or a list of texts, a list with a wrong member fails three times; the member is what is wrong.
+  return all
+    .filter(({ path }) => !all.some((other) => inside(other.path, path)))
+    .map(({ path, keyword }) => ({ path: path.map((name, index) => (index < 2 ? name : Number(name))), keyword }));
+}
+
+function unknownKey(path: Path, value: unknown): string {
+  const [section = '', key] = path.map(String);
+  const known = sections();
+  if (key === undefined) {
+    const owner = [...known].find(([, { keys }]) => keys.has(section))?.[0];
+    if (owner !== undefined) return `'${section}' stands outside its section; it belongs in [${owner}]`;
+    if (typeof value !== 'object') return `unknown key '${brief(section)}' outside any section`;
+    return `unknown section [${brief(section)}]${suggestion(nearest(section, known.keys()), '[', ']')}`;
+  }
+  const keys = known.get(section)?.keys ?? new Map<string, Key>();
+  const said = `unknown key '${brief(key)}' in [${section}]`;
+  const meant = nearest(key, keys.keys());
+  const owner = [...known].find(([, { keys }]) => keys.has(key))?.[0];
+  return meant === undefined && owner !== undefined
+    ? `${said}; it belongs in [${owner}]`
+    : said + suggestion(meant, "'", "'");
+}
+
+const suggestion = (word: string | undefined, open: string, close: string) =>
+  word === undefined ? '' : `; did you mean ${open}${word}${close}?`;
+
+function wrongValue(path: Path, value: unknown): string {
+  const [section = '', name, member] = path;
+  if (name === undefined) return `expected a section [${String(section)}], got ${described(value)}`;
+  const key = findKey(`${String(section)}.${String(name)}`);
+  if (!key) throw new Error(`cannot say what ${shown(path)} should be`);
+  const expected = (member === undefined ? undefined : key.expectedMember) ?? key.expected;
+  const got = key.secret ? '' : `, got ${described(value)}`;
+  const meant = typeof value === 'string' ? suggestion(likely(path, key, value), '"', '"') : '';
+  return `${shown(path)}: expected ${expected}${got}${meant}`;
+}
+
+/** What a person probably meant who wrote this. */
+function likely(path: Path, key: Key, value: string): string | undefined {
+  if (shown(path) !== 'http.base_url') return nearest(value, key.words);
+  const url = URL.parse(value);
+  return url && /^https?:$/.test(url.protocol) && isBaseUrl(url.origin) ? url.origin : undefined;
+}
+
+/** A value as it may stand in a message: short, in one line, and nothing that looks like an address with a password. */
+function described(value: unknown): string {
+  if (typeof value === 'string') {
+    return value.length > 80 || value.includes('@')
+      ? `text of ${String(value.length)} characters`
+      : JSON.stringify(value);
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === null) return 'a date or time';
+  return Array.isArray(value) ? 'a list' : 'a table';
+}
+
+const brief = (name: string) => JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name).slice(1, -1);
+
+/** `store.id`, and `names.reserved[3]` for its third member. */
+const shown = (path: Path) =>
+  path
+    .map((name, index) => (typeof name === 'number' ? `[${String(name + 1)}]` : `${index > 0 ? '.' : ''}${name}`))
+    .join('');
+
+/** The rules that a pattern cannot tell. */
+const rules: Readonly<Record<string, (value: string) => boolean>> = {
+  'auth.store_admin_id': isAccountId,
+  'http.base_url': isBaseUrl,
+  'http.listen': isListenAddress,
+  'http.trusted_proxies': isNetwork,
+  'names.reserved': (name) => nameProblem(name) === undefined,
+};
+
+function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Path; message: string }[] {
+  const broken: { path: Path; message: string }[] = [];
+  for (const [name, holds] of Object.entries(rules)) {
+    const path = name.split('.');
+    const value = at(values, path);
+    const candidates: [Path, unknown][] = Array.isArray(value)
+      ? value.map((member, index): [Path, unknown] => [[...path, index], member])
+      : [[path, value]];
+    for (const [place, candidate] of candidates) {
+      const said = alreadyWrong.some((wrong) => wrong.every((step, index) => step === place[index]));
+      if (said || typeof candidate !== 'string' || holds(candidate)) continue;
+      broken.push({ path: place, message: wrongValue(place, candidate) });
+    }
+  }
+  return broken;
+}
+
+function at(values: unknown, path: Path): unknown {
+  let value = values;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string | number, unknown>)[name];
+  }
+  return value;
+}
+
+/** Whether a browser would write the address the same way, so that it can be compared letter by letter. */
+function isBaseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return url?.origin === value && isHost(url.hostname);
+}
+
+function isListenAddress(value: string): boolean {
+  const colon = value.lastIndexOf(':');
+  return isHost(value.slice(0, colon)) && Number(value.slice(colon + 1)) <= 65535;
+}
+
+/** A name, an IPv4 address, or an IPv6 address in brackets. */
+function isHost(host: string): boolean {
+  if (host.startsWith('[')) return host.endsWith(']') && isIP(host.slice(1, -1)) === 6;
+  if (/^[0-9.]+$/.test(host)) return isIP(host) === 4;
+  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+}
+
+function isNetwork(value: string): boolean {
+  const [address = '', prefix = '0'] = value.split('/');
+  const version = isIP(address);
+  return version !== 0 && Number(prefix) <= (version === 4 ? 32 : 128);
+}

@@ -1,0 +1,93 @@
+// Changes single values of a TOML text and leaves everything else as it stands: comments, order, line ends.
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'smol-toml';
+import { entries, type Entry } from './toml-text.ts';
+
+export type Value = string | number | boolean | readonly string[];
+
+/** The text with `value` for `section.key`. */
+export function edit(text: string, section: string, key: string, value: Value): string {
+  const all = [...entries(text)];
+  const written = tomlValue(value);
+  const present = all.find(({ path }) => isDeepStrictEqual(path, [section, key]));
+  const edited = present
+    ? splice(text, present.valueFrom, present.to, written)
+    : withNewKey(text, all, section, `${key} = ${written}`);
+  checkEdit(text, edited, section, key, value);
+  return edited;
+}
+
+/** A value as it is written in TOML. */
+export function tomlValue(value: Value): string {
+  if (typeof value === 'string') return tomlString(value);
+  if (typeof value !== 'object') return String(value);
+  return `[${value.map(tomlString).join(', ')}]`;
+}
+
+/** JSON escapes what TOML must have escaped, but for the delete character. */
+const tomlString = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+
+function withNewKey(text: string, all: readonly Entry[], section: string, line: string): string {
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  const header = all.findIndex(({ kind, path }) => kind === 'section' && isDeepStrictEqual(path, [section]));
+  if (header !== -1) {
+    const next = all.findIndex(({ kind }, at) => at > header && kind === 'section');
+    const last = all[(next === -1 ? all.length : next) - 1]!;
+    const body = { from: lineEnd(text, all[header]!.to), to: next === -1 ? text.length : all[next]!.from };
+    const shown = afterComment(text, body.from, body.to, line);
+    const within = all.some(({ from, to }) => shown !== undefined && from < shown && shown < to);
+    const at = shown === undefined || within ? lineEnd(text, last.to) : shown;
+    return splice(text, at, at, `${newline}${line}`);
+  }
+  const inline = all.find(({ kind, path }) => kind === 'key' && isDeepStrictEqual(path, [section]));
+  if (inline) {
+    const first = all.find(({ path }) => path.length === 2 && path[0] === section);
+    return splice(text, inline.valueFrom + 1, inline.valueFrom + 1, first ? ` ${line},` : ` ${line} `);
+  }
+  const dotted = all.findLast(({ kind, path }) => kind === 'key' && path.length === 2 && path[0] === section);
+  if (dotted) {
+    const at = lineEnd(text, dotted.to);
+    return splice(text, at, at, `${newline}${section}.${line}`);
+  }
+  const end = text === '' || text.endsWith('\n') ? text : text + newline;
+  return `${end}${end === '' ? '' : newline}[${section}]${newline}${line}${newline}`;
+}
+
+/** The end of the line between `from` and `to` that shows the key as a comment, `# key = …`: its value belongs below it. */
+function afterComment(text: string, from: number, to: number, line: string): number | undefined {
+  const key = line.slice(0, line.indexOf(' '));
+  const shown = new RegExp(`^[ \\t]*#[ \\t]*${key}[ \\t]*=`, 'm').exec(text.slice(from, to));
+  return shown ? lineEnd(text, from + shown.index + shown[0].length) : undefined;
+}
+
+/** Where the line of an offset ends, before its line end. */
+function lineEnd(text: string, offset: number): number {
+  const feed = text.indexOf('\n', offset);
+  if (feed === -1) return text.length;
+  return text[feed - 1] === '\r' && feed > offset ? feed - 1 : feed;
+}
+
+const splice = (text: string, from: number, to: number, put: string) => text.slice(0, from) + put + text.slice(to);
+
+/** The parser has the last word on whether the edit did what it should and nothing else. */
+function checkEdit(before: string, after: string, section: string, key: string, value: Value): void {
+  const wanted: Record<string, unknown> = { ...parse(before) };
+  wanted[section] = { ...(wanted[section] as object | undefined), [key]: value };
+  let got: unknown;
+  try {
+    got = parse(after);
+  } catch (cause) {
+    throw new Error(`cannot write ${section}.${key} into the configuration file`, { cause });
+  }
+  if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(wanted))) {
+    throw new Error(`cannot write ${section}.${key} into the configuration file without changing another key`);
+  }
+}
+
+/** The same with the members of tables in the order of their names. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return { table: members.map(([name, member]) => [name, sorted(member)]) };
+}

@@ -1,0 +1,98 @@
+// What can be configured: the sections and keys of schemas/config.json, in its order and its words.
+import { embeddedText } from '#src/embedded.ts';
+
+export interface Section {
+  readonly description: string;
+  readonly keys: ReadonlyMap<string, Key>;
+}
+
+export interface Key {
+  readonly description: string;
+  /** What a value is, to finish the sentence "expected …". */
+  readonly expected: string;
+  /** The same for a member of the value, where it may be a list. */
+  readonly expectedMember: string | undefined;
+  /** The words of which the value must be one. */
+  readonly words: readonly string[];
+  readonly default: unknown;
+  /** A value to show where there is no default. */
+  readonly example: unknown;
+  /** Whether the value is never repeated in a message, since a secret may stand there by mistake. */
+  readonly secret: boolean;
+  /** Whether the value is a size: bytes, or text such as "32 GiB". */
+  readonly size: boolean;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly description?: string;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly writeOnly?: boolean;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+let known: ReadonlyMap<string, Section> | undefined;
+
+/** The sections by name. */
+export function sections(): ReadonlyMap<string, Section> {
+  known ??= readSections(JSON.parse(embeddedText('schemas/config.json')) as Schema);
+  return known;
+}
+
+/** The key of a dotted name such as `store.id`. */
+export function findKey(name: string): Key | undefined {
+  const [section = '', key = '', ...more] = name.split('.');
+  return more.length === 0 ? sections().get(section)?.keys.get(key) : undefined;
+}
+
+function readSections(document: Schema): ReadonlyMap<string, Section> {
+  const follow = (schema: Schema): Schema => {
+    const name = schema.$ref?.slice('#/$defs/'.length);
+    return name === undefined ? schema : { ...document.$defs?.[name], ...schema };
+  };
+  const kind = ({ $ref }: Schema): Schema | undefined => document.$defs?.[$ref?.slice('#/$defs/'.length) ?? ''];
+  const members = (schema: Schema) => Object.entries(schema.properties ?? {});
+
+  const expected = (schema: Schema): string => {
+    const { description } = kind(schema) ?? {};
+    if (description !== undefined) return description;
+    if (schema.anyOf) return schema.anyOf.map(expected).join(', or ');
+    if (schema.enum) return `one of ${schema.enum.map((word) => JSON.stringify(word)).join(', ')}`;
+    if (schema.type === 'array')
+      return `a list of at most ${String(schema.maxItems)}, each ${expected(schema.items ?? {})}`;
+    if (schema.type === 'boolean') return 'true or false';
+    return `a whole number from ${String(schema.minimum)} to ${String(schema.maximum)}`;
+  };
+
+  const readKey = (schema: Schema): Key => {
+    const { items } = [schema, ...(schema.anyOf ?? [])].find(({ items }) => items !== undefined) ?? {};
+    return {
+      description: schema.description ?? '',
+      expected: expected(schema),
+      expectedMember: items && expected(items),
+      words: schema.enum ?? [],
+      default: schema.default,
+      example: schema.examples?.[0],
+      secret: schema.writeOnly === true,
+      size: schema.$ref === '#/$defs/ByteSize',
+    };
+  };
+
+  const root = members(document.$defs?.['Config'] ?? {});
+  return new Map(
+    root.map(([name, reference]): [string, Section] => {
+      const section = follow(reference);
+      const keys = new Map(members(section).map(([key, schema]): [string, Key] => [key, readKey(schema)]));
+      return [name, { description: section.description ?? '', keys }];
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+// Finds the word that was probably meant, for "did you mean …?".
+
+/** The word nearest to `typed`, or nothing when none is near: a third of the letters may differ, or one begins the other. */
+export function nearest(typed: string, words: Iterable<string>): string | undefined {
+  // Nobody means a word by something this long, and the distance below takes time with the product of the lengths.
+  if (typed.length > 64) return undefined;
+  const wanted = typed.toLowerCase();
+  let best: { word: string; distance: number } | undefined;
+  for (const word of words) {
+    const begun = Math.min(wanted.length, word.length) >= 3 && (word.startsWith(wanted) || wanted.startsWith(word));
+    const distance = begun ? 0.5 : editDistance(wanted, word.toLowerCase());
+    if (distance <= Math.max(1, Math.floor(word.length / 3)) && distance < (best?.distance ?? Infinity)) {
+      best = { word, distance };
+    }
+  }
+  return best?.word;
+}
+
+/** How many letters must be added, left out, replaced or swapped with their neighbour (optimal string alignment). */
+function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let least = Math.min(above[column]! + 1, current[column - 1]! + 1, above[column - 1]! + (same ? 0 : 1));
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) least = Math.min(least, before[column - 2]! + 1);
+      current.push(least);
+    }
+    before = above;
+    above = current;
+  }
+  return above[to.length]!;
+}

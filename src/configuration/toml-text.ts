@@ -1,0 +1,203 @@
+// Where things stand in a TOML text: the parser tells values, this tells their lines and places,
+// so that a wrong value is refused with its line and a changed one can be written where the old one stood.
+import { parse } from 'smol-toml';
+
+export interface Entry {
+  /** `section` for a header, `key` for a key with its value, `element` for a member of a list. */
+  readonly kind: 'section' | 'key' | 'element';
+  /** Names, and positions within lists, from the root of the document. */
+  readonly path: readonly (string | number)[];
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  /** Where it begins and ends, a header or key with its value; offsets into the text. */
+  readonly from: number;
+  readonly to: number;
+  /** Where the value begins; for a header where the header begins. */
+  readonly valueFrom: number;
+}
+
+type Path = Entry['path'];
+
+/**
+ * Everything in the text, in the order of the text, members before the list or table that holds them.
+ * Expects a text that the parser takes; throws on what it cannot read, after having given everything before it.
+ */
+export function* entries(text: string): Generator<Entry> {
+  const scan = new Scanner(text);
+  const counts = new Map<string, number>();
+  let section: Path = [];
+  while (scan.more()) {
+    const from = scan.at;
+    if (!scan.take('[')) {
+      yield* scan.keyAndValue(section);
+      continue;
+    }
+    const list = scan.take('[');
+    const names = scan.key();
+    scan.expect(list ? ']]' : ']');
+    section = names.reduce<Path>((path, name, at) => {
+      const next = [...path, name];
+      const id = JSON.stringify(next);
+      if (list && at === names.length - 1) counts.set(id, (counts.get(id) ?? 0) + 1);
+      const count = counts.get(id);
+      return count === undefined ? next : [...next, count - 1];
+    }, []);
+    yield { kind: 'section', path: section, line: scan.line(from), from, to: scan.at, valueFrom: from };
+  }
+}
+
+/** What `path` names, or the nearest thing around it. */
+export function entryOf(all: readonly Entry[], path: Path): Entry {
+  for (let length = path.length; length > 0; length--) {
+    const within = all.filter((entry) => path.slice(0, length).every((name, at) => entry.path[at] === name));
+    // Where nothing but members is written, as of a section in dotted keys, the first of them stands for it.
+    const found = within.find((entry) => entry.path.length === length) ?? within[0];
+    if (found) return found;
+  }
+  throw new Error('cannot find in the TOML text what was read from it');
+}
+
+/** The first thing that the text says a second time; nothing when it cannot be told. */
+export function repeated(text: string): { first: Entry; again: Entry } | undefined {
+  const seen = new Map<string, Entry>();
+  try {
+    for (const entry of entries(text)) {
+      const id = JSON.stringify(entry.path);
+      const first = seen.get(id);
+      if (first) return { first, again: entry };
+      seen.set(id, entry);
+    }
+  } catch {
+    // The text is broken in a way that hides it; the parser's own words have to do.
+  }
+  return undefined;
+}
+
+class Scanner {
+  readonly text: string;
+  at = 0;
+  #line = 1;
+  #counted = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get done(): boolean {
+    return this.at >= this.text.length;
+  }
+
+  /** The line of an offset; asked in ascending order, so that each character is looked at once. */
+  line(offset: number): number {
+    if (offset < this.#counted) [this.#line, this.#counted] = [1, 0];
+    for (; this.#counted < offset; this.#counted++) if (this.text[this.#counted] === '\n') this.#line++;
+    return this.#line;
+  }
+
+  /** Moves to what comes next, if anything does. */
+  more(): boolean {
+    this.blank();
+    return !this.done;
+  }
+
+  take(token: string): boolean {
+    if (!this.text.startsWith(token, this.at)) return false;
+    this.at += token.length;
+    return true;
+  }
+
+  expect(token: string): void {
+    if (!this.take(token))
+      throw new Error(`cannot read the TOML text: '${token}' expected on line ${this.line(this.at)}`);
+  }
+
+  /** Moves over spaces, line ends and comments. */
+  blank(): void {
+    this.#match(/(?:[ \t\r\n\ufeff]|#[^\n]*)*/y);
+  }
+
+  /** The names of a dotted key. */
+  key(): string[] {
+    const names: string[] = [];
+    do {
+      this.#match(/[ \t]*/y);
+      const from = this.at;
+      const quoted = this.text[from] === '"' || this.text[from] === "'";
+      if (quoted) this.#string();
+      else if (this.#match(/[A-Za-z0-9_-]+/y) === '') this.expect('a key');
+      const written = this.text.slice(from, this.at);
+      names.push(quoted ? (parse(`name = ${written}`)['name'] as string) : written);
+      this.#match(/[ \t]*/y);
+    } while (this.take('.'));
+    return names;
+  }
+
+  *keyAndValue(parent: Path): Generator<Entry> {
+    const from = this.at;
+    const line = this.line(from);
+    const path = [...parent, ...this.key()];
+    this.expect('=');
+    this.#match(/[ \t]*/y);
+    const valueFrom = this.at;
+    yield* this.#value(path);
+    yield { kind: 'key', path, line, from, to: this.at, valueFrom };
+  }
+
+  *#value(path: Path): Generator<Entry> {
+    const first = this.text[this.at];
+    if (first === '"' || first === "'") this.#string();
+    else if (first === '[') yield* this.#list(path);
+    else if (first === '{') yield* this.#table(path);
+    // Numbers, dates (which may hold a space) and words end where the line, the comment or the list goes on.
+    else {
+      const written = this.#match(/[^,\]}#\r\n]*/y);
+      this.at -= written.length - written.trimEnd().length;
+    }
+  }
+
+  *#list(path: Path): Generator<Entry> {
+    this.expect('[');
+    for (let position = 0; this.blank(), !this.take(']'); position++) {
+      const from = this.at;
+      const member = [...path, position];
+      const line = this.line(from);
+      yield* this.#value(member);
+      yield { kind: 'element', path: member, line, from, to: this.at, valueFrom: from };
+      this.#comma(']');
+    }
+  }
+
+  *#table(path: Path): Generator<Entry> {
+    this.expect('{');
+    while ((this.blank(), !this.take('}'))) {
+      yield* this.keyAndValue(path);
+      this.#comma('}');
+    }
+  }
+
+  #comma(end: string): void {
+    this.blank();
+    if (!this.text.startsWith(end, this.at)) this.expect(',');
+  }
+
+  #string(): void {
+    const quote = this.text[this.at]!;
+    const long = this.text.startsWith(quote.repeat(3), this.at);
+    const end = long ? quote.repeat(3) : quote;
+    this.at += end.length;
+    while (!this.text.startsWith(end, this.at)) {
+      if (this.done) this.expect(end);
+      this.at += quote === '"' && this.text[this.at] === '\\' ? 2 : 1;
+    }
+    this.at += end.length;
+    // Up to two quotes may stand directly before the three that close a long string.
+    for (let more = 0; long && more < 2 && this.text[this.at] === quote; more++) this.at++;
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const [found = ''] = pattern.exec(this.text) ?? [];
+    this.at += found.length;
+    return found;
+  }
+}

@@ -1,0 +1,412 @@
+import t from 'tap';
+import fc from 'fast-check';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, parseConfig, readConfig, type Config } from '#src/config.ts';
+import { entries } from '#src/configuration/toml-text.ts';
+import { embeddedText } from '#src/embedded.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const digest = '0123456789abcdef'.repeat(6);
+
+/** The refusal of a text, as people read it. */
+function refusal(text: string): string[] {
+  try {
+    parseConfig('larder.toml', text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+const defaults = {
+  store: { id: 'larder', offline_mode: false },
+  auth: {},
+  identity: { redirect_urls: [], root_key_days: 7 },
+  http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [] },
+  internal: { package_permissions: false },
+  uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  names: { reserved: [] },
+  log: { level: 'info' },
+  keys: {},
+};
+
+const everything = `# The store of the site.
+[store]
+id = "site-7" # known to the gateways
+offline_mode = true
+
+[auth]
+store_admin_id = "larder-admin"
+store_admin_macaroon_sha3_384 = ["${digest}",
+  "${digest.replace('0', 'f')}"]
+[identity]
+redirect_urls = ["https://builds.example.org/+callback/"]
+root_key_days = 1
+[http]
+base_url = 'https://store.example.org:8443'
+listen = "[::]:443"
+trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
+[internal]
+package_permissions = true
+[uploads]
+max_size = 1_048_576
+reserve = "2 GiB"
+unclaimed_per_address = "512MiB"
+unclaimed_hours = 0x30
+[names]
+reserved = [
+  "core", # ours
+  "kernel",
+]
+[log]
+level = "warn"
+[keys]
+master_key_file = "/etc/larder/master.key"
+`;
+
+const everythingRead = {
+  store: { id: 'site-7', offline_mode: true },
+  auth: { store_admin_id: 'larder-admin', store_admin_macaroon_sha3_384: [digest, digest.replace('0', 'f')] },
+  identity: { redirect_urls: ['https://builds.example.org/+callback/'], root_key_days: 1 },
+  http: {
+    base_url: 'https://store.example.org:8443',
+    listen: '[::]:443',
+    trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
+  },
+  internal: { package_permissions: true },
+  uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
+  names: { reserved: ['core', 'kernel'] },
+  log: { level: 'warn' },
+  keys: { master_key_file: '/etc/larder/master.key' },
+};
+
+t.test('an empty file means the defaults', async (t) => {
+  t.strictSame(parseConfig('larder.toml', ''), defaults);
+  t.strictSame(parseConfig('larder.toml', '# nothing\n[store]\n[http]'), defaults);
+});
+
+t.test('every key is read, sizes as bytes', async (t) => {
+  t.strictSame(parseConfig('larder.toml', everything), everythingRead);
+  t.strictSame(parseConfig('larder.toml', everything.replaceAll('\n', '\r\n')), everythingRead);
+  t.strictSame(parseConfig('larder.toml', '\ufeff' + everything), everythingRead, 'behind a byte order mark');
+  t.strictSame(parseConfig('larder.toml', 'store = { id = "a" }\nlog.level = "fatal"'), {
+    ...defaults,
+    store: { id: 'a', offline_mode: false },
+    log: { level: 'fatal' },
+  });
+});
+
+t.test('nobody can change a configuration that was read', async (t) => {
+  const config = parseConfig('larder.toml', everything) as unknown as Record<string, Record<string, unknown>>;
+  t.throws(() => (config['store']!['id'] = 'x'), TypeError);
+  t.throws(() => (config['store'] = {}), TypeError);
+  t.throws(() => (config['names']!['reserved'] as string[]).push('x'), TypeError);
+  t.throws(() => (parseConfig('x', '').http.trusted_proxies as string[]).push('x'), TypeError);
+});
+
+t.test('an unknown key is refused with its line and the key that was meant', async (t) => {
+  t.strictSame(refusal('# one\n[store]\nid = "a"\n\noffline_mod = true\n'), [
+    "larder.toml:5: unknown key 'offline_mod' in [store]; did you mean 'offline_mode'?",
+  ]);
+  t.strictSame(refusal('[store]\nzebra = 1\n'), ["larder.toml:2: unknown key 'zebra' in [store]"]);
+  t.strictSame(refusal('[store]\nlisten = "x"\n'), [
+    "larder.toml:2: unknown key 'listen' in [store]; it belongs in [http]",
+  ]);
+  t.strictSame(refusal('level = "x"\n'), ["larder.toml:1: 'level' stands outside its section; it belongs in [log]"]);
+  t.strictSame(refusal('zebra = 1\n'), ["larder.toml:1: unknown key 'zebra' outside any section"]);
+  t.strictSame(refusal('\n[upload]\n'), ['larder.toml:2: unknown section [upload]; did you mean [uploads]?']);
+  t.strictSame(refusal('[zebra]\n'), ['larder.toml:1: unknown section [zebra]']);
+  t.strictSame(refusal('[store.more]\n'), ["larder.toml:1: unknown key 'more' in [store]"]);
+  t.strictSame(refusal('http = { listne = "" }\n'), [
+    "larder.toml:1: unknown key 'listne' in [http]; did you mean 'listen'?",
+  ]);
+  t.strictSame(refusal('[store]\n"__proto__" = 1\nconstructor = 2\n'), [
+    "larder.toml:2: unknown key '__proto__' in [store]",
+    "larder.toml:3: unknown key 'constructor' in [store]",
+  ]);
+});
+
+t.test('a wrong value is refused with what is expected', async (t) => {
+  const size = 'expected a number of bytes, or text such as "32 GiB" (KiB, MiB, GiB, TiB)';
+  const url = 'expected http:// or https:// with a host in lower case and perhaps a port; no path, no slash at the end';
+  const digests =
+    'expected 96 lower-case hexadecimal digits, or a list of at most 64, each 96 lower-case hexadecimal digits';
+  const cases: [string, string, string][] = [
+    [
+      'store',
+      'id = ""',
+      'store.id: expected at most 64 letters, digits, dashes and underscores, beginning with a letter or digit, got ""',
+    ],
+    ['store', 'offline_mode = "true"', 'store.offline_mode: expected true or false, got "true"'],
+    ['store', 'offline_mode = 1', 'store.offline_mode: expected true or false, got 1'],
+    [
+      'auth',
+      'store_admin_id = "a.b"',
+      'auth.store_admin_id: expected an account id: 32 letters and digits, or 2 to 28 lower-case letters, digits and dashes, got "a.b"',
+    ],
+    ['auth', 'store_admin_macaroon_sha3_384 = "AgEL"', `auth.store_admin_macaroon_sha3_384: ${digests}`],
+    ['auth', 'store_admin_macaroon_sha3_384 = []', `auth.store_admin_macaroon_sha3_384: ${digests}`],
+    [
+      'auth',
+      `store_admin_macaroon_sha3_384 = ["${digest}", "${digest.toUpperCase()}"]`,
+      'auth.store_admin_macaroon_sha3_384[2]: expected 96 lower-case hexadecimal digits',
+    ],
+    [
+      'http',
+      'base_url = "https://store.example.org/"',
+      `http.base_url: ${url}, got "https://store.example.org/"; did you mean "https://store.example.org"?`,
+    ],
+    [
+      'http',
+      'base_url = "https://store.example.org/publishergw"',
+      `http.base_url: ${url}, got "https://store.example.org/publishergw"; did you mean "https://store.example.org"?`,
+    ],
+    [
+      'http',
+      'base_url = "HTTP://Store:80"',
+      `http.base_url: ${url}, got "HTTP://Store:80"; did you mean "http://store"?`,
+    ],
+    ['http', 'base_url = "ftp://store"', `http.base_url: ${url}, got "ftp://store"`],
+    ['http', 'base_url = "http://store:99999"', `http.base_url: ${url}, got "http://store:99999"`],
+    [
+      'http',
+      'base_url = "https://ada:pass@store"',
+      `http.base_url: ${url}, got text of 22 characters; did you mean "https://store"?`,
+    ],
+    ['http', 'listen = "8080"', 'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "8080"'],
+    [
+      'http',
+      'listen = "127.0.0.1:65536"',
+      'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "127.0.0.1:65536"',
+    ],
+    [
+      'http',
+      'listen = "300.0.0.1:80"',
+      'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "300.0.0.1:80"',
+    ],
+    ['http', 'listen = "::1:80"', 'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "::1:80"'],
+    [
+      'http',
+      'trusted_proxies = "10.0.0.7"',
+      'http.trusted_proxies: expected a list of at most 256, each an IP address or network, such as 10.0.0.7 or 10.0.0.0/8, got "10.0.0.7"',
+    ],
+    [
+      'http',
+      'trusted_proxies = ["10.0.0.7", "10.0.0.0/33"]',
+      'http.trusted_proxies[2]: expected an IP address or network, such as 10.0.0.7 or 10.0.0.0/8, got "10.0.0.0/33"',
+    ],
+    ['uploads', 'max_size = "32 GB"', `uploads.max_size: ${size}, got "32 GB"`],
+    ['uploads', 'max_size = -1', `uploads.max_size: ${size}, got -1`],
+    ['uploads', 'reserve = 1.5', `uploads.reserve: ${size}, got 1.5`],
+    ['uploads', 'reserve = inf', `uploads.reserve: ${size}, got Infinity`],
+    ['uploads', 'reserve = nan', `uploads.reserve: ${size}, got NaN`],
+    ['uploads', 'unclaimed_hours = 0', 'uploads.unclaimed_hours: expected a whole number from 1 to 8760, got 0'],
+    [
+      'uploads',
+      'unclaimed_hours = 2026-01-02',
+      'uploads.unclaimed_hours: expected a whole number from 1 to 8760, got a date or time',
+    ],
+    [
+      'uploads',
+      'unclaimed_hours = { at = 1 }',
+      'uploads.unclaimed_hours: expected a whole number from 1 to 8760, got a table',
+    ],
+    [
+      'names',
+      'reserved = ["core", "-a"]',
+      'names.reserved[2]: expected a package name: 2 to 40 lower-case letters, digits and single inner dashes, with a letter among them, got "-a"',
+    ],
+    [
+      'log',
+      'level = "warning"',
+      'log.level: expected one of "trace", "debug", "info", "warn", "error", "fatal", got "warning"; did you mean "warn"?',
+    ],
+    [
+      'keys',
+      'master_key_file = "master.key"',
+      'keys.master_key_file: expected an absolute path, beginning with a slash',
+    ],
+  ];
+  for (const [section, line, message] of cases) {
+    t.strictSame(refusal(`\n[${section}]\n${line}\n`), [`larder.toml:3: ${message}`], line);
+  }
+  t.strictSame(refusal('store = "x"'), ['larder.toml:1: expected a section [store], got "x"']);
+  t.strictSame(refusal('store = 2026-01-02'), ['larder.toml:1: expected a section [store], got a date or time']);
+  t.strictSame(refusal('[[store]]\nid = "x"'), ['larder.toml:1: expected a section [store], got a list']);
+});
+
+t.test('all that is wrong is said at once, in the order of the file', async (t) => {
+  t.strictSame(
+    refusal('[log]\nlevel = "loud"\n[stor]\n[uploads]\nreserve = true\nmax = 3\n').map((line) => line.slice(0, 24)),
+    ['larder.toml:2: log.level', 'larder.toml:3: unknown s', 'larder.toml:5: uploads.r', 'larder.toml:6: unknown k'],
+  );
+  const members = refusal('[names]\nreserved = [\n"a--b",\n3,\n"good",\n"A"\n]\n').map(
+    (line) => line.split(': expected')[0],
+  );
+  t.strictSame(members, [
+    'larder.toml:3: names.reserved[1]',
+    'larder.toml:4: names.reserved[2]',
+    'larder.toml:6: names.reserved[4]',
+  ]);
+});
+
+t.test('broken TOML is refused with line and column, and what is said twice with both lines', async (t) => {
+  t.strictSame(refusal('[store]\nid = larder\n'), ['larder.toml:2:6: invalid value']);
+  t.strictSame(refusal('[store\n'), ['larder.toml:1:7: illegal character in key']);
+  t.strictSame(refusal('[store]\nid = "a"\n\nid = "b"\n'), ["larder.toml:4: 'store.id' is already set on line 2"]);
+  t.strictSame(refusal('[store]\n[log]\n[store]\n'), ['larder.toml:3: [store] is already set on line 1']);
+  t.strictSame(refusal('store.id = "a"\nstore = { id = "b" }\n').length, 1);
+  t.match(refusal(`a = ${'['.repeat(100_000)}`), [/^larder\.toml:1:\d+: /]);
+});
+
+t.test('a message never repeats what may be a secret', async (t) => {
+  const secret = 'MDAxY2xvY2F0aW9uIGxhcmRlcgow';
+  for (const text of [
+    `[auth]\nstore_admin_macaroon_sha3_384 = "${secret}"`,
+    `[auth]\nstore_admin_macaroon_sha3_384 = ["${secret}"]`,
+    `[auth]\nstore_admin_macaroon_sha3_384 = "${secret}`,
+    `[keys]\nmaster_key_file = "${secret}"`,
+    `[store]\nid = "${secret.repeat(3)}"`,
+  ]) {
+    const said = refusal(text).join('\n');
+    t.match(said, /^larder\.toml:2:/);
+    t.notMatch(said, secret);
+  }
+});
+
+t.test('a message is one line whatever stands in the file', async (t) => {
+  t.strictSame(refusal('[store]\n"a\\nb\\u001b[2J" = 1\n'), [
+    "larder.toml:2: unknown key 'a\\nb\\u001b[2J' in [store]",
+  ]);
+  t.strictSame(refusal('[log]\nlevel = "a\\u001bb"\n').length, 1);
+});
+
+t.test('a file that cannot be read is refused by its name', async (t) => {
+  const folder = t.testdir({ 'good.toml': everything, 'large.toml': '#'.repeat(1024 * 1024 + 1) });
+  const file = (name: string) => join(folder, name);
+  t.strictSame(readConfig(file('good.toml')), everythingRead);
+  const refused = (name: string, problem: object) =>
+    t.throws(() => readConfig(file(name)), { name: 'ConfigError', problems: [problem] });
+  refused('none.toml', { message: "there is no such file; 'larder init' makes one" });
+  refused('large.toml', { message: 'the file is larger than 1 MiB' });
+  mkdirSync(file('folder.toml'));
+  refused('folder.toml', { message: 'this is not a file' });
+  writeFileSync(file('latin.toml'), Buffer.from('[store]\n# caf\xe9\n', 'latin1'));
+  refused('latin.toml', { line: 2, message: 'this is not UTF-8 text' });
+  if (process.getuid?.() !== 0) {
+    chmodSync(file('good.toml'), 0o000);
+    refused('good.toml', { message: 'this user may not read it' });
+  }
+  t.throws(() => readConfig(file('none.toml')), {
+    message: `${file('none.toml')}: there is no such file; 'larder init' makes one`,
+  });
+});
+
+/** The values of all keys as text, by dotted name. */
+function flat(config: Config): Map<string, string> {
+  const sections = Object.entries(config) as [string, Record<string, unknown>][];
+  return new Map(
+    sections.flatMap(([section, keys]) =>
+      Object.entries(keys).map(([key, value]): [string, string] => [`${section}.${key}`, JSON.stringify(value)]),
+    ),
+  );
+}
+
+/** Whether `at` is on the lines of this key, the line end before them included: losing that makes it part of a comment. */
+function touched(file: string, at: number, name: string): boolean {
+  const entry = [...entries(file)].find(({ kind, path }) => kind === 'key' && path.join('.') === name);
+  return entry !== undefined && at >= file.lastIndexOf('\n', entry.from) && at <= file.indexOf('\n', entry.to);
+}
+
+t.test('a file with one letter changed is refused with a line, or means the same but for that line', async () => {
+  const files = [everything, embeddedText('config/appliance.toml'), embeddedText('config/air-gapped.toml')];
+  const letter = fc.oneof(
+    fc.constantFrom(...Array.from('"\'=[]{}#.,\n\r \t\\_-+019aeZ\u0000\u007f\ud800é')),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  );
+  const mutation = fc.record({
+    file: fc.constantFrom(...files),
+    place: fc.nat(),
+    letter,
+    how: fc.constantFrom('insert', 'replace', 'remove'),
+  });
+  fc.assert(
+    fc.property(mutation, ({ file, place, letter, how }) => {
+      const at = place % file.length;
+      const changed = file.slice(0, at) + (how === 'remove' ? '' : letter) + file.slice(how === 'insert' ? at : at + 1);
+      let config: Config;
+      try {
+        config = parseConfig('larder.toml', changed);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        return error.problems.length > 0 && error.problems.every(({ line }) => line !== undefined && line > 0);
+      }
+      const before = flat(parseConfig('larder.toml', file));
+      return [...before].every(([name, value]) => flat(config).get(name) === value || touched(file, at, name));
+    }),
+    { numRuns: long ? 50_000 : 4_000 },
+  );
+});
+
+t.test('a misspelt key is refused on its line with the right one', async (t) => {
+  const keys = [...everything.matchAll(/^([a-z_0-9]+) = /gm)];
+  t.ok(keys.length >= 15, 'every key of the file');
+  const key = fc.constantFrom(...keys);
+  const letter = fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz'));
+  fc.assert(
+    fc.property(
+      key,
+      fc.nat(),
+      letter,
+      fc.constantFrom('insert', 'replace', 'remove'),
+      ({ 1: name = '', index }, place, letter, how) => {
+        const at = place % name.length;
+        const wrong = name.slice(0, at) + (how === 'remove' ? '' : letter) + name.slice(how === 'insert' ? at : at + 1);
+        if (wrong === name || wrong === '') return;
+        const line = everything.slice(0, index).split('\n').length;
+        const said = refusal(everything.slice(0, index) + wrong + everything.slice(index + name.length));
+        if (said.length !== 1 || !said[0]!.startsWith(`larder.toml:${line}: unknown key '${wrong}'`))
+          throw new Error(said.join());
+        if (!said[0]!.endsWith(`did you mean '${name}'?`)) throw new Error(said.join());
+      },
+    ),
+    { numRuns: long ? 20_000 : 500 },
+  );
+});
+
+t.test('any text at all is read or refused', async () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      '[store]',
+      '[http]',
+      '\n',
+      '=',
+      'id',
+      '"',
+      '"""',
+      "'''",
+      '[',
+      ']',
+      '[[',
+      '{',
+      '}',
+      ',',
+      '.',
+      '1',
+      '1979-05-27',
+      'true',
+      '#',
+      '\\',
+    ),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const text = parts.join('');
+      return refusal(text).every((line) => /^larder\.toml:[1-9]/.test(line));
+    }),
+    { numRuns: long ? 200_000 : 5_000 },
+  );
+});

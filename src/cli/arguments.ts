@@ -1,0 +1,102 @@
+// Reads the arguments of a command as its record says.
+import { resolve } from 'node:path';
+import { nearest } from '#src/configuration/nearest.ts';
+import {
+  commonOptions,
+  isRepeated,
+  isRequired,
+  optionName,
+  UsageError,
+  type Call,
+  type Command,
+  type Option,
+  type Options,
+  type World,
+} from './command.ts';
+
+type Value = string | number | boolean | string[] | undefined;
+
+/** The call that these arguments, without the command's own name, make; throws UsageError. */
+export function readArguments(command: Command, args: readonly string[], world: World): Call {
+  const options: Options = { ...command.options, ...commonOptions };
+  const given = new Map<string, Value>();
+  const places: string[] = [];
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    if (arg === '--') places.push(...rest.splice(0));
+    else if (arg.startsWith('-') && arg !== '-') readOption(command.name, options, arg, rest, given);
+    else places.push(arg);
+  }
+  const positionals = readPlaces(command, places);
+  const missing = Object.entries(options).flatMap(([name, option]) =>
+    isRequired(option) && !given.has(name) ? [optionName(name, option)] : [],
+  );
+  if (missing.length > 0) throw new UsageError(`'${command.name}' needs ${missing.join(' and ')}`);
+  const values = Object.entries(command.options).map(([name, option]) => [name, given.get(name) ?? absent(option)]);
+  return {
+    options: Object.fromEntries(values) as Call['options'],
+    positionals,
+    data: resolve((given.get('data') as string | undefined) ?? (world.env['LARDER_DATA'] || '/var/lib/larder')),
+    json: given.get('json') === true,
+    world,
+  };
+}
+
+const absent = (option: Option): Value => (option.type === 'boolean' ? false : isRepeated(option) ? [] : undefined);
+
+/** Reads one option into `given`; takes its value from `rest` when it does not stand behind `=`. */
+function readOption(command: string, options: Options, arg: string, rest: string[], given: Map<string, Value>): void {
+  const equals = arg.indexOf('=');
+  const written = equals === -1 ? arg : arg.slice(0, equals);
+  const name = written.startsWith('--') ? written.slice(2) : '';
+  const option = Object.hasOwn(options, name) ? options[name] : undefined;
+  if (!option) throw new UsageError(unknownOption(command, written, Object.keys(options)));
+  const repeated = isRepeated(option);
+  if (given.has(name) && !repeated) throw new UsageError(`--${name} is given twice`);
+  if (option.type === 'boolean') {
+    if (equals !== -1) throw new UsageError(`--${name} takes no value`);
+    given.set(name, true);
+    return;
+  }
+  const text = equals === -1 ? rest.shift() : arg.slice(equals + 1);
+  if (equals === -1 && text?.startsWith('--')) {
+    throw new UsageError(`--${name} needs a value; one that begins with dashes is written --${name}=${text}`);
+  }
+  if (text === undefined || text === '') throw new UsageError(`--${name} needs a value, ${option.value}`);
+  const value = option.type === 'integer' ? integer(name, option, text) : chosen(name, option.choices, text);
+  given.set(name, repeated ? [...((given.get(name) as string[] | undefined) ?? []), String(value)] : value);
+}
+
+function unknownOption(command: string, written: string, names: readonly string[]): string {
+  const meant = nearest(written.replace(/^-+/, ''), names);
+  return `unknown option '${written}' of '${command}'${meant === undefined ? '' : `; did you mean '--${meant}'?`}`;
+}
+
+function integer(name: string, { minimum, maximum }: { minimum: number; maximum: number }, text: string): number {
+  const value = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : NaN;
+  if (value >= minimum && value <= maximum) return value;
+  throw new UsageError(`--${name} is a whole number from ${String(minimum)} to ${String(maximum)}, not '${text}'`);
+}
+
+function chosen(name: string, choices: readonly string[] | undefined, text: string): string {
+  if (!choices || choices.includes(text)) return text;
+  const meant = nearest(text, choices);
+  const said = meant === undefined ? `; it is one of ${choices.join(', ')}` : `; did you mean '${meant}'?`;
+  throw new UsageError(`--${name} cannot be '${text}'${said}`);
+}
+
+function readPlaces({ name: command, positionals }: Command, places: readonly string[]): Call['positionals'] {
+  const values: Record<string, string | readonly string[] | undefined> = {};
+  let taken = 0;
+  for (const { name, value, optional, repeated } of positionals) {
+    if (repeated === true) {
+      values[name] = places.slice(taken);
+      taken = places.length;
+    } else {
+      values[name] = places[taken++];
+      if (!values[name] && optional !== true) throw new UsageError(`'${command}' needs ${value ?? name.toUpperCase()}`);
+    }
+  }
+  if (taken < places.length) throw new UsageError(`'${command}' cannot use '${String(places[taken])}'`);
+  return values as Call['positionals'];
+}

@@ -1,0 +1,140 @@
+// The commands of larder, and how one is run.
+import { Refusal } from '#domain/refusal.ts';
+import { ConfigError } from '#src/configuration/config-error.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { readArguments } from './arguments.ts';
+import { commonOptions, Failure, UsageError, type Command, type World } from './command.ts';
+import { style, visible } from './terminal.ts';
+import { shortHelp } from './usage.ts';
+
+/** A command's name, and its record when that is wanted: a command loads only what it needs itself. */
+export interface Entry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly commands: readonly Entry[];
+}
+
+export const groups: readonly Group[] = [
+  {
+    title: 'About larder',
+    commands: [
+      { name: 'help', load: async () => (await import('./help.ts')).help(groups) },
+      { name: 'version', load: async () => (await import('./version.ts')).version },
+    ],
+  },
+];
+
+/** Runs a command line; the exit code: 0 done, 1 failed, 2 wrong command line, 3 data directory in use. */
+export async function run(argv: readonly string[], world: World, from: readonly Group[] = groups): Promise<number> {
+  const entries = from.flatMap(({ commands }) => commands);
+  const json = has(argv, '--json');
+  let command: Command | undefined;
+  try {
+    const { name, args } = readName(
+      argv,
+      entries.map(({ name }) => name),
+    );
+    command = await entries.find((entry) => entry.name === name)?.load();
+    if (!command) throw new Error(`cannot find the command '${name}'`);
+    const answer = await command.run(readArguments(command, args, world));
+    if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
+    else if (answer.text !== '') world.stdout.write(`${answer.text}\n`);
+    return 0;
+  } catch (error) {
+    return report(error, command, json, world);
+  }
+}
+
+/** Whether one of these stands among the arguments, before a `--`. */
+const has = (args: readonly string[], ...options: string[]) =>
+  args.slice(0, args.includes('--') ? args.indexOf('--') : args.length).some((arg) => options.includes(arg));
+
+/** Which command is meant, and its arguments; `--help` anywhere means `larder help` for what stands before it. */
+function readName(argv: readonly string[], names: readonly string[]): { name: string; args: readonly string[] } {
+  const [before, words] = afterCommonOptions(argv);
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => names.includes(candidate));
+  const length = name?.split(' ').length ?? 0;
+  if (has(argv, '--help', '-h')) {
+    const option = words.findIndex((word) => word.startsWith('-'));
+    const typed = option === -1 ? words : words.slice(0, option);
+    const asked = name === 'help' && typed.length > 1 ? typed.slice(1) : typed.slice(0, length || 2);
+    return { name: 'help', args: [...asked, ...(has(argv, '--json') ? ['--json'] : [])] };
+  }
+  if (name !== undefined) return { name, args: [...before, ...words.slice(length)] };
+  throw new UsageError(words[0] === undefined ? 'a command is needed' : unknownCommand(words, names));
+}
+
+/** Splits the options of every command, which may stand before its name, from the rest. */
+function afterCommonOptions(argv: readonly string[]): [readonly string[], readonly string[]] {
+  let length = 0;
+  for (let arg = argv[0]; arg?.startsWith('-'); arg = argv[length]) {
+    const written = arg.replace(/=.*$/s, '');
+    const option = written.replace(/^-+/, '');
+    if (written === '--version') return [[], ['version', ...argv.slice(length + 1)]];
+    if (written !== '-h' && !(written.startsWith('--') && Object.hasOwn(commonOptions, option))) {
+      const meant = nearest(option, Object.keys(commonOptions));
+      const hint =
+        meant === undefined ? '; the options of a command stand behind its name' : `; did you mean '--${meant}'?`;
+      throw new UsageError(`unknown option '${written}' before the command${hint}`);
+    }
+    length += arg === '--data' ? 2 : 1;
+  }
+  return [argv.slice(0, length), argv.slice(length)];
+}
+
+function unknownCommand(words: readonly string[], names: readonly string[]): string {
+  const [first = '', second] = words;
+  const typed = second === undefined || second.startsWith('-') ? first : `${first} ${second}`;
+  const said = `there is no command '${typed}'`;
+  const below = names.filter((name) => name.startsWith(`${first} `)).map((name) => name.slice(first.length + 1));
+  if (below.length > 0) {
+    if (typed === first) return `'${first}' needs another word: ${below.join(', ')}`;
+    const meant = nearest(typed.slice(first.length + 1), below);
+    return meant === undefined ? `${said}; there is ${below.join(', ')}` : `${said}; did you mean '${first} ${meant}'?`;
+  }
+  const meant = nearest(typed, names) ?? nearest(first, [...names, ...names.map((name) => name.split(' ')[0]!)]);
+  return meant === undefined ? said : `${said}; did you mean '${meant}'?`;
+}
+
+/** Says on the standard error why a command was not done; the exit code. */
+function report(error: unknown, command: Command | undefined, json: boolean, { stderr, env }: World): number {
+  const { message, code, exitCode } = told(error);
+  const stack = env['LARDER_DEBUG'] === '1' ? stacks(error) : undefined;
+  if (json) {
+    stderr.write(`${JSON.stringify({ error: message, code, stack })}\n`);
+    return exitCode;
+  }
+  const { red } = style(stderr, env);
+  stderr.write(`${red('larder:')} ${visible(message)}\n`);
+  if (error instanceof UsageError)
+    stderr.write(command ? `\n${shortHelp(command)}` : `'larder help' lists the commands.\n`);
+  if (stack !== undefined) stderr.write(`\n${stack}\n`);
+  return exitCode;
+}
+
+function told(error: unknown): { message: string; code: string; exitCode: number } {
+  if (error instanceof Failure) return error;
+  if (error instanceof Refusal) return { message: error.message, code: error.code, exitCode: 1 };
+  if (error instanceof ConfigError) return { message: error.message, code: 'configuration', exitCode: 1 };
+  const message = causes(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
+  return { message: message.join(': '), code: 'failed', exitCode: 1 };
+}
+
+const stacks = (error: unknown) =>
+  causes(error)
+    .map((cause) => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)))
+    .join('\ncaused by ');
+
+/** What went wrong and why, from the outside in. */
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let cause = error; found.length === 0 || (cause !== undefined && found.length < 8);) {
+    found.push(cause);
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return found;
+}

@@ -1,0 +1,47 @@
+// Text for people: bold and colours where a terminal shows them, nothing that could steer it where it came from others.
+import type { Output, World } from './command.ts';
+
+export interface Style {
+  bold(text: string): string;
+  red(text: string): string;
+}
+
+/** How to write to this output; plain unless it is a terminal that wants colours (https://no-color.org). */
+export function style(output: Output, env: World['env']): Style {
+  const plain = output.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  const sequence = (on: number, off: number) => (text: string) =>
+    plain ? text : `\x1b[${String(on)}m${text}\x1b[${String(off)}m`;
+  return { bold: sequence(1, 22), red: sequence(31, 39) };
+}
+
+/** A text in which control characters, which could move the cursor or hide what was written, are visible. */
+export function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Breaks a text into lines of at most `width` characters; words that are longer stay whole. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Rows of two columns, the second wrapped. */
+export function columns(rows: readonly (readonly [string, string])[], width = 80): string {
+  const first = Math.min(28, Math.max(0, ...rows.map(([left]) => left.length)));
+  return rows
+    .map(([left, right]) => {
+      const [start = '', ...more] = wrap(right, width - first - 4);
+      const indent = `\n${' '.repeat(first + 4)}`;
+      const opening = left.length > first ? `  ${left}${indent}` : `  ${left.padEnd(first)}  `;
+      return `${opening}${[start, ...more].join(indent)}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,96 @@
+// The help of commands, written from their records.
+import {
+  commonOptions,
+  isRepeated,
+  isRequired,
+  optionName,
+  type Command,
+  type Option,
+  type Options,
+  type Positional,
+} from './command.ts';
+import { columns, wrap, type Style } from './terminal.ts';
+
+/** `larder account create --email EMAIL [--id ID]` */
+export function usageLine({ name, options, positionals }: Command): string {
+  const entries = Object.entries(options);
+  return [
+    'larder',
+    name,
+    ...positionals.map(placeUsage),
+    ...entries.filter(([, option]) => isRequired(option)).map(([option, record]) => optionName(option, record)),
+    ...entries.filter(([, option]) => !isRequired(option)).map(([option, record]) => optionUsage(option, record)),
+  ].join(' ');
+}
+
+const placeName = ({ name, value }: Positional) => value ?? name.toUpperCase();
+
+function placeUsage(positional: Positional): string {
+  if (positional.repeated === true) return `[${placeName(positional)}]...`;
+  return positional.optional === true ? `[${placeName(positional)}]` : placeName(positional);
+}
+
+const optionUsage = (name: string, option: Option) => `[${optionName(name, option)}]${isRepeated(option) ? '...' : ''}`;
+
+/** What a person needs who got a command line wrong. */
+export function shortHelp(command: Command): string {
+  return `Usage: ${usageLine(command)}\nExample: ${command.examples[0]!}\nMore: larder help ${command.name}\n`;
+}
+
+/** Everything about a command. */
+export function commandHelp(command: Command, { bold }: Style): string {
+  const parts = [`${wrap(command.summary, 80).join('\n')}\n`];
+  if (command.description !== undefined) parts.push(`${wrap(command.description, 80).join('\n')}\n`);
+  parts.push(
+    `${bold('Usage')}\n${wrap(usageLine(command), 78)
+      .map((line) => `  ${line}\n`)
+      .join('')}`,
+  );
+  if (command.positionals.length > 0) {
+    const rows = command.positionals.map((place) => [placeName(place), place.summary] as const);
+    parts.push(`${bold('Arguments')}\n${columns(rows)}`);
+  }
+  const own = Object.keys(command.options).length > 0;
+  if (own) parts.push(`${bold('Options')}\n${optionRows(command.options)}`);
+  parts.push(`${bold(own ? 'Options of every command' : 'Options')}\n${optionRows(commonOptions)}`);
+  const examples = command.examples.map((example) => `  ${example}\n`).join('');
+  parts.push(`${bold(command.examples.length > 1 ? 'Examples' : 'Example')}\n${examples}`);
+  return parts.join('\n');
+}
+
+function optionRows(options: Options): string {
+  return columns(
+    Object.entries(options).map(([name, option]) => {
+      const choices = option.type === 'string' && option.choices ? ` One of ${option.choices.join(', ')}.` : '';
+      const more = isRepeated(option) ? ' May be given more than once.' : '';
+      const range = option.type === 'integer' ? ` From ${String(option.minimum)} to ${String(option.maximum)}.` : '';
+      return [optionName(name, option), `${option.summary}${choices}${range}${more}`] as const;
+    }),
+  );
+}
+
+/** All commands, in their groups. */
+export function overview(groups: readonly { title: string; commands: readonly Command[] }[], { bold }: Style): string {
+  const parts = [`larder keeps and serves the packages of a site without internet.\n`];
+  parts.push(`${bold('Usage')}\n  larder COMMAND [OPTIONS]\n`);
+  for (const { title, commands } of groups) {
+    parts.push(`${bold(title)}\n${columns(commands.map(({ name, summary }) => [name, summary] as const))}`);
+  }
+  parts.push(`${bold('Options of every command')}\n${optionRows(commonOptions)}`);
+  parts.push(
+    `${bold('Exit codes')}\n${columns([
+      ['0', 'Done.'],
+      ['1', 'Failed; the reason is on the standard error.'],
+      ['2', 'The command line is wrong.'],
+      ['3', 'Another larder has the data directory.'],
+    ])}`,
+  );
+  parts.push(`'larder help COMMAND' tells more, with an example.\n`);
+  return parts.join('\n');
+}
+
+/** The same for programs. */
+export function helpRecord(command: Command): object {
+  const { name, summary, description, positionals, options, examples } = command;
+  return { name, summary, description, usage: usageLine(command), positionals, options, examples };
+}

@@ -1,0 +1,26 @@
+// Argv in, exit code out.
+import { run } from '#cli/index.ts';
+import { runtimeProblem } from '#cli/runtime.ts';
+
+const { argv, env, stdin, stdout, stderr, versions } = process;
+
+/** Ends the process once everything that was written has gone out. */
+function exit(code: number): void {
+  stdout.write('', () => stderr.write('', () => process.exit(code)));
+}
+
+let outputFailed = false;
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has read enough, as in `larder help | head`, is no failure.
+  outputFailed ||= error.code !== 'EPIPE';
+});
+
+const problem = runtimeProblem(versions);
+if (problem === undefined) {
+  // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
+  process.umask(0o077);
+  void run(argv.slice(2), { stdout, stderr, stdin, env }).then((code) => exit(outputFailed ? code || 1 : code));
+} else {
+  stderr.write(`larder: ${problem}\n`);
+  exit(1);
+}

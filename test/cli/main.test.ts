@@ -1,0 +1,42 @@
+// The program as it is started.
+import t from 'tap';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { runtimeProblem } from '#cli/runtime.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** Starts larder; with `deaf`, nobody reads its standard output. */
+async function start(
+  args: string[],
+  { deaf = false } = {},
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, err] = ['', ''];
+  if (deaf) child.stdout.destroy();
+  else child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, out, err };
+}
+
+t.test('the exit code says how it went', async (t) => {
+  t.match(await start(['version']), { code: 0, out: /^larder \d/, err: '' });
+  t.match(await start(['help', '--json']), { code: 0, out: /^\{.*\}\n$/, err: '' });
+  t.match(await start(['vresion']), {
+    code: 2,
+    out: '',
+    err: /^larder: there is no command 'vresion'; did you mean 'version'\?\n/,
+  });
+});
+
+t.test('a reader that has read enough is no failure', async (t) => {
+  t.strictSame(await start(['help'], { deaf: true }), { code: 0, out: '', err: '' });
+});
+
+t.test('a Node that is too old is refused with the one that is needed', async (t) => {
+  t.equal(runtimeProblem(process.versions), undefined);
+  const needed = 'Node 24 is needed (Node-API 10 or later); this is Node 20.20.2';
+  t.equal(runtimeProblem({ node: '20.20.2', napi: '9' }), needed);
+  t.equal(runtimeProblem({ node: '20.20.2' }), needed);
+});

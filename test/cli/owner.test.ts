@@ -1,0 +1,75 @@
+import t, { type Test } from 'tap';
+import { chownSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { becomeOwner } from '#cli/owner.ts';
+
+/** A process of this user, and what it did about that. */
+function processOf(user: number, { unknown = false } = {}) {
+  const did: [string, ...unknown[]][] = [];
+  const note =
+    (what: string) =>
+    (...args: unknown[]) =>
+      void did.push([what, ...args]);
+  const initgroups = unknown
+    ? () => {
+        throw new Error('User identifier does not exist');
+      }
+    : note('initgroups');
+  return {
+    did,
+    getuid: () => user,
+    initgroups,
+    setgroups: note('setgroups'),
+    setgid: note('setgid'),
+    setuid: note('setuid'),
+  };
+}
+
+/** A data directory of somebody who is not root, even where root runs the tests. */
+function ownedFolder(t: Test, content = {}): { data: string; uid: number; gid: number } {
+  const data = t.testdir(content);
+  if (process.getuid?.() === 0) chownSync(data, 1234, 2345);
+  const { uid, gid } = statSync(data);
+  return { data, uid, gid };
+}
+
+t.test('root becomes the owner of the data directory, groups before user', async (t) => {
+  const { data, uid, gid } = ownedFolder(t);
+  const root = processOf(0);
+  becomeOwner(data, root);
+  t.strictSame(root.did, [
+    ['initgroups', uid, gid],
+    ['setgid', gid],
+    ['setuid', uid],
+  ]);
+  const nameless = processOf(0, { unknown: true });
+  becomeOwner(data, nameless);
+  t.strictSame(
+    nameless.did,
+    [
+      ['setgroups', [gid]],
+      ['setgid', gid],
+      ['setuid', uid],
+    ],
+    'also when the list of users does not know the owner',
+  );
+});
+
+t.test('the owner stays who he is, and another user is refused', async (t) => {
+  const { data, uid } = ownedFolder(t, { file: '' });
+  const owner = processOf(uid);
+  becomeOwner(data, owner);
+  t.strictSame(owner.did, []);
+  const bob = processOf(uid + 1);
+  t.throws(() => becomeOwner(data, bob), {
+    name: 'Failure',
+    message: `the store in ${data} belongs to the user with id ${uid}; run this as that user or as root`,
+  });
+  t.strictSame(bob.did, []);
+  t.throws(() => becomeOwner(join(data, 'none'), owner), {
+    name: 'Failure',
+    message: /^there is no store in .*; 'larder init --data .*' makes one$/,
+  });
+  t.throws(() => becomeOwner(join(data, 'file'), owner), { name: 'Failure', message: /^there is no store in / });
+  t.throws(() => becomeOwner(join(data, 'file/below'), owner), { name: 'Failure', message: /^there is no store in / });
+});

@@ -1,0 +1,33 @@
+// Runs larder within the test's own process.
+import { Readable } from 'node:stream';
+import { run, type Group } from '#cli/index.ts';
+
+export interface Outcome {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** What a command line does, with its arguments as a person would type them. */
+export async function larder(
+  line: string,
+  {
+    env = {},
+    terminal = false,
+    groups,
+  }: { env?: Record<string, string>; terminal?: boolean; groups?: readonly Group[] } = {},
+): Promise<Outcome> {
+  const outcome = { out: '', err: '' };
+  const output = (name: 'out' | 'err') => ({ isTTY: terminal, write: (text: string) => (outcome[name] += text) });
+  const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from([]), env };
+  const code = groups ? await run(words(line), world, groups) : await run(words(line), world);
+  return { code, ...outcome };
+}
+
+/** Splits a line like a shell: at spaces, except within single or double quotes. */
+export function words(line: string): string[] {
+  const found = [...line.matchAll(/(?:'([^']*)'|"([^"]*)"|([^\s'"]+))+/g)].map(([word]) =>
+    word.replace(/(['"])(.*?)\1/g, '$2'),
+  );
+  return found;
+}

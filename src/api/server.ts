@@ -10,6 +10,7 @@ import Koa from 'koa';
 import { Refusal } from '#domain/refusal.ts';
 import { clientAddress, proxies } from './address.ts';
 import { answer, json, type Exchange, type Sent } from './answer.ts';
+import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import type { Services } from './services.ts';
 
@@ -30,30 +31,37 @@ export interface ServerOptions {
 export function createServer({ operations, services, checkAnswers }: ServerOptions): Server {
   const router = new Router({ strict: true, sensitive: true });
   for (const op of [...operations].sort(moreLiteralFirst)) {
-    router.register(op.path, [op.method], async (ctx) => {
-      const current = services();
-      if (op.enabledBy !== undefined && !isEnabled(op.enabledBy, current)) throw nothingHere(ctx.path);
-      if (op.prefixed === false && ctx.state['prefixed'] === true) throw nothingHere(ctx.path);
-      const exchange = ctx.state['exchange'] as Exchange;
-      ctx.state['operation'] = op.name;
-      exchange.params = ctx['params'] as Record<string, string>;
-      exchange.query = queryOf(ctx.querystring);
-      ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
-    });
+    router.register(op.path, [op.method], () => undefined, { name: op.name });
   }
+  const declared = new Map(operations.map((op) => [op.name, op]));
 
   const app = new Koa();
+  app.silent = true; // what goes wrong with a connection is in its log line
   app.use(async (ctx, next) => {
     ctx.respond = false; // the answer goes out by `send`, which knows each header already
     await converse(ctx, next, services());
   });
-  app.use(router.routes());
-  app.use((ctx) => {
-    const others = router.match(ctx.path, ctx.method).path;
-    if (others.length === 0) throw nothingHere(ctx.path);
-    const allowed = [...new Set(others.flatMap((layer) => layer.methods))].sort().join(', ');
-    ctx.state['allow'] = allowed;
-    throw new Refusal('method-not-allowed', `This address takes ${allowed}, not ${ctx.method}.`);
+  app.use(async (ctx) => {
+    const current = services();
+    const layers = router.match(ctx.path, ctx.method).path.filter(({ name }) => {
+      const op = declared.get(name ?? '');
+      return op !== undefined && isThere(op, current, ctx.state['prefixed'] === true);
+    });
+    // The most literal path decides: `DELETE /v1/tokens/whoami` is about no package called whoami.
+    const here = layers.filter(({ path }) => path === layers[0]?.path);
+    const layer = here.find(({ methods }) => methods.includes(ctx.method));
+    const op = declared.get(layer?.name ?? '');
+    if (here.length === 0) throw nothingHere(ctx.path);
+    if (layer === undefined || op === undefined) {
+      const allowed = [...new Set(here.flatMap(({ methods }) => methods))].sort().join(', ');
+      ctx.state['allow'] = allowed;
+      throw new Refusal('method-not-allowed', `This address takes ${allowed}, not ${ctx.method}.`);
+    }
+    ctx.state['operation'] = op.name;
+    const exchange = ctx.state['exchange'] as Exchange;
+    exchange.params = layer.params(ctx.path, layer.captures(ctx.path));
+    exchange.query = queryOf(ctx.querystring);
+    ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
   const server = createHttpServer(
@@ -62,10 +70,13 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
       requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
       headersTimeout: 60_000,
       keepAliveTimeout: 75_000,
+      requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
     },
     app.callback() as (request: IncomingMessage, response: ServerResponse) => void,
   );
-  server.on('clientError', refuseUnread);
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    refuseUnread(error, socket as Socket, services().newId.uuid());
+  });
   return server;
 }
 
@@ -98,9 +109,7 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
   }
   const operation = (ctx.state['operation'] as string | undefined) ?? 'none';
   const { res } = ctx;
-  res.setHeader('publishergw-version', '61');
-  res.setHeader('x-request-id', requestId);
-  res.setHeader('x-view-name', `larder.${operation}`);
+  for (const [name, value] of Object.entries(everyAnswer(requestId, operation))) res.setHeader(name, value);
   const aborted = await send(ctx.req, res, sent);
   const line = {
     request: requestId,
@@ -117,6 +126,13 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
   else services.log.error({ ...line, err: failure }, 'failed');
 }
 
+/** The headers that every answer carries. */
+const everyAnswer = (requestId: string, operation: string): Record<string, string> => ({
+  'publishergw-version': String(apiVersion),
+  'x-request-id': requestId,
+  'x-view-name': `larder.${operation}`,
+});
+
 /** Sends an answer; true when the client went away before it was whole. */
 async function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Sent): Promise<boolean> {
   if (body instanceof Readable) {
@@ -129,8 +145,7 @@ async function send(request: IncomingMessage, response: ServerResponse, { status
     }
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
-  const unread = !request.complete && hasBody(request);
-  if (unread) response.setHeader('connection', 'close');
+  if (hasBody(request)) hangUpAfterAnswer(request, response);
   if (body === undefined) response.writeHead(status, headers).end();
   else response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   return false;
@@ -171,10 +186,11 @@ function refuseTricks(request: IncomingMessage): void {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
   if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
+  if (hosts === 0 && request.httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
   if (!url.startsWith('/')) throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
-  if (/%2f|%5c|%00|\\|\/\/|\/\.\.?(?:\/|$)/i.test(path)) {
+  if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
   }
   if (path.includes('%')) {
@@ -199,7 +215,7 @@ function queryOf(text: string): Record<string, string> {
 }
 
 /** Answers a request that the parser could not read, as far as the connection still takes an answer. */
-function refuseUnread(error: Error & { code?: string }, socket: Socket): void {
+function refuseUnread(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -211,14 +227,23 @@ function refuseUnread(error: Error & { code?: string }, socket: Socket): void {
         ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
         : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    ...everyAnswer(requestId, 'none'),
+    ...json,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function isEnabled(key: NonNullable<Operation['enabledBy']>, { config }: Services): boolean {
-  if (key === 'internal.package_permissions') return config.internal.package_permissions;
-  return config.store.offline_mode && config.auth.store_admin_id !== undefined;
+/** Whether an operation is there at all, as the store is configured, at the address without or with the prefix. */
+function isThere({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean {
+  if (withPrefix && prefixed === false) return false;
+  if (enabledBy === undefined) return true;
+  if (enabledBy === 'internal.package_permissions') return config.internal.package_permissions;
+  const { store_admin_id: id, store_admin_macaroon_sha3_384: digests } = config.auth;
+  return config.store.offline_mode && id !== undefined && digests !== undefined;
 }
 
 const nothingHere = (path: string): Refusal =>

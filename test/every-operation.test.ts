@@ -1,0 +1,263 @@
+// The sweep: for each operation's record, what must hold for all of them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import t from 'tap';
+
+import type { Operation } from '#api/operation.ts';
+import { problems, type Shape } from '#api/schema.ts';
+import { grants, permissions } from '#domain/permission.ts';
+import { operations } from '#operations/index.ts';
+import { startStore, type Reply } from '#test/fixtures/appliance.ts';
+import { addBrand } from '#test/fixtures/brands.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
+import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/requests.ts';
+
+const switches = [...new Set(operations.flatMap(({ enabledBy }) => enabledBy ?? []))];
+const switched = (to: boolean) => (text: string) =>
+  switches.reduce((config, key) => {
+    const name = key.split('.')[1] ?? '';
+    return config.replace(new RegExp(`^(?:# ?)?${name} = .*$`, 'm'), `${name} = ${String(to)}`);
+  }, text);
+
+/** The families of errors beside the publisher interface's have tests of their own. */
+const ours = operations.filter((op) => ((op as { errors?: string }).errors ?? 'publisher') === 'publisher');
+const guarded = ours.filter(needsToken);
+const about = (op: Operation): string => `${op.method} ${op.path}`;
+
+t.test('a record says who it is', (t) => {
+  const files = readdirSync(join(import.meta.dirname, '../src/operations'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ file, text: readFileSync(join(import.meta.dirname, '../src/operations', file), 'utf8') }));
+  for (const op of operations) {
+    t.match(op.name, /^[a-z][a-z0-9_]*$/, op.name);
+    t.match(op.summary, /^[A-Z].{10,}\.$/, `${op.name}: the summary is a sentence and ends with a full stop`);
+    t.match(op.path, /^\//, op.name);
+    if (op.since === 0) continue;
+    const home = files.find(({ text }) => text.includes(`name: '${op.name}'`))?.file ?? '';
+    t.equal(basename(home, '.ts'), op.name.replaceAll('_', '-'), `${op.name} is declared in a file of its name`);
+  }
+  t.equal(new Set(operations.map(({ name }) => name)).size, operations.length, 'no name is given twice');
+  t.equal(new Set(operations.map(about)).size, operations.length, 'no address is given twice');
+  t.end();
+});
+
+t.test('every operation', async (t) => {
+  const store = await startStore(t, switched(true));
+  const ada = await store.as('ada');
+  const bob = await store.as('bob');
+  const root = await store.as('root');
+  await addBrand(store, 'ada');
+  const ids: Record<string, string> = {};
+  for (const namespace of ['snap', 'charm']) {
+    ids[namespace] = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body.id;
+  }
+  const subject = { namespace: 'snap', name: 'hello', brand_account_id: store.ids.ada, package_id: ids['snap'] ?? '' };
+  const before = footprint(store.directory);
+
+  const send = async (client: typeof ada, op: Operation, path: string, body: unknown): Promise<Reply> => {
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    const response = await fetch(store.url + path, {
+      method: op.method,
+      headers: {
+        ...(client.token !== '' && { authorization: `Macaroon ${client.token}` }),
+        ...(content !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: content ?? null,
+    });
+    const { status, headers } = response;
+    t.equal(headers.get('publishergw-version'), '61', `${about(op)}: the version`);
+    t.match(headers.get('x-request-id'), /^[0-9a-f-]{36}$/, `${about(op)}: the request's id`);
+    t.match(headers.get('x-view-name'), /^larder\.[a-z_]+$/, `${about(op)}: the view's name`);
+    t.notOk(headers.get('location'), `${about(op)}: no redirect`);
+    t.notOk(headers.get('www-authenticate'), `${about(op)}: no challenge`);
+    const text = await response.text();
+    if (headers.get('content-type') !== 'application/json') return { status, headers, body: text };
+    return { status, headers, body: JSON.parse(text) };
+  };
+  const refusal = (code: string, message?: RegExp) => ({
+    'error-list': [{ code, message: message ?? /.{10,}/ }],
+  });
+
+  await t.test('without a token it is refused with 401', async (t) => {
+    for (const op of guarded) {
+      for (const namespace of ['snap', 'charm']) {
+        const reply = await send(store.anyone, op, pathOf(op, { ...subject, namespace }), bodyOf(op));
+        t.equal(reply.status, 401, about(op));
+        t.equal(reply.headers.get('content-type'), 'application/json', about(op));
+        t.equal(reply.headers.get('x-view-name'), `larder.${op.name}`, about(op));
+        t.same(
+          reply.body,
+          {
+            'error-list': [{ code: 'macaroon-authorization-required', message: 'discharge required' }],
+            Code: 'macaroon discharge required',
+            Message: 'discharge required',
+          },
+          about(op),
+        );
+      }
+    }
+  });
+
+  await t.test('with a token that lacks its permission it is refused with 401', async (t) => {
+    for (const op of guarded.filter(({ access }) => access.permissions.length > 0)) {
+      const needed = op.access.permissions;
+      const held = permissions.filter((one) => !needed.some((each) => grants([one], each)));
+      for (const list of [held, []]) {
+        const reply = await send(await store.as('ada', { permissions: list }), op, pathOf(op, subject), bodyOf(op));
+        t.equal(reply.status, 401, about(op));
+        t.match(reply.body, refusal('permission-required', /^Missing required permission: /), about(op));
+        t.same(Object.keys(reply.body), ['error-list'], `${about(op)}: no login cures it, so none is asked for`);
+        const [, named] = /: (.*)$/.exec(reply.body['error-list'][0].message) ?? [];
+        t.ok((needed as (string | undefined)[]).includes(named), `${about(op)}: names a permission that would do`);
+      }
+    }
+  });
+
+  await t.test('a member that its body does not have is refused with 400', async (t) => {
+    for (const op of ours.filter(({ body }) => body !== undefined)) {
+      const valid = bodyOf(op);
+      const target = Array.isArray(valid) ? valid[0] : valid;
+      Object.assign(target, { 'unexpected-member': 1 });
+      if (problems(op.body as Shape, valid).length === 0) continue; // the interface leaves this body open
+      const reply = await send(root, op, pathOf(op, subject), valid);
+      t.equal(reply.status, 400, about(op));
+      const pointer = Array.isArray(valid) ? '/0' : '/';
+      t.match(
+        reply.body,
+        refusal('api-error', new RegExp(`^Additional properties are not allowed \\('unexpected-member' was unexpected\\) at ${pointer}$`)),
+        about(op),
+      );
+    }
+  });
+
+  await t.test('a body that is none is refused with a 4xx', async (t) => {
+    for (const op of ours.filter(({ body }) => body !== undefined)) {
+      for (const [content, status] of [['{', 400], ['nonsense', 400], ['"text"', 400], ['null', 400]] as const) {
+        const reply = await fetch(store.url + pathOf(op, subject), {
+          method: op.method,
+          headers: { authorization: `Macaroon ${root.token}`, 'content-type': 'application/json' },
+          body: content,
+        });
+        t.equal(reply.status, status, `${about(op)} ${content}`);
+        t.match(await reply.json(), refusal('api-error'), about(op));
+      }
+      if (op.bodyOptional !== true) {
+        const reply = await send(root, op, pathOf(op, subject), undefined);
+        t.equal(reply.status, 400, `${about(op)} without a body`);
+      }
+    }
+  });
+
+  await t.test("a stranger learns nothing about somebody else's package or brand", async (t) => {
+    for (const op of guarded) {
+      const named = op.path.includes(':name') || pathOf(op, subject).includes('package=');
+      if (named && /publisher|collaborator/.test(op.access.who)) {
+        for (const namespace of ['snap', 'charm']) {
+          const theirs = await send(bob, op, pathOf(op, { ...subject, namespace }), bodyOf(op));
+          const nobodys = await send(bob, op, pathOf(op, { ...subject, namespace, name: 'hallo' }), bodyOf(op));
+          t.equal(theirs.status, 404, about(op));
+          t.match(theirs.body, refusal('resource-not-found'), about(op));
+          t.equal(nobodys.status, 404, about(op));
+          t.same(JSON.parse(JSON.stringify(nobodys.body).replaceAll('hallo', 'hello')), theirs.body, about(op));
+        }
+        const { message } = (await send(bob, op, pathOf(op, subject), bodyOf(op))).body['error-list'][0];
+        t.equal(message, 'Name hello not found in the snap namespace, or this account has no part in it', about(op));
+      }
+      if (op.path.includes(':brand_account_id')) {
+        const theirs = await send(bob, op, pathOf(op, subject), bodyOf(op));
+        const nobodys = await send(bob, op, pathOf(op, { ...subject, brand_account_id: 'E'.repeat(32) }), bodyOf(op));
+        t.equal(theirs.status, 404, about(op));
+        t.match(theirs.body, refusal('resource-not-found'), about(op));
+        t.same(JSON.parse(JSON.stringify(nobodys.body).replaceAll('E'.repeat(32), store.ids.ada)), theirs.body, about(op));
+      }
+    }
+  });
+
+  await t.test('a namespace that does not exist is refused with 404', async (t) => {
+    for (const op of guarded) {
+      const path = inNoNamespace(op, subject);
+      if (path === undefined) continue;
+      const reply = await send(root, op, path, bodyOf(op));
+      t.equal(reply.status, 404, about(op));
+      t.match(reply.body, refusal('resource-not-found'), about(op));
+    }
+  });
+
+  t.same(footprint(store.directory), { ...before, ...pick(footprint(store.directory), tokens) }, 'nothing was changed by any of this');
+
+  await t.test('it is there at / and at /publishergw', async (t) => {
+    for (const op of ours) {
+      const path = pathOf(op, subject);
+      const plain = await send(store.anyone, op, path, undefined);
+      const prefixed = await send(store.anyone, op, path === '/' ? '/publishergw' : `/publishergw${path}`, undefined);
+      t.equal(plain.headers.get('x-view-name'), `larder.${op.name}`, about(op));
+      if (op.prefixed === false) {
+        t.equal(prefixed.status, 404, about(op));
+        continue;
+      }
+      t.equal(prefixed.headers.get('x-view-name'), `larder.${op.name}`, about(op));
+      t.equal(prefixed.status, plain.status, about(op));
+      t.same(prefixed.body, plain.body, about(op));
+    }
+  });
+
+  await t.test('a method that its address does not take is refused with 405', async (t) => {
+    for (const op of ours) {
+      const here = operations.filter(({ path }) => path === op.path).map(({ method }) => method);
+      for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'OPTIONS', 'TRACK'] as const) {
+        if ((here as string[]).includes(method) || method === 'TRACK') continue;
+        const reply = await send(root, { ...op, method: method as Operation['method'] }, pathOf(op, subject), undefined);
+        t.equal(reply.status, 405, `${method} ${op.path}`);
+        const allowed = (reply.headers.get('allow') ?? '').split(', ');
+        t.same(new Set(allowed.filter((one) => one !== 'HEAD')), new Set(here), `${method} ${op.path}: Allow`);
+        t.equal(allowed.includes('HEAD'), here.includes('GET'), `${method} ${op.path}: HEAD goes with GET`);
+        t.match(reply.body, refusal('method-not-allowed'), `${method} ${op.path}`);
+      }
+    }
+  });
+
+  await t.test('a path with a slash too many or of other case is nowhere', async (t) => {
+    for (const op of ours.filter(({ path }) => path !== '/')) {
+      const path = pathOf(op, subject);
+      if (path.includes('?')) continue;
+      const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+      for (const odd of [slashed, path.toUpperCase()]) {
+        const reply = await send(root, op, odd, undefined);
+        t.equal(reply.status, 404, `${op.method} ${odd}`);
+        t.match(reply.body, refusal('resource-not-found'), `${op.method} ${odd}`);
+      }
+    }
+  });
+});
+
+t.test('an operation that the configuration turns off is not there', async (t) => {
+  const store = await startStore(t, switched(false));
+  const root = await store.as('root');
+  const off = ours.filter(({ enabledBy }) => enabledBy !== undefined);
+  t.not(off.length, 0);
+  for (const op of off) {
+    const path = pathOf(op, { name: 'hello', namespace: 'snap' });
+    for (const client of [root, store.anyone]) {
+      for (const [method, address] of [
+        [op.method, path],
+        [op.method, `/publishergw${path}`],
+        [op.method === 'PUT' ? 'PATCH' : 'PUT', path],
+      ] as const) {
+        const reply = await fetch(store.url + address, {
+          method,
+          headers: client.token === '' ? {} : { authorization: `Macaroon ${client.token}` },
+          body: method === 'GET' ? null : JSON.stringify(bodyOf(op) ?? {}),
+        });
+        t.equal(reply.status, 404, `${method} ${address}`);
+        t.match(await reply.json(), { 'error-list': [{ code: 'resource-not-found' }] }, `${method} ${address}`);
+      }
+    }
+  }
+});
+
+/** What the tests themselves add to when they ask for another token. */
+const tokens = ['macaroons', 'audit'];
+
+const pick = (counts: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, counts[name]]));

@@ -75,15 +75,13 @@ export const onPackage = (
     const accepted =
       alternative !== undefined && alternative.when in query ? [permission, alternative.permission] : [permission];
     const granted = accepted.some((one) => grants(principal.permissions, one));
-    const administers = actsAsPublisher(principal, permission);
+    const administers = accepted.some((one) => actsAsPublisher(principal, one));
     if (!granted && !administers) throw missing(permission);
     const found = await findPackage(params, records);
-    const role = await roleOf(principal, found, records);
-    if (reachesPackage(principal, found)) {
-      if (granted && role !== undefined) return { principal, package: found, role };
-      if (administers) return { principal, package: found, role: 'store administrator' };
-    }
-    throw nowhere(params);
+    const role = granted ? await roleOf(principal, found, records) : undefined;
+    if (role === undefined && !administers) throw nowhere(params);
+    if (!reachesPackage(principal, found)) throw outOfReach(found);
+    return { principal, package: found, role: role ?? 'store administrator' };
   },
 });
 
@@ -130,6 +128,10 @@ export const brandAdministrator = (
 /** A token that lacks a permission. */
 export const missing = (permission: Permission): Refusal =>
   new Refusal('permission-required', `Missing required permission: ${permission}`);
+
+/** A token that is good for other packages than this one, which its account has a part in. */
+export const outOfReach = ({ name }: { name: string }): Refusal =>
+  new Refusal('permission-required', `Package access not allowed: this token is not good for '${name}'.`);
 
 const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
   principal.storeAdministrator && grants(principal.permissions, storePermission(permission));

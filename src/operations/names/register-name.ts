@@ -1,4 +1,4 @@
-import { inNamespace } from '#api/access.ts';
+import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { defaultType, packageTypes, type PackageType } from '#domain/namespace.ts';
@@ -29,9 +29,7 @@ export const registerName = operation({
     if (typeof body.team === 'string') {
       throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
     }
-    if (!reachesPackage(principal, { type, name })) {
-      throw new Refusal('permission-required', `Package access not allowed: this token is not good for '${name}'.`);
-    }
+    if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
     if (config.names.reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
 
     const id = newId.id();

@@ -1,4 +1,4 @@
-import { missing, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
+import { missing, outOfReach, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { grants } from '#domain/permission.ts';
@@ -26,9 +26,7 @@ const mayUnregister: Access<PackageEvidence> = {
     const administers = principal.storeAdministrator && grants(permissions, 'store-manage') && namespace !== 'charm';
     if (!granted && !administers) throw missing('account-register-package');
     const evidence = await sees.admit({ ...asked, authenticate: () => Promise.resolve(principal) });
-    if (!reachesPackage(principal, evidence.package)) {
-      throw new Refusal('permission-required', `Package access not allowed: this token is not good for '${evidence.package.name}'.`);
-    }
+    if (!reachesPackage(principal, evidence.package)) throw outOfReach(evidence.package);
     if (evidence.role === 'publisher' || (administers && evidence.role === 'store administrator')) return evidence;
     if (administers) return { ...evidence, role: 'store administrator' };
     const what = namespace === 'charm' ? 'Charms' : 'Packages';

@@ -58,6 +58,7 @@ export async function answer(op: Operation, exchange: Exchange, services: Servic
     return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
   }
   if (checkAnswers && op.response !== undefined) checkAnswer(op, result);
+  if (result === undefined) return { status: op.status ?? 204, headers: {}, body: undefined };
   return { status: op.status ?? 200, headers: json, body: JSON.stringify(result) };
 }
 
@@ -65,7 +66,8 @@ export async function answer(op: Operation, exchange: Exchange, services: Servic
 export const json = { 'content-type': 'application/json' };
 
 async function jsonBody(op: Operation, request: IncomingMessage): Promise<unknown> {
-  const type = request.headers['content-type'];
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
+  if (encoding !== 'identity') throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
   const text = await readBody(request, op.bodyLimit ?? 1024 * 1024);
   if (text === '') {
     if (op.bodyOptional === true || op.body === undefined) return undefined;
@@ -93,7 +95,8 @@ async function credentials({ request, params }: Exchange, body: () => Promise<un
   if (typeof content !== 'object' || content === null || !('macaroon' in content)) return { tokens: [], inPayload: false };
   const { macaroon } = content;
   delete content.macaroon;
-  return { tokens: typeof macaroon === 'string' ? [macaroon] : [''], inPayload: true };
+  // A text is what a header would have; a macaroon or a list of them may also stand there as JSON.
+  return { tokens: [typeof macaroon === 'string' ? macaroon : JSON.stringify(macaroon)], inPayload: true };
 }
 
 interface Presented {

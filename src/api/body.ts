@@ -12,6 +12,8 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) throw tooLarge(limit);
+  // Whoever went away while his token was looked at sends no more events.
+  if (request.destroyed && !request.complete) throw cutOff();
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => {
@@ -26,14 +28,15 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), reject));
   });
   request.on('close', () => {
-    reject(new Refusal('api-error', 'The connection ended before the body did.'));
+    reject(cutOff());
   });
   return promise.finally(() => {
     clearTimeout(timer);
   });
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is not swallowed: no JSON text begins with one. */
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode(bytes: Buffer, reject: (error: Error) => void): string {
   try {
@@ -43,6 +46,8 @@ function decode(bytes: Buffer, reject: (error: Error) => void): string {
     return '';
   }
 }
+
+const cutOff = (): Refusal => new Refusal('api-error', 'The connection ended before the body did.');
 
 const tooLarge = (limit: number): Refusal =>
   new Refusal('request-too-large', `The body is larger than the ${limit} bytes that this operation takes.`);

@@ -1,4 +1,5 @@
-// Reads JSON from strangers: what JSON.parse lets pass, two members of one name and bottomless nesting, is refused.
+// Reads JSON from strangers: what JSON.parse lets pass, two members of one name, bottomless nesting and text that no
+// database keeps as it is, is refused.
 import { Refusal } from '#domain/refusal.ts';
 
 const deepest = 64;
@@ -38,12 +39,15 @@ function refuseTraps(text: string): void {
         continue;
       case quote: {
         const end = endOfString(text, at);
-        if (names.length > 0 && names[names.length - 1] !== undefined && isName(text, end)) {
-          const raw = text.slice(at, end + 1);
-          const name = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
-          const seen = names[names.length - 1];
-          if (seen?.has(name) === true) throw new Refusal('api-error', `The member '${name.slice(0, 100)}' appears twice in one object.`);
-          seen?.add(name);
+        const raw = text.slice(at, end + 1);
+        const string = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
+        if (string.includes('\0') || !string.isWellFormed()) {
+          throw new Refusal('api-error', 'The body holds a text with a NUL character or with half a surrogate pair.');
+        }
+        const seen = names[names.length - 1];
+        if (seen !== undefined && isName(text, end)) {
+          if (seen.has(string)) throw new Refusal('api-error', `The member '${string.slice(0, 100)}' appears twice in one object.`);
+          seen.add(string);
         }
         at = end;
         continue;

@@ -107,9 +107,9 @@ function inWords(error: ErrorObject, value: unknown): string {
     case 'required':
       return `'${String(params['missingProperty'])}' is a required property ${at}`;
     case 'enum':
-      return `${shown(error.instancePath, value)} is not one of ${JSON.stringify(params['allowedValues'])} ${at}`;
+      return `${shown(error.instancePath, value, true)} is not one of ${JSON.stringify(params['allowedValues'])} ${at}`;
     case 'const':
-      return `${shown(error.instancePath, value)} is not ${JSON.stringify(params['allowedValue'])} ${at}`;
+      return `${shown(error.instancePath, value, true)} is not ${JSON.stringify(params['allowedValue'])} ${at}`;
     case 'type':
       return `${shown(error.instancePath, value)} is not of type ${String(params['type']).replaceAll(',', ' or ')} ${at}`;
     default:
@@ -117,12 +117,17 @@ function inWords(error: ErrorObject, value: unknown): string {
   }
 }
 
-/** The offending value itself, shortened. */
-function shown(pointer: string, value: unknown): string {
+/**
+ * The offending value, as far as it may be repeated: the message is logged, and a text may be a token or a password
+ * that came to the wrong place. Where one of a few words was asked for, a short text is shown.
+ */
+function shown(pointer: string, value: unknown, isWord = false): string {
   let found = value;
   for (const part of pointer.split('/').slice(1)) {
     found = (found as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')];
   }
-  const text = found === undefined ? 'The value' : JSON.stringify(found);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  if (Array.isArray(found)) return 'This list';
+  if (typeof found === 'object' && found !== null) return 'This object';
+  if (typeof found === 'string' && !(isWord && found.length <= 30)) return 'This text';
+  return found === undefined ? 'The value' : JSON.stringify(found);
 }

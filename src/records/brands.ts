@@ -28,8 +28,8 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The accounts named as creator or modifier of something, by id. */
   async people(ids: (string | null)[]): Promise<Map<string, Account>> {
     const rows = await db.all<Account>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
-      FROM json_each(${JSON.stringify(ids)}) AS wanted CROSS JOIN accounts ON accounts.id = wanted.value`);
+      SELECT account.id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM json_each(${JSON.stringify(ids)}) AS wanted CROSS JOIN accounts AS account ON account.id = wanted.value`);
     return new Map(rows.map((account) => [account.id, account]));
   },
 });

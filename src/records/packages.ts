@@ -90,16 +90,17 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asPackage);
   },
 
-  /** Of these ids, the snaps that exist, with the part the account has in each. */
+  /** Of these ids, the snaps that exist, in the order of the ids, with the part the account has in each. */
   snapsById: (ids: string[], accountId: string) =>
     db.all<{ id: string; name: string; type: PackageType; private: 0 | 1; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
-      SELECT package.id, name, type, private, publisher_id = ${accountId} AS publishes,
+      SELECT package.id, package.name, package.type, private, publisher_id = ${accountId} AS publishes,
         collaborator.account_id IS NOT NULL AS collaborates
       FROM json_each(${JSON.stringify(ids)}) AS wanted
       CROSS JOIN packages AS package ON package.id = wanted.value
       LEFT JOIN collaborators AS collaborator
         ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
-      WHERE namespace = 'snap'`),
+      WHERE namespace = 'snap'
+      ORDER BY wanted.key`),
 });
 
 export const packageChanges = (db: Queries) => ({

@@ -1,0 +1,373 @@
+// Who may do what: the table, written out, held against every operation, every permission and everybody.
+import t from 'tap';
+
+import type { Operation } from '#api/operation.ts';
+import { permissions } from '#domain/permission.ts';
+import { operations } from '#operations/index.ts';
+import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addBrand } from '#test/fixtures/brands.ts';
+import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
+
+type Who = 'anyone' | 'any account' | 'publisher' | 'publisher, collaborator' | 'brand administrator';
+
+interface Row {
+  operations: string[];
+  /** Any one of these in the token will do; none is needed where there is none. */
+  needs: string[];
+  who: Who;
+  /** What lets a store administrator in who has no part in it. */
+  administrator?: 'store-view' | 'store-manage';
+}
+
+const table: Row[] = [
+  { operations: ['root', 'issue_macaroon', 'exchange_macaroons', 'offline_exchange_macaroon'], needs: [], who: 'anyone' },
+  { operations: ['get_macaroon', 'revoke_macaroon', 'macaroon_info'], needs: [], who: 'any account' },
+  { operations: ['list_registered_names'], needs: ['account-view-packages'], who: 'any account' },
+  { operations: ['register_name'], needs: ['account-register-package'], who: 'any account' },
+  {
+    operations: ['package_metadata'],
+    needs: ['package-view-metadata'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
+    operations: ['update_package_metadata'],
+    needs: ['package-manage-metadata'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['unregister_package'],
+    needs: ['account-register-package', 'package-manage'],
+    who: 'publisher',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['list_revisions', 'list_resources', 'list_resource_revisions', 'list_upload_reviews'],
+    needs: ['package-view-revisions'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
+    operations: [
+      'push_revision',
+      'push_resource',
+      'update_resource_revisions',
+      'oci_image_resource_upload_credentials',
+      'oci_image_resource_blob',
+    ],
+    needs: ['package-manage-revisions'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['list_releases'],
+    needs: ['package-view-releases'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
+    operations: ['push_releases', 'create_tracks'],
+    needs: ['package-manage-releases'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['get_collaborators', 'get_all_invites', 'get_pending_invites'],
+    needs: ['package-view-acl'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
+    operations: ['invite_collaborators', 'revoke_invites'],
+    needs: ['package-manage-acl'],
+    who: 'publisher',
+    administrator: 'store-manage',
+  },
+  { operations: ['accept_invite', 'reject_invite'], needs: [], who: 'any account' },
+  {
+    operations: ['buildset_status', 'filter_commit_workflows'],
+    needs: ['package-view'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  { operations: ['package_access', 'package_permissions'], needs: [], who: 'any account' },
+  {
+    operations: [
+      'read_brand',
+      'read_models',
+      'read_signing_keys',
+      'list_remodel_allowlist',
+      'read_serial_policies',
+      'list_serial_log',
+    ],
+    needs: ['store-view', 'account-manage-keys', 'account-manage-metadata', 'store-manage'],
+    who: 'brand administrator',
+  },
+  {
+    operations: ['create_signing_key', 'delete_signing_key', 'read_signing_key_account_key_request'],
+    needs: ['account-manage-keys', 'store-manage'],
+    who: 'brand administrator',
+  },
+  {
+    operations: [
+      'update_brand',
+      'delete_brand',
+      'create_model',
+      'update_model',
+      'delete_model',
+      'add_remodel_allowlist',
+      'delete_remodel_allowlist',
+      'update_remodel_allowlist',
+      'create_serial_policy',
+      'delete_serial_policy',
+    ],
+    needs: ['account-manage-metadata', 'store-manage'],
+    who: 'brand administrator',
+  },
+];
+
+const people = ['nobody', 'bob', 'carol', 'ada', 'dan', 'eve', 'root'] as const;
+type Somebody = (typeof people)[number];
+
+/** What each of them is to the package `hello` and to the brand. */
+const parts: Record<Somebody, { package?: 'publisher' | 'collaborator'; brand?: true; administrator?: true }> = {
+  nobody: {},
+  bob: {},
+  carol: { package: 'collaborator' },
+  ada: { package: 'publisher' },
+  dan: { brand: true },
+  eve: { brand: true },
+  root: { administrator: true },
+};
+
+type Outcome = 'no login' | 'no permission' | 'nothing there' | 'admitted' | 'not the publisher';
+
+/** The table, read for one person with one token. */
+function expected({ needs, who, administrator }: Row, person: Somebody, held: string[] | null): Outcome {
+  if (who === 'anyone') return 'admitted';
+  if (person === 'nobody') return 'no login';
+  const holds = (one: string): boolean =>
+    held === null ||
+    held.includes(one) ||
+    (one.startsWith('package-manage-') && held.includes('package-manage')) ||
+    (one.startsWith('package-view-') && held.includes('package-view'));
+  const granted = needs.length === 0 || needs.some(holds);
+  const part = parts[person];
+  const acts = part.administrator === true && administrator !== undefined && holds(administrator);
+  if (!granted && !acts) return 'no permission';
+  switch (who) {
+    case 'any account':
+      return 'admitted';
+    case 'brand administrator':
+      return part.brand === true || part.administrator === true ? 'admitted' : 'nothing there';
+    case 'publisher':
+      if (acts || part.package === 'publisher') return 'admitted';
+      return part.package === 'collaborator' ? 'not the publisher' : 'nothing there';
+    case 'publisher, collaborator':
+      return acts || part.package !== undefined ? 'admitted' : 'nothing there';
+  }
+}
+
+function outcome({ status, body }: Reply): Outcome {
+  const { code = '', message = '' } = (body['error-list'] ?? [{}])[0] as { code?: string; message?: string };
+  if (code === 'macaroon-authorization-required') return 'no login';
+  if (code === 'permission-required') {
+    return message.endsWith('can only be unregistered by their publisher') || message.startsWith('Only the publisher')
+      ? 'not the publisher'
+      : 'no permission';
+  }
+  if (status === 404 && /^(?:Name|Brand) .* not found/.test(message)) return 'nothing there';
+  if (status >= 500) throw new Error(`cannot judge ${status} ${message}`);
+  return 'admitted';
+}
+
+/** Asks in a way that changes nothing when it is admitted: a member too many, which is looked at after admission. */
+async function ask(client: Client, op: Operation, subject: Record<string, string>, query = ''): Promise<Reply> {
+  const path = pathOf(op, subject) + query;
+  if (op.method === 'GET') return client.get(path);
+  if (op.method === 'DELETE') return client.delete(path);
+  const valid = bodyOf(op);
+  if (Array.isArray(valid)) Object.assign(valid[0], { unexpected: 1 });
+  const body = Array.isArray(valid) ? valid : { ...(valid as object), unexpected: 1 };
+  return op.method === 'PATCH' ? client.patch(path, body) : client.post(path, body);
+}
+
+/** Without a body to spoil, these would do what they are asked for. */
+const harmless = (op: Operation): boolean =>
+  op.method === 'GET' || op.body !== undefined || op.name === 'unregister_package';
+
+async function withEverybody(t: Parameters<typeof startStore>[0]): Promise<{ store: TestAppliance; subject: Record<string, string>; upload: string }> {
+  const store = await startStore(t);
+  for (const username of ['carol', 'dan', 'eve']) await store.join(username);
+  const brand = await addBrand(store, 'eve', ['dan']);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/bin', { name: 'hello', private: true })).body;
+  const reviews = (await ada.push('bin', 'hello', 'content')).body.revisions;
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'invite', object: 'bin/hello' }, (tx) =>
+    tx.collaborators.add(id, store.ids['carol'] ?? '', store.ids.ada, at),
+  );
+  return {
+    store,
+    subject: { namespace: 'bin', name: 'hello', brand_account_id: brand },
+    upload: reviews[0]['upload-id'],
+  };
+}
+
+t.test('every operation of the interface has a row in the table, and every guarded one states its permissions', (t) => {
+  const rows = new Map(table.flatMap((row) => row.operations.map((name) => [name, row] as const)));
+  for (const op of operations) {
+    const row = rows.get(op.name);
+    if (op.since > 0) t.ok(row, `${op.name} has a row`);
+    if (row === undefined || row.who === 'anyone') continue;
+    const stated = op.access.permissions.filter((one) => row.needs.includes(one));
+    t.same(new Set(stated), new Set(row.needs), `${op.name} states the permissions that let a token in`);
+  }
+  t.end();
+});
+
+t.test('each person gets what the table says, with each permission alone, with none and with all', async (t) => {
+  const { store, subject, upload } = await withEverybody(t);
+  const tokens: (string[] | null)[] = [null, [], ...permissions.map((one) => [one])];
+  const wrong: unknown[] = [];
+  let asked = 0;
+
+  const hold = async (row: Row, op: Operation, query: string): Promise<void> => {
+    for (const person of people) {
+      for (const [at, held] of tokens.entries()) {
+        const client = clients.get(person)?.[at] ?? store.anyone;
+        const found = outcome(await ask(client, op, subject, query));
+        asked++;
+        const should = expected(row, person, held);
+        if (found !== should) wrong.push({ operation: op.name + query, person, held, should, found });
+      }
+    }
+  };
+  const clients = new Map<Somebody, Client[]>();
+  for (const person of people) {
+    if (person === 'nobody') continue;
+    const own: Client[] = [];
+    for (const held of tokens) own.push(await store.as(person, held === null ? {} : { permissions: held as [] }));
+    clients.set(person, own);
+  }
+  for (const row of table) {
+    for (const op of operations.filter(({ name }) => row.operations.includes(name)).filter(harmless)) {
+      if (row.who === 'anyone') continue;
+      // Without a token the listing begins a login, where the store has its identity provider.
+      await hold(op.name === 'get_macaroon' && op.access.who.startsWith('anyone') ? { ...row, who: 'anyone' } : row, op, '');
+    }
+  }
+  t.same(wrong, [], `${asked} calls`);
+  t.ok(asked > 2000);
+
+  wrong.length = 0;
+  const reviews = operations.find(({ name }) => name === 'list_upload_reviews');
+  const row = table.find((one) => one.operations.includes('list_upload_reviews'));
+  if (reviews === undefined || row === undefined) throw new Error('cannot find the reviews');
+  const polled = { ...row, needs: ['package-view-revisions', 'package-manage-revisions'] };
+  for (const person of people) {
+    for (const [at, held] of tokens.entries()) {
+      const client = clients.get(person)?.[at] ?? store.anyone;
+      const found = outcome(await ask(client, reviews, subject, `?upload-id=${upload}`));
+      const views = expected(polled, person, held);
+      const pushes = expected({ ...polled, administrator: 'store-manage' }, person, held);
+      const should = views === 'admitted' || pushes === 'admitted' ? 'admitted' : views;
+      if (found !== should) wrong.push({ person, held, should, found });
+    }
+  }
+  t.same(wrong, [], 'a token that may push can poll its upload');
+});
+
+t.test('only the publisher unregisters a charm, whatever a store administrator holds', async (t) => {
+  const { store } = await withEverybody(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'invite', object: 'charm/hello' }, (tx) =>
+    tx.collaborators.add(id, store.ids['carol'] ?? '', store.ids.ada, at),
+  );
+  for (const person of ['carol', 'root']) {
+    t.match(await (await store.as(person)).delete('/v1/charm/hello'), {
+      status: 401,
+      body: { 'error-list': [{ code: 'permission-required', message: 'Charms can only be unregistered by their publisher' }] },
+    });
+  }
+  t.match(await (await store.as('root', { permissions: ['store-manage'] })).delete('/v1/charm/hello'), { status: 401 });
+  t.match(await ada.delete('/v1/charm/hello'), { status: 200, body: { 'package-id': id } });
+});
+
+const ofPackages = operations.filter(
+  (op) => op.path.includes(':name') && /publisher/.test(op.access.who) && harmless(op) && op.since > 0,
+);
+
+t.test('a token that names packages is good for those alone', async (t) => {
+  const { store, subject } = await withEverybody(t);
+  const { id } = (await (await store.as('ada')).get('/v1/bin/hello')).body.metadata as { id: string };
+  const good = [
+    [{ type: 'bin', name: 'hello' }],
+    [{ type: 'bin', id }],
+    [{ type: 'bin', id, name: 'hello' }],
+    [{ type: 'snap', name: 'x' }, { type: 'bin', name: 'hello' }],
+  ] as const;
+  const bad = [
+    [],
+    [{ type: 'snap', name: 'hello' }],
+    [{ type: 'bin', name: 'hallo' }],
+    [{ type: 'bin', name: 'HELLO' }],
+    [{ type: 'bin', id: 'x'.repeat(32) }],
+    [{ type: 'bin', id, name: 'hallo' }],
+    [{ type: 'bin', id: 'x'.repeat(32), name: 'hello' }],
+  ] as const;
+  for (const op of ofPackages) {
+    for (const person of ['ada', 'carol', 'root'] as const) {
+      if (person === 'carol' && op.access.who.startsWith('publisher;')) continue;
+      for (const packages of good) {
+        const reply = await ask(await store.as(person, { packages: [...packages] }), op, subject);
+        t.equal(outcome(reply), 'admitted', `${op.name} for ${person} with ${JSON.stringify(packages)}`);
+      }
+      for (const packages of bad) {
+        const reply = await ask(await store.as(person, { packages: [...packages] }), op, subject);
+        t.equal(outcome(reply), 'no permission', `${op.name} for ${person} with ${JSON.stringify(packages)}`);
+        t.match(reply.body['error-list'][0].message, /^Package access not allowed/);
+      }
+    }
+    const reply = await ask(await store.as('bob', { packages: [] }), op, subject);
+    t.equal(outcome(reply), 'nothing there', `${op.name} for a stranger`);
+  }
+});
+
+t.test('a token says nothing from the second on in which it ends', async (t) => {
+  const { store, subject } = await withEverybody(t);
+  const guarded = operations.filter((op) => !op.access.who.startsWith('anyone') && harmless(op) && op.since > 0);
+  const client = await store.as('ada', { ttl: 10 });
+  store.clock.advance(9_999);
+  for (const op of guarded) t.not(outcome(await ask(client, op, subject)), 'no login', `${op.name} before`);
+  store.clock.advance(1);
+  for (const op of guarded) {
+    const reply = await ask(client, op, subject);
+    t.equal(outcome(reply), 'no login', `${op.name} after`);
+    t.match(reply.body, { Code: 'macaroon discharge required', Message: 'discharge required' });
+  }
+  store.clock.advance(-60_000);
+  t.equal((await client.get('/v1/tokens/whoami')).status, 401, 'a clock that is set back brings it not to life');
+});
+
+t.test('a role that was given or taken is seen by the next request', async (t) => {
+  const { store } = await withEverybody(t);
+  const bob = await store.as('bob');
+  const at = store.clock.now.toISOString();
+  const entry = { at, actor: 'test', action: 'role', object: 'account/bob' };
+  t.equal((await bob.get('/v1/bin/hello')).status, 404);
+  await store.beside.records.change(entry, (tx) => tx.accounts.makeStoreAdministrator(store.ids.bob, at));
+  t.equal((await bob.get('/v1/bin/hello')).status, 200);
+  await store.beside.records.change(entry, (tx) => tx.accounts.endStoreAdministrator(store.ids.bob));
+  t.equal((await bob.get('/v1/bin/hello')).status, 404);
+
+  const brand = store.ids['eve'] ?? '';
+  t.equal((await bob.get(`/v1/brand/${brand}`)).status, 404);
+  await store.beside.records.change(entry, (tx) => tx.brands.addAdministrator(brand, store.ids.bob, at));
+  t.equal((await bob.get(`/v1/brand/${brand}`)).status, 200);
+  await store.beside.records.change(entry, (tx) => tx.brands.removeAdministrator(brand, store.ids.bob));
+  t.equal((await bob.get(`/v1/brand/${brand}`)).status, 404);
+});

@@ -1,0 +1,86 @@
+// What every form of a macaroon is spelt with: base64, UTF-8 text, JSON text and variable-length integers.
+// Each reads strictly and answers undefined for what is not well formed; none throws.
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * The bytes of a base64 text in either alphabet, padded or not. A text counts only when its bytes are written exactly
+ * so; Node's own decoder would pass over stray characters and unused bits, and one token would have many spellings.
+ */
+export function bytesFromBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  const urlSafe = bytes.toString('base64url');
+  const padding = '='.repeat((4 - (urlSafe.length % 4)) % 4);
+  if (text === urlSafe || text === urlSafe + padding) return bytes;
+  const standard = bytes.toString('base64');
+  return text === standard || text + padding === standard ? bytes : undefined;
+}
+
+/** The text of bytes that are well-formed UTF-8; a byte-order mark is kept, because it was signed. */
+export function textFromBytes(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
+/** The UTF-8 bytes of a text; undefined for lone surrogates, which have none. */
+export function bytesFromText(text: string): Buffer | undefined {
+  return text.isWellFormed() ? Buffer.from(text, 'utf8') : undefined;
+}
+
+/** The value of a JSON text; undefined when it is none. */
+export function valueFromJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An object's own member; what it inherits and null count as absent. */
+export function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
+}
+
+/** A place in a run of bytes; reading moves it on. */
+export interface Cursor {
+  readonly bytes: Buffer;
+  at: number;
+}
+
+export function take(cursor: Cursor, length: number): Buffer | undefined {
+  const end = cursor.at + length;
+  if (end > cursor.bytes.length) return undefined;
+  const taken = cursor.bytes.subarray(cursor.at, end);
+  cursor.at = end;
+  return taken;
+}
+
+/** The most bytes an integer may take: it is always a length, and no length comes near 2^21. */
+const longestUvarint = 3;
+
+export function readUvarint(cursor: Cursor): number | undefined {
+  let value = 0;
+  for (let count = 0; count < longestUvarint; count += 1) {
+    const byte = cursor.bytes[cursor.at];
+    if (byte === undefined) return undefined;
+    cursor.at += 1;
+    value |= (byte & 0x7f) << (7 * count);
+    // A last byte of zero adds nothing: the same number has a shorter spelling.
+    if (byte < 0x80) return byte === 0 && count > 0 ? undefined : value;
+  }
+  return undefined;
+}
+
+export function uvarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest >>>= 7;
+  }
+  return Buffer.from([...bytes, rest]);
+}

@@ -1,0 +1,31 @@
+// The Curve25519 keys of the bakery: a discharger's, a gateway's, an agent's.
+import { randomBytes } from 'node:crypto';
+import nacl from 'tweetnacl';
+import { bytesFromBase64 } from './encoding.ts';
+
+/** A Curve25519 pair, 32 bytes each. */
+export interface KeyPair {
+  publicKey: Buffer;
+  privateKey: Buffer;
+}
+
+export function newKeyPair(): KeyPair {
+  return keyPairFrom(randomBytes(keyLength));
+}
+
+export function keyPairFrom(privateKey: Buffer): KeyPair {
+  const { publicKey } = nacl.box.keyPair.fromSecretKey(privateKey);
+  return { publicKey: Buffer.from(publicKey), privateKey };
+}
+
+/** Keys travel as standard base64 text. */
+export function keyText(key: Buffer): string {
+  return key.toString('base64');
+}
+
+export function readKeyText(text: string): Buffer | undefined {
+  const key = bytesFromBase64(text);
+  return key?.length === keyLength ? key : undefined;
+}
+
+export const keyLength = nacl.box.publicKeyLength;

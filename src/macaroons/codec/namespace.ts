@@ -1,0 +1,38 @@
+// Namespaces of the bakery: which prefix the conditions of a schema bear within a macaroon. Their text is `std: other:x`.
+
+/** Prefixes by schema URI. */
+export type Namespace = ReadonlyMap<string, string>;
+
+export const standardSchema = 'std';
+
+/** What macaroons older than version 3 mean: standard conditions without a prefix. */
+export const standardNamespace: Namespace = new Map([[standardSchema, '']]);
+
+export function namespaceText(namespace: Namespace): string {
+  const entries = [...namespace].map(([uri, prefix]) => {
+    if (!/^\S+$/.test(uri) || !/^[^\s:]*$/.test(prefix)) throw new Error('cannot write a namespace with a space in it');
+    return { uri: Buffer.from(uri), text: `${uri}:${prefix}` };
+  });
+  return entries
+    .sort((one, other) => Buffer.compare(one.uri, other.uri))
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+export function readNamespace(text: string): Namespace | undefined {
+  const namespace = new Map<string, string>();
+  for (const entry of text.split(/\s+/).filter((part) => part !== '')) {
+    const colon = entry.lastIndexOf(':');
+    const uri = entry.slice(0, colon);
+    if (colon < 1 || namespace.has(uri)) return undefined;
+    namespace.set(uri, entry.slice(colon + 1));
+  }
+  return namespace;
+}
+
+/** A condition as it must stand in a macaroon of this namespace; undefined when the namespace lacks the schema. */
+export function conditionIn(namespace: Namespace, condition: string, schema = standardSchema): string | undefined {
+  const prefix = namespace.get(schema);
+  if (prefix === undefined) return undefined;
+  return prefix === '' ? condition : `${prefix}:${condition}`;
+}

@@ -1,0 +1,318 @@
+// The chain of trust: which assertions of an upload can be believed, up to the roots an administrator configured.
+// Nothing here asks or changes anything outside: what is known comes in, and what may be kept goes out.
+import type { KeyObject } from 'node:crypto';
+import { Refusal } from '#domain/refusal.ts';
+import { joined, parseStream, type Assertion } from './assertion.ts';
+import { constraintsAllow } from './constraints.ts';
+import { HeaderReader } from './headers.ts';
+import { decodePublicKey, decodeSignature, deviation, judge } from './openpgp.ts';
+import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './types.ts';
+
+/** Where trust begins: accounts that may vouch for others, and the keys they sign with. */
+export interface Roots {
+  readonly assertions: readonly Assertion[];
+  readonly accounts: ReadonlySet<string>;
+}
+
+/** A signing key of this store. */
+export interface HeldKey {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly name: string;
+}
+
+export interface Circumstances {
+  readonly roots: Roots;
+  /** What was accepted before. */
+  readonly known: readonly Assertion[];
+  readonly held: readonly HeldKey[];
+  readonly now: Date;
+}
+
+/**
+ * The assertions of an upload that are new, each after those it rests on. What is already known word for word is passed
+ * over. If anything in the upload cannot be believed, all of it is refused.
+ */
+export function acceptUpload(text: string | Uint8Array, circumstances: Circumstances): Assertion[] {
+  const { roots, known } = circumstances;
+  const rooted = byName(roots.assertions);
+  const before = byName(known);
+  const upload = new Map<string, Assertion>();
+  for (const assertion of parseStream(text)) {
+    checkAssertion(assertion);
+    if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
+      throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
+    }
+    const name = nameOf(assertion);
+    const twin = upload.get(name);
+    if (twin !== undefined && joined(twin) !== joined(assertion))
+      throw no(assertion, 'it is there twice, with different texts');
+    const [root, present] = [rooted.get(name), before.get(name)];
+    if ([root, present].some((one) => one !== undefined && joined(one) === joined(assertion))) continue;
+    if (root !== undefined)
+      throw no(assertion, 'it stands in the place of a configured root of trust, which no upload can change');
+    if (present !== undefined && present.revision >= assertion.revision) {
+      throw no(assertion, `its revision is ${assertion.revision}, but revision ${present.revision} is already here`);
+    }
+    upload.set(name, assertion);
+  }
+  if (upload.size === 0)
+    throw new Refusal(
+      'api-error',
+      'There is nothing new in this upload: each assertion is already here in this revision.',
+    );
+
+  const chain = new Chain(circumstances, new Map([...rooted, ...before, ...upload]), upload);
+  for (const assertion of upload.values()) chain.accept(assertion);
+  return chain.accepted;
+}
+
+/** Reads the configured roots: accounts and their keys, which may vouch for themselves but must do it rightly. */
+export function readRoots(text: string | Uint8Array): Roots {
+  const assertions = parseStream(text);
+  const accounts = new Set<string>();
+  const keys = new Map<string, Assertion>();
+  for (const assertion of assertions) {
+    checkAssertion(assertion);
+    if (assertion.type === 'account') accounts.add(header(assertion, 'account-id'));
+    else if (assertion.type === 'account-key') keys.set(header(assertion, 'public-key-sha3-384'), assertion);
+    else throw no(assertion, 'a root of trust is an account or an account-key');
+  }
+  for (const assertion of assertions) {
+    const signer = keys.get(assertion.signKeyId);
+    const vouches = signer && header(signer, 'account-id') === header(assertion, 'authority-id');
+    if (!vouches || !accounts.has(header(assertion, 'account-id'))) {
+      throw no(assertion, 'each root of trust must be signed by a key of an account that is a root itself');
+    }
+    checkSignature(assertion, decodePublicKey(signer.body));
+  }
+  if (keys.size === 0) throw new Refusal('api-error', 'The roots of trust hold no key.');
+  return { assertions, accounts };
+}
+
+/** Refuses an assertion that the key did not sign, or not as snapd signs. */
+export function checkSignature(assertion: Assertion, key: KeyObject): void {
+  const signature = decodeSignature(assertion.signature);
+  const strange = deviation(assertion.signature, signature);
+  if (strange !== undefined) throw no(assertion, `its signature is not taken: ${strange}`);
+  const verdict = judge(key, assertion.content, signature);
+  if (verdict === 'changed') throw no(assertion, 'it was changed after it was signed');
+  if (verdict === 'another key')
+    throw no(assertion, `it was not signed by the key ${assertion.signKeyId}, which it names`);
+}
+
+export type KeyState = 'valid' | 'not yet valid' | 'expired' | 'revoked';
+
+/** Whether a key that an account-key vouches for may be used at a moment. A revision with until = since revokes it. */
+export function keyState(accountKey: Assertion, moment: Date): KeyState {
+  const { since, until } = reader(accountKey).validity(false);
+  if (until !== undefined && until.getTime() === since.getTime()) return 'revoked';
+  if (moment < since) return 'not yet valid';
+  return until !== undefined && moment >= until ? 'expired' : 'valid';
+}
+
+class Chain {
+  readonly accepted: Assertion[] = [];
+  readonly #circumstances: Circumstances;
+  /** What there is, by name: a newer revision of the upload stands in the place of a known one. */
+  readonly #all: ReadonlyMap<string, Assertion>;
+  readonly #upload: ReadonlyMap<string, Assertion>;
+  readonly #begun = new Set<Assertion>();
+  readonly #done = new Set<Assertion>();
+
+  constructor(
+    circumstances: Circumstances,
+    all: ReadonlyMap<string, Assertion>,
+    upload: ReadonlyMap<string, Assertion>,
+  ) {
+    this.#circumstances = circumstances;
+    this.#all = all;
+    this.#upload = upload;
+  }
+
+  /** Accepts an assertion of the upload after everything it rests on, or refuses it. */
+  accept(assertion: Assertion): void {
+    if (this.#done.has(assertion)) return;
+    if (this.#begun.has(assertion))
+      throw no(assertion, 'it vouches for itself in a circle and leads to no root of trust');
+    this.#begun.add(assertion);
+    if (assertion.type === 'account-key-request') checkSignature(assertion, decodePublicKey(assertion.body));
+    else this.#checkSigner(assertion);
+    this.#checkClaims(assertion);
+    this.#done.add(assertion);
+    this.accepted.push(assertion);
+  }
+
+  #checkSigner(assertion: Assertion): void {
+    const authority = header(assertion, 'authority-id');
+    if (this.#needsTrust(assertion) && !this.#circumstances.roots.accounts.has(authority)) {
+      throw no(assertion, `'${authority}' is not an authority that may say this`);
+    }
+    const signer = this.#find('account-key', assertion.signKeyId);
+    if (signer === undefined) {
+      throw no(
+        assertion,
+        `the account-key ${assertion.signKeyId}, with which '${authority}' signed it, is neither in the upload nor already here`,
+      );
+    }
+    if (header(signer, 'account-id') !== authority) {
+      throw no(
+        assertion,
+        `it speaks for '${authority}', but the key that signed it belongs to '${header(signer, 'account-id')}'`,
+      );
+    }
+    checkSignature(assertion, decodePublicKey(signer.body));
+    const { now } = this.#circumstances;
+    const state = keyState(signer, now);
+    if (state !== 'valid') throw no(assertion, `the key ${assertion.signKeyId} that signed it is ${state}`);
+    if (
+      Object.hasOwn(assertion.headers, 'timestamp') &&
+      keyState(signer, reader(assertion).time('timestamp')) !== 'valid'
+    ) {
+      throw no(assertion, 'its timestamp lies outside of the time for which the key that signed it is valid');
+    }
+    if (!constraintsAllow(signer, assertion.headers))
+      throw no(assertion, 'the constraints of the key that signed it do not allow it');
+  }
+
+  /** Whether only an account among the roots may say this. */
+  #needsTrust({ type, headers }: Assertion): boolean {
+    if (type === 'snap-revision') return (headers['provenance'] ?? defaultProvenance) === defaultProvenance;
+    return ['account', 'account-key', 'store', 'snap-declaration'].includes(type);
+  }
+
+  /** What each type says about others must agree with what is known of them. */
+  #checkClaims(assertion: Assertion): void {
+    switch (assertion.type) {
+      case 'account-key':
+        this.#checkHeld(assertion);
+        this.#checkKeyName(assertion);
+        this.#needAccount(assertion, 'account-id');
+        break;
+      case 'account-key-request':
+        this.#needAccount(assertion, 'account-id');
+        break;
+      case 'store':
+        this.#needAccount(assertion, 'operator-id');
+        break;
+      case 'snap-declaration':
+        this.#needAccount(assertion, 'publisher-id');
+        break;
+      case 'snap-revision':
+        this.#needAccount(assertion, 'developer-id');
+        this.#checkRevisionAuthority(assertion);
+        break;
+      case 'serial':
+        this.#checkDelegate(assertion, [header(assertion, 'model')], 'serial-authority');
+        break;
+      case 'preseed':
+        this.#checkDelegate(assertion, [header(assertion, 'model')], 'preseed-authority');
+        break;
+      case 'system-user': {
+        const headers = reader(assertion);
+        this.#checkDelegate(assertion, headers.has('models') ? headers.texts('models') : [], 'system-user-authority');
+        break;
+      }
+    }
+  }
+
+  /** Brings what an assertion rests on, accepting it first when it is part of the upload. */
+  #find(...name: string[]): Assertion | undefined {
+    const found = this.#all.get(name.join('/'));
+    if (found !== undefined && this.#upload.has(name.join('/'))) this.accept(found);
+    return found;
+  }
+
+  #needAccount(assertion: Assertion, name: string): void {
+    const account = header(assertion, name);
+    if (this.#find('account', account) === undefined) {
+      throw no(assertion, `the account assertion of '${account}' is neither in the upload nor already here`);
+    }
+  }
+
+  /** An account-key is for a key of this store, or for one an authority signs with. */
+  #checkHeld(assertion: Assertion): void {
+    const [id, account] = [header(assertion, 'public-key-sha3-384'), header(assertion, 'account-id')];
+    const held = this.#circumstances.held.find((key) => key.keyId === id);
+    if (held === undefined) {
+      if (!this.#circumstances.roots.accounts.has(account))
+        throw no(assertion, 'its key is none of the signing keys of this store');
+      return;
+    }
+    if (held.accountId !== account)
+      throw no(assertion, `its key belongs to '${held.accountId}' here, and not to '${account}'`);
+    if (held.name !== assertion.headers['name']) throw no(assertion, `its key has the name '${held.name}' here`);
+  }
+
+  #checkKeyName(assertion: Assertion): void {
+    const [id, account, name] = ['public-key-sha3-384', 'account-id', 'name'].map((one) => assertion.headers[one]);
+    if (name === undefined) return;
+    for (const other of this.#all.values()) {
+      if (other.type !== 'account-key' || other.headers['account-id'] !== account || other.headers['name'] !== name)
+        continue;
+      const otherId = header(other, 'public-key-sha3-384');
+      if (otherId !== id) throw no(assertion, `another key of the account, ${otherId}, has the same name`);
+    }
+  }
+
+  /** Somebody other than the brand may speak where a model of the brand says so. */
+  #checkDelegate(assertion: Assertion, models: readonly string[], name: string): void {
+    const [authority, brand] = [header(assertion, 'authority-id'), header(assertion, 'brand-id')];
+    if (authority === brand) return;
+    const delegates = (model: string): boolean => {
+      const named = this.#find('model', series, brand, model)?.headers[name];
+      return named === '*' || (Array.isArray(named) && named.includes(authority));
+    };
+    if (models.length === 0 || !models.every(delegates)) {
+      throw no(assertion, `'${authority}' is not the brand '${brand}', and no model that is here names it as ${name}`);
+    }
+  }
+
+  #checkRevisionAuthority(assertion: Assertion): void {
+    const declaration = this.#find('snap-declaration', series, header(assertion, 'snap-id'));
+    if (declaration === undefined)
+      throw no(assertion, 'the snap-declaration of its snap is neither in the upload nor already here');
+    if (!this.#needsTrust(assertion) && !delegatesRevision(declaration, assertion)) {
+      throw no(
+        assertion,
+        `the snap-declaration does not let '${header(assertion, 'authority-id')}' sign revisions of this provenance`,
+      );
+    }
+  }
+}
+
+/** Whether a snap-declaration lets the authority of a snap-revision sign it. */
+export function delegatesRevision(declaration: Assertion, revision: Pick<Assertion, 'headers'>): boolean {
+  const { headers } = revision;
+  if (!Object.hasOwn(declaration.headers, 'revision-authority')) return false;
+  const wanted = new HeaderReader('snap-revision assertion', headers);
+  const [number, timestamp] = [wanted.count('snap-revision', 1), wanted.time('timestamp')];
+  return reader(declaration)
+    .maps('revision-authority')
+    .some(
+      (authority) =>
+        authority.text('account-id') === headers['authority-id'] &&
+        authority.texts('provenance').includes(wanted.text('provenance')) &&
+        !(authority.has('min-revision') && number < authority.count('min-revision', 1)) &&
+        !(authority.has('max-revision') && number > authority.count('max-revision', 1)) &&
+        !(authority.has('since') && timestamp < authority.time('since')) &&
+        !(authority.has('until') && timestamp >= authority.time('until')),
+    );
+}
+
+function byName(assertions: readonly Assertion[]): Map<string, Assertion> {
+  const map = new Map<string, Assertion>();
+  for (const assertion of assertions) {
+    const other = map.get(nameOf(assertion));
+    if (other === undefined || other.revision < assertion.revision) map.set(nameOf(assertion), assertion);
+  }
+  return map;
+}
+
+const reader = ({ type, headers }: Assertion): HeaderReader => new HeaderReader(`${type} assertion`, headers);
+const header = (assertion: Assertion, name: string): string => reader(assertion).text(name);
+
+function no(assertion: Assertion, reason: string): Refusal {
+  const name = [assertion.type, ...primaryKeyOf(assertion)].join(' ');
+  return new Refusal('api-error', `The assertion '${name}' cannot be taken: ${reason}.`);
+}

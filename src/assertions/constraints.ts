@@ -1,0 +1,88 @@
+// What a key may sign: an account-key may hold constraints, and then only assertions within one of them count.
+import type { Assertion, Headers, Value } from './assertion.ts';
+
+/**
+ * Whether an account-key's constraints allow an assertion with these headers, its type among them.
+ *
+ * snapd reads the words of a constraint as regular expressions of the whole value. Only what brands are given in
+ * practice is understood here: plain words, `.`, `.*`, escaped characters and alternatives with `|`. Any other
+ * expression allows nothing, so a misunderstanding can only refuse too much.
+ */
+export function constraintsAllow(accountKey: Pick<Assertion, 'headers'>, headers: Headers): boolean {
+  const constraints = accountKey.headers['constraints'];
+  if (constraints === undefined) return true;
+  if (!isList(constraints)) return false;
+  return constraints.some((constraint) => {
+    if (!isMap(constraint)) return false;
+    const allowed = constraint['headers'];
+    return (
+      allowed !== undefined &&
+      isMap(allowed) &&
+      allowed['type'] === headers['type'] &&
+      Object.entries(allowed).every(([name, wanted]) => name === 'type' || meets(headers[name], wanted))
+    );
+  });
+}
+
+function meets(value: Value | undefined, wanted: Value): boolean {
+  if (value === undefined) return false;
+  if (isList(wanted)) return wanted.some((one) => !isList(one) && meets(value, one));
+  // Of a list, every member must be allowed.
+  if (isList(value)) return value.length > 0 && value.every((member) => meets(member, wanted));
+  if (typeof wanted === 'string') return typeof value === 'string' && matches(value, wanted);
+  return isMap(value) && Object.entries(wanted).every(([name, one]) => meets(value[name], one));
+}
+
+/** One step of an expression: a character, any one character, or any number of any characters. */
+type Step = { readonly character: string } | 'any' | 'rest';
+
+function matches(text: string, expression: string): boolean {
+  const alternatives = read(expression);
+  return alternatives?.some((steps) => follows(text, steps)) ?? false;
+}
+
+function read(expression: string): Step[][] | undefined {
+  const alternatives: Step[][] = [[]];
+  for (let at = 0; at < expression.length; at++) {
+    const character = expression[at] as string;
+    const next = expression[at + 1] ?? '';
+    if (character === '|') {
+      alternatives.push([]);
+      continue;
+    }
+    let step: Step = { character };
+    if (character === '.') step = next === '*' ? 'rest' : 'any';
+    else if (character === '\\' && /[^a-zA-Z0-9\s]/.test(next)) step = { character: next };
+    else if (/[()[\]{}*+?^$\\]/.test(character)) return undefined;
+    if (step === 'rest' || character === '\\') at++;
+    // A repetition of what was just read is beyond what is understood.
+    if (/[*+?{]/.test(expression[at + 1] ?? '')) return undefined;
+    alternatives.at(-1)?.push(step);
+  }
+  return alternatives;
+}
+
+/** Goes back only to the last "rest", so the work is at most the product of both lengths. */
+function follows(text: string, steps: readonly Step[]): boolean {
+  let [at, step] = [0, 0];
+  let back: { at: number; step: number } | undefined;
+  while (at < text.length) {
+    const wanted = steps[step];
+    if (wanted === 'rest') {
+      back = { at, step: ++step };
+    } else if (wanted === 'any' ? text[at] !== '\n' : wanted?.character === text[at]) {
+      at++;
+      step++;
+    } else if (back !== undefined) {
+      if (text[back.at] === '\n') return false;
+      at = ++back.at;
+      step = back.step;
+    } else {
+      return false;
+    }
+  }
+  return steps.slice(step).every((wanted) => wanted === 'rest');
+}
+
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+const isMap = (value: Value): value is Headers => typeof value === 'object' && !isList(value);

@@ -1,0 +1,365 @@
+import t from 'tap';
+import { joined, parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
+import { acceptUpload, checkSignature, keyState, readRoots, type Circumstances } from '#assertions/chain.ts';
+import { decodePublicKey } from '#assertions/openpgp.ts';
+import { canonicalRoots } from '#assertions/roots.ts';
+import { signAssertion } from '#assertions/signer.ts';
+import { checkAssertion } from '#assertions/types.ts';
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { bytesOf, chain, requests, vectorKey, type Step } from './vectors.ts';
+import {
+  account,
+  accountKey,
+  adaKnown,
+  adasAccount,
+  adasKey,
+  heldInVectors,
+  keys,
+  made,
+  nothingKnown,
+  now,
+  roots,
+  signer,
+  storeKey,
+  timestamp,
+} from './world.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const names = (assertions: readonly Assertion[]) =>
+  assertions.map(({ type, headers }) => `${type} ${JSON.stringify(headers['name'] ?? headers['account-id'])}`);
+const refused = (text: string | Uint8Array, circumstances: Circumstances) => {
+  try {
+    acceptUpload(text, circumstances);
+    return undefined;
+  } catch (refusal) {
+    if (refusal instanceof Error && refusal.name === 'Refusal') return refusal.message;
+    throw refusal;
+  }
+};
+
+t.test('a registration, an import and a revocation end as with snapd', (t) => {
+  const trusted = readRoots(chain.trusted.join('\n'));
+  const reasons: Record<string, RegExp> = {
+    'akr-without-account': /account assertion of 'my-brand' is neither/,
+    'account-key-no-store-key': /account-key Af-fN8\S+, with which 'trustedroot' signed it, is neither/,
+    'account-key-no-account': /account assertion of 'my-brand' is neither/,
+    'account-key-signed-by-brand': /'my-brand' is not an authority/,
+    'account-key-selfsigned-root-lookalike': /vouches for itself in a circle/,
+    'account-key-same-name-other-key': /has the same name/,
+    'account-key-revision-same': /nothing new in this upload/,
+    'account-key-tampered': /was changed after it was signed/,
+    'model-without-account-key': /account-key 485j\S+, with which 'my-brand' signed it, is neither/,
+    'model-with-expired-key': /that signed it is expired/,
+    'model-with-revoked-key': /that signed it is revoked/,
+    'model-timestamp-before-key': /timestamp lies outside/,
+    'serial-request-selfsigned': /a device makes it/,
+    'store-by-brand': /'my-brand' is not an authority/,
+    'snap-declaration-by-brand': /'my-brand' is not an authority/,
+    'snap-revision-by-brand': /'my-brand' is not an authority/,
+    'account-by-brand': /'my-brand' is not an authority/,
+  };
+  for (const step of chain.steps) {
+    const text = refused(step.assertion, {
+      roots: trusted,
+      known: (step['already-imported'] ?? []).map((name) => parseAssertion(chain.assertions[name] ?? '')),
+      held: heldFor(step),
+      now,
+    });
+    const reason = reasons[step.name];
+    if (step.ok) t.equal(text, undefined, step.name);
+    else if (reason === undefined) t.fail(`no reason is expected for ${step.name}`);
+    else t.match(text, reason, step.name);
+  }
+  t.end();
+});
+
+/** The vectors' second key goes by two names. */
+function heldFor({ name }: Step) {
+  return name === 'account-key-same-name-other-key'
+    ? heldInVectors.map((key) => ({ ...key, name: 'default' }))
+    : heldInVectors;
+}
+
+t.test('a request is taken only as snapd itself would write it', (t) => {
+  const accept = (text: Uint8Array) => {
+    const assertion = parseAssertion(text);
+    checkAssertion(assertion);
+    if (assertion.type !== 'account-key-request') throw new Error('cannot judge another type');
+    checkSignature(assertion, decodePublicKey(assertion.body));
+  };
+  // What snapd takes and we do not: it is not what snapd writes, or not what a registration may hold.
+  const stricter: Record<string, RegExp> = {
+    'sign-key-other-valid-digest': /'sign-key-sha3-384' is not the key the request is for/,
+    'name=aaaaaaaa...(300)': /'name' is .* but must be lower-case letters/,
+    'account-id=my brand': /'account-id' is "my brand", but must be an account id/,
+    'since=2024-01-02T3:04:05Z': /'since' is .* but must be a time/,
+    'body-other-timestamp-id-canonical': /public key .* not written as snapd writes it/,
+    'body-trailing-newline': /public key .* not written as snapd writes it/,
+    'body-crlf-wrapped': /CR LF/,
+    'body-old-format-packet-header': /public key .* not written as snapd writes it/,
+    'body-rsa-sign-only-algo': /public key .* algorithm is 3/,
+    'sig-sha384': /digest is sha384/,
+    'sig-type-text': /of kind 1/,
+    'sig-type-0x10': /of kind 16/,
+    'sig-notation': /subpacket 20/,
+    'sig-expired': /subpacket 3/,
+    'sig-crlf': /CR LF/,
+    'sig-unwrapped': /signature is not taken: it is not written as snapd writes it/,
+  };
+  for (const edge of requests['edge-cases']) {
+    const reason = stricter[edge.name];
+    if (edge['snapd-accepts'] && reason === undefined) t.doesNotThrow(() => accept(bytesOf(edge)), edge.name);
+    else
+      t.throws(
+        () => accept(bytesOf(edge)),
+        { name: 'Refusal', code: 'api-error', ...(reason && { message: reason }) },
+        edge.name,
+      );
+  }
+  for (const { name, assertion } of requests.valid) t.doesNotThrow(() => accept(Buffer.from(assertion)), name);
+  t.end();
+});
+
+t.test("Canonical's root vouches for itself", (t) => {
+  const { accounts, assertions } = readRoots(canonicalRoots);
+  t.same([...accounts], ['canonical']);
+  t.match(assertions[1], { type: 'account-key', headers: { name: 'root' } });
+  t.end();
+});
+
+t.test('roots of trust that do not vouch for themselves are refused', async (t) => {
+  const root = stream(roots.assertions);
+  const other = await account('authority', 'store');
+  t.throws(() => readRoots(stream([other])), { message: /signed by a key of an account that is a root/ });
+  t.throws(() => readRoots(`${root}\n${joined(adasAccount)}`), {
+    message: /signed by a key of an account that is a root/,
+  });
+  t.throws(() => readRoots(`${root}\n${chain.assertions['model'] ?? ''}`), {
+    message: /root of trust is an account or an account-key/,
+  });
+  t.throws(() => readRoots(root.replace('display-name: authority', 'display-name: Authority')), {
+    message: /changed after/,
+  });
+  t.throws(() => readRoots(joined(roots.assertions[1] as Assertion)), { message: /account that is a root/ });
+});
+
+t.test('the parts of an upload may come in any order and are accepted in that of trust', (t) => {
+  const parts = [storeKey, adasAccount, adasKey];
+  for (const [a, b, c] of [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ] as const) {
+    const accepted = names(acceptUpload(stream([parts[a], parts[b], parts[c]] as Assertion[]), nothingKnown));
+    t.equal(accepted[0], 'account-key "store"', `${a}${b}${c}`);
+    t.ok(accepted.indexOf('account "ada"') < accepted.indexOf('account-key "default"'));
+    t.equal(accepted.length, 3);
+  }
+  t.end();
+});
+
+t.test('nothing is accepted from an upload of which one part is bad', async (t) => {
+  const bad = { ...adasKey, content: adasKey.content.replace('since: 2024', 'since: 2023') };
+  t.match(
+    refused(stream([storeKey, adasAccount, bad]), nothingKnown),
+    /account-key 485j\S+' cannot be taken: it was changed after/,
+  );
+  const foreign = await account('bob', 'second', 'ada');
+  t.match(refused(stream([storeKey, adasAccount, adasKey, foreign]), nothingKnown), /'ada' is not an authority/);
+});
+
+t.test('no byte of an upload can be changed', (t) => {
+  const bytes = Buffer.from(stream([storeKey, adasAccount, adasKey]));
+  const accepted: number[] = [];
+  for (let at = 0; at < bytes.length - 1; at += long ? 1 : 7) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    if (refused(changed, nothingKnown) === undefined) accepted.push(at);
+  }
+  t.same(accepted, []);
+  t.end();
+});
+
+t.test('a root that is smuggled in is refused', async (t) => {
+  const place = /stands in the place of a configured root/;
+  const newerKey = await accountKey('root', 'authority', 'root', { revision: '1' }, 'root');
+  t.match(refused(joined(newerKey), nothingKnown), place);
+  t.match(refused(joined(await account('authority', 'store', 'authority', { revision: '1' })), nothingKnown), place);
+  t.match(refused(stream(roots.assertions), nothingKnown), /nothing new/, 'the configured one says nothing new');
+  const ownKey = await accountKey('second', 'authority', 'mine', {}, 'second');
+  t.match(refused(joined(ownKey), nothingKnown), /vouches for itself in a circle/);
+  const [first, second] = [
+    await accountKey('second', 'authority', 'a', {}, 'device'),
+    await accountKey('device', 'authority', 'b', {}, 'second'),
+  ];
+  t.match(refused(stream([first, second]), nothingKnown), /vouches for itself in a circle/);
+  const ownRoot = await account('evil', 'second', 'evil');
+  const evilKey = await accountKey('second', 'evil', 'root', {}, 'second', 'evil');
+  t.match(refused(stream([ownRoot, evilKey]), nothingKnown), /'evil' is not an authority/);
+});
+
+t.test('a newer revision replaces an older one, and never the other way', async (t) => {
+  const newer = await accountKey('ada', 'ada', 'default', { revision: '2', until: '2030-01-01T00:00:00Z' });
+  const [accepted] = acceptUpload(joined(newer), adaKnown);
+  t.equal(accepted?.revision, 2);
+  const known = [storeKey, adasAccount, newer];
+  t.match(refused(joined(adasKey), { ...adaKnown, known }), /revision is 0, but revision 2 is already here/);
+  const twin = await accountKey('ada', 'ada', 'default', { revision: '2' });
+  t.match(refused(joined(twin), { ...adaKnown, known }), /revision is 2, but revision 2 is already here/);
+  t.match(
+    refused(stream([adasKey, newer]), { ...adaKnown, known: [storeKey, adasAccount] }),
+    /there twice, with different texts/,
+  );
+});
+
+t.test('what is known word for word is passed over', async (t) => {
+  const second = await accountKey('second', 'ada', 'second');
+  t.same(names(acceptUpload(stream([storeKey, adasAccount, second, second]), adaKnown)), ['account-key "second"']);
+  t.match(refused(stream([storeKey, adasAccount]), adaKnown), /nothing new/);
+});
+
+t.test('a key is valid from since until just before until, and revoked when both are equal', async (t) => {
+  const until = '2025-01-01T00:00:00Z';
+  const key = await accountKey('ada', 'ada', 'default', { until });
+  t.equal(keyState(key, new Date('2023-12-31T23:59:59.999Z')), 'not yet valid');
+  t.equal(keyState(key, new Date('2024-01-01T00:00:00Z')), 'valid');
+  t.equal(keyState(key, new Date('2024-12-31T23:59:59.999Z')), 'valid');
+  t.equal(keyState(key, new Date(until)), 'expired');
+  t.equal(keyState(await accountKey('ada', 'ada', 'default', { until: '2024-01-01T00:00:00Z' }), now), 'revoked');
+});
+
+t.test('a store key that the same upload revokes vouches for nothing', async (t) => {
+  const revoked = await accountKey(
+    'store',
+    'authority',
+    'store',
+    { revision: '1', until: '2024-01-01T00:00:00Z' },
+    'root',
+  );
+  t.same(names(acceptUpload(joined(revoked), adaKnown)), ['account-key "store"']);
+  t.match(refused(stream([adasAccount, revoked]), nothingKnown), /that signed it is revoked/);
+  const second = await accountKey('second', 'ada', 'second');
+  t.match(refused(stream([second, revoked]), adaKnown), /that signed it is revoked/);
+});
+
+t.test('a key that is not valid now vouches for nothing now', (t) => {
+  t.match(
+    refused(joined(adasKey), { ...adaKnown, known: [storeKey, adasAccount], now: new Date('2023-01-01') }),
+    /not yet valid/,
+  );
+  t.end();
+});
+
+t.test('an account-key must be for a key of this store, its brand and its name', async (t) => {
+  const known = [storeKey, adasAccount, await account('bob')];
+  const upload = async (...of: Parameters<typeof accountKey>) =>
+    refused(joined(await accountKey(...of)), { ...adaKnown, known });
+  t.match(await upload('device', 'ada', 'device'), /none of the signing keys of this store/);
+  t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, and not to 'bob'/);
+  t.match(await upload('ada', 'ada', 'other'), /has the name 'default' here/);
+  t.equal(await upload('device', 'authority', 'spare'), undefined, 'an authority has keys of its own');
+});
+
+t.test('only the key of the authority can speak for it', async (t) => {
+  const claimed = await account('bob', 'ada', 'authority');
+  t.match(refused(joined(claimed), adaKnown), /speaks for 'authority', but the key that signed it belongs to 'ada'/);
+});
+
+t.test('a key with constraints vouches for nothing else', async (t) => {
+  const constraints = [{ headers: { type: 'model', model: 'pc-.*|kiosk' } }, { headers: { type: 'serial' } }];
+  const key = await accountKey('ada', 'ada', 'default', { format: '1', constraints });
+  const circumstances = { ...adaKnown, known: [storeKey, adasAccount, key] };
+  const model = (name: string) =>
+    made('ada', 'ada', 'model', {
+      series: '16',
+      'brand-id': 'ada',
+      model: name,
+      architecture: 'amd64',
+      gadget: 'pc',
+      kernel: 'pc-kernel',
+      timestamp,
+    });
+  for (const name of ['pc-1', 'kiosk']) t.equal(refused(joined(await model(name)), circumstances), undefined, name);
+  for (const name of ['pc', 'kiosk-2'])
+    t.match(refused(joined(await model(name)), circumstances), /constraints .* do not allow it/, name);
+  const wrong = accountKey('ada', 'ada', 'default', { format: '1', constraints: [{ headers: { model: 'a' } }] });
+  await t.rejects(wrong, { message: /'type' is missing/ });
+});
+
+t.test('who is not the brand may speak for it where its model says so', async (t) => {
+  const parts = {
+    series: '16',
+    'brand-id': 'ada',
+    model: 'pc',
+    architecture: 'amd64',
+    gadget: 'pc',
+    kernel: 'pc-kernel',
+    timestamp,
+  };
+  const model = await made('ada', 'ada', 'model', { ...parts, 'serial-authority': ['authority'] });
+  const serial = await made('store', 'authority', 'serial', {
+    'brand-id': 'ada',
+    model: 'pc',
+    serial: '1',
+    'device-key': keys.device.encoded,
+    'device-key-sha3-384': keys.device.id,
+    timestamp,
+  });
+  t.match(refused(joined(serial), adaKnown), /no model that is here names it as serial-authority/);
+  t.equal(refused(stream([serial, model]), adaKnown), undefined);
+
+  const user = {
+    'brand-id': 'ada',
+    email: 'bob@example.com',
+    username: 'bob',
+    models: ['pc'],
+    since: timestamp,
+    until: '2030-01-01T00:00:00Z',
+  };
+  const users = await made('store', 'authority', 'system-user', user);
+  t.match(refused(stream([users, model]), adaKnown), /no model that is here names it as system-user-authority/);
+  const open = await made('ada', 'ada', 'model', { ...parts, 'system-user-authority': '*' });
+  t.equal(refused(stream([users, open]), adaKnown), undefined);
+
+  const snaps = [{ name: 'pc', id: 'a'.repeat(32), revision: '1' }, { name: 'local' }];
+  const image = {
+    series: '16',
+    'brand-id': 'ada',
+    model: 'pc',
+    'system-label': '20240601',
+    'artifact-sha3-384': 'A'.repeat(64),
+    snaps,
+    timestamp,
+  };
+  t.equal(refused(joined(await made('ada', 'ada', 'preseed', image)), adaKnown), undefined);
+  const theirs = await made('store', 'authority', 'preseed', image);
+  t.match(refused(stream([theirs, model]), adaKnown), /no model that is here names it as preseed-authority/);
+  const half = made('ada', 'ada', 'preseed', { ...image, snaps: [{ name: 'pc', revision: '1' }] });
+  await t.rejects(half, { message: /'revision' and the id are given together/ });
+});
+
+t.test('what a device says for one conversation is not kept', async (t) => {
+  const headers = { 'brand-id': 'ada', model: 'pc', serial: '1', nonce: 'N', timestamp };
+  const text = await signAssertion(signer, keys.device.id, { type: 'device-session-request', headers, signedAt: now });
+  t.match(
+    refused(text, adaKnown),
+    /device-session-request ada pc 1' cannot be taken: a device makes it for one conversation/,
+  );
+});
+
+t.test('a request that this store made can be shown to itself', async (t) => {
+  const { id } = vectorKey('rsa4096-a');
+  const text = await accountKeyRequest({
+    signer,
+    keyId: id,
+    accountId: 'ada',
+    name: 'default',
+    since: now,
+    signedAt: now,
+  });
+  t.equal(refused(text, adaKnown), undefined);
+  t.match(refused(text, nothingKnown), /account assertion of 'ada' is neither/);
+});

@@ -1,0 +1,81 @@
+// A made-up world of trust: a root, the key of its store, and ada's brand, signed with the throw-away keys.
+import { parseAssertion, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { readRoots, type Circumstances } from '#assertions/chain.ts';
+import { signAssertion } from '#assertions/signer.ts';
+import { requests, vectorKey, vectorSigner } from './vectors.ts';
+
+export const signer = vectorSigner();
+export const keys = {
+  root: vectorKey('rsa4096-c'),
+  store: vectorKey('rsa3072-a'),
+  ada: vectorKey('rsa4096-a'),
+  second: vectorKey('rsa4096-b'),
+  device: vectorKey('rsa2048-a'),
+};
+export type KeyName = keyof typeof keys;
+
+export const now = new Date('2026-11-20T12:00:00Z');
+export const timestamp = '2024-06-01T00:00:00Z';
+
+/** Signs a statement in the name of an account. */
+export async function made(
+  by: KeyName,
+  authority: string,
+  type: string,
+  headers: Headers,
+  body = '',
+): Promise<Assertion> {
+  const all: Headers = { 'authority-id': authority, ...headers };
+  return parseAssertion(
+    await signAssertion(signer, keys[by].id, { type, headers: all, body, signedAt: new Date(timestamp) }),
+  );
+}
+
+export const account = (
+  id: string,
+  by: KeyName = 'store',
+  authority = 'authority',
+  more: Headers = {},
+): Promise<Assertion> =>
+  made(by, authority, 'account', { 'account-id': id, 'display-name': id, validation: 'verified', timestamp, ...more });
+
+export const accountKey = (
+  of: KeyName,
+  account: string,
+  name: string,
+  more: Headers = {},
+  by: KeyName = 'store',
+  authority = 'authority',
+) =>
+  made(
+    by,
+    authority,
+    'account-key',
+    { 'public-key-sha3-384': keys[of].id, 'account-id': account, name, since: '2024-01-01T00:00:00Z', ...more },
+    keys[of].encoded,
+  );
+
+export const roots = readRoots(
+  stream([await account('authority', 'root'), await accountKey('root', 'authority', 'root', {}, 'root')]),
+);
+export const storeKey = await accountKey('store', 'authority', 'store', {}, 'root');
+export const adasAccount = await account('ada');
+export const adasKey = await accountKey('ada', 'ada', 'default');
+
+export const nothingKnown: Circumstances = {
+  roots,
+  known: [],
+  held: [
+    { keyId: keys.ada.id, accountId: 'ada', name: 'default' },
+    { keyId: keys.second.id, accountId: 'ada', name: 'second' },
+  ],
+  now,
+};
+export const adaKnown: Circumstances = { ...nothingKnown, known: [storeKey, adasAccount, adasKey] };
+
+/** The vectors' own made-up root and keys. */
+export const heldInVectors = requests.keys.map((key) => ({
+  keyId: key['public-key-sha3-384'],
+  accountId: 'my-brand',
+  name: { 'rsa4096-a': 'default', 'rsa4096-b': 'second' }[key.name] ?? key.name,
+}));

@@ -1,5 +1,4 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
-import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -60,10 +59,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { directory, now = () => new Date(), newId = randomIds, credentials, fatal } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const db = openSqlite(join(directory, 'larder.db'), { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
+  const { records: known, close } = await openRecords(directory, fatal);
   try {
-    await migrate(db, migrations());
-    const known = records(db);
     const store: Store = {
       directory,
       config,
@@ -71,9 +68,25 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       authority: createAuthority({ records: known, siteKey, now, newId, location: () => store.config.http.base_url }),
       now,
       newId,
-      close: () => db.close(),
+      close,
     };
     return store;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens the database of a data directory, and brings it up to date. */
+export async function openRecords(
+  directory: string,
+  fatal?: (error: Error) => void,
+): Promise<{ records: Records; close: () => Promise<void> }> {
+  const file = join(directory, 'larder.db');
+  const db = openSqlite(file, { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
+  try {
+    await migrate(db, migrations());
+    return { records: records(db), close: () => db.close() };
   } catch (error) {
     await db.close();
     throw error;
@@ -131,8 +144,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
     await blobs.sweepTemporary(() => false);
 
-    const places = () => ({ directory, credentials: options.credentials, masterKeyFile: config.keys.master_key_file });
-    let masterKey = readMasterKey(places());
+    const startedWith = config;
+    const places = ({ keys }: Config) => ({
+      directory,
+      credentials: options.credentials,
+      masterKeyFile: keys.master_key_file,
+    });
+    let masterKey = readMasterKey(places(config));
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
     const clock = await recallTime(known, now);
@@ -189,12 +207,16 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       url,
       log,
       reload() {
-        config = readConfig(join(directory, 'larder.toml'));
-        masterKey = readMasterKey(places());
+        const fresh = readConfig(join(directory, 'larder.toml'));
+        const key = readMasterKey(places(fresh));
+        config = fresh;
+        masterKey = key;
         opened.config = config;
         log.level = config.log.level;
         current = build();
         log.info('configuration reloaded');
+        const waiting = forRestart(startedWith, config, options.listen !== undefined);
+        if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
       },
       reviewed: () => queue.idle(),
       async stop() {
@@ -229,8 +251,16 @@ export const migrations = (): { name: string; text: string }[] =>
     text: embeddedText(`src/records/migrations/${file}`),
   }));
 
+/** The keys that differ and are read only at the start. */
+function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
+  return [
+    ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
+  ];
+}
+
 /** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
-function lockDirectory(directory: string): SQLite.Database {
+export function lockDirectory(directory: string): { close(): unknown } {
   const file = join(directory, 'store.lock');
   const binding = nativeBinding();
   const lock = new SQLite(file, { timeout: 0, ...(binding && { nativeBinding: binding as unknown as string }) });
@@ -274,8 +304,3 @@ async function close(server: Server): Promise<void> {
   await promise;
   clearTimeout(timer);
 }
-
-/** Makes the data directory, for nobody else to read. */
-export const makeDirectory = (directory: string): void => {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-};

@@ -34,11 +34,38 @@ export async function receiveUpload<T>(
     if (announced !== undefined && announced > upload.limit + margin) throw tooLarge(upload.limit);
     return await receiveForm(request, boundary, announced, upload);
   } catch (error) {
-    if (!request.complete) hangUpAfterAnswer(request, response);
+    hangUpAfterAnswer(request, response);
     throw error;
   }
 }
 
+/**
+ * Lets a request be answered whose body nobody wants to read on, and closes the connection in a way that the answer
+ * arrives. The stock clients send the whole body before they look for an answer. Closing at once makes the kernel send
+ * a reset, which over TLS they report as a broken connection, and never see the 413 or 507. So after the answer only
+ * our direction is closed; for a moment we go on reading, then hold still, and only then the connection is gone.
+ */
+export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || response.headersSent) return;
+  const { socket } = request;
+  // Not a header set here, which whoever writes the answer might take away again.
+  response.shouldKeepAlive = false;
+  // Node calls this when the last answer on a connection has been handed to the socket.
+  socket.destroySoon = () => {
+    let left = lingering.bytes;
+    const clock = setTimeout(() => socket.destroy(), lingering.milliseconds);
+    socket.once('close', () => clearTimeout(clock));
+    request.once('end', () => socket.destroy()).once('error', () => socket.destroy());
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) request.pause();
+    });
+    socket.end();
+    request.resume();
+  };
+}
+
+const lingering = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
 /** What a form may carry besides its file: boundaries, headers, small fields; and what the stages below may hold. */
 const margin = 2 * 1024 * 1024;
 /** How much each stage between the socket and the receiver holds before it makes the sender wait. */
@@ -51,53 +78,44 @@ async function receiveForm<T>(
   announced: number | undefined,
   upload: Upload<T>,
 ): Promise<T> {
+  /** Settles when the form has arrived and is in order, or at the first reason to refuse it. */
   const form = Promise.withResolvers<void>();
   // The content and this function each hear of a failure in their own time; before that it must not count as unhandled.
   form.promise.catch(() => undefined);
+  let settled = false;
   let file: BusboyFileStream | undefined;
   let received: Promise<T> | undefined;
+
+  const parser = formParser(boundary, upload.field, refuse);
+  const closing = `\r\n--${boundary}--\r\n`;
   let parsed = false;
-  let over = false;
   let arrived = 0;
   let tail: Buffer = Buffer.alloc(0);
 
-  const parser = new Busboy({
-    headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-    highWaterMark,
-    fileHwm: highWaterMark,
-    limits,
-    isPartAFile: (name, _type, fileName) => name === upload.field || fileName !== undefined,
-  });
-  parser.on('file', (name, stream) => {
-    stream.on('error', () => undefined);
-    if (name !== upload.field) return refuse(`The form has a file that is not named '${upload.field}'.`);
-    file = stream;
-    received = upload.receive(contentOf(stream, form.promise), announced);
-    received.then(() => fail(new Error('cannot receive an upload whose receiver leaves early')), fail);
-  });
-  parser.on('field', (_name, _value, _nameTruncated, truncated) => {
-    if (truncated) refuse(`A text field of the form has more than ${limits.fieldSize} bytes.`);
-  });
-  parser.on('filesLimit', () => refuse('The form has more than one file.'));
-  parser.on('fieldsLimit', () => refuse(`The form has more than ${limits.fields} text fields.`));
-  parser.on('partsLimit', () => refuse(`The form has more than ${limits.parts} parts.`));
-  parser.on('error', () => refuse('The form is cut off: its closing boundary is missing.'));
+  const clock = setTimeout(() => {
+    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
+    if (parser.writableNeedDrain || request.complete) clock.refresh();
+    else refuse(`The upload stood still for ${upload.idle / 1000} seconds and was given up.`);
+  }, upload.idle);
+
   parser.on('drain', () => clock.refresh());
   parser.on('finish', () => {
     parsed = true;
     conclude();
   });
-
-  const clock = setTimeout(() => {
-    // While our own side makes the sender wait, he is not the one who stands still.
-    if (parser.writableNeedDrain) clock.refresh();
-    else refuse(`The upload stood still for ${upload.idle / 1000} seconds and was given up.`);
-  }, upload.idle);
+  parser.on('file', (name, stream) => {
+    stream.on('error', () => undefined);
+    if (settled) return;
+    if (name !== upload.field) return refuse(`The form has a file that is not named '${upload.field}'.`);
+    file = stream;
+    received = (async () => upload.receive(contentOf(stream, form.promise), announced))();
+    received.then(() => fail(new Error('cannot finish an upload whose receiver left early')), fail);
+  });
 
   function onData(chunk: Buffer): void {
     clock.refresh();
     arrived += chunk.length;
-    tail = Buffer.concat([tail, chunk.subarray(-closing(boundary).length)]).subarray(-closing(boundary).length);
+    tail = Buffer.concat([tail, chunk.subarray(-closing.length)]).subarray(-closing.length);
     if (arrived > upload.limit + margin) fail(tooLarge(upload.limit));
     else if (arrived - (file?.bytesRead ?? 0) > margin) refuse('The form carries too much besides its file.');
   }
@@ -106,12 +124,15 @@ async function receiveForm<T>(
     if (!request.complete) refuse('The connection closed before the whole upload had arrived.');
   }
 
-  /** The form is in order when it has ended for the parser and for the sender, and at its closing boundary. */
+  /** The form is in order when the sender and the parser agree that it has ended, and where. */
   function conclude(): void {
-    if (over || !parsed || !request.readableEnded) return;
-    if (!closing(boundary).endsWith(tail.toString('latin1').trimEnd() + '\r\n')) return refuse('x');
+    if (settled || !parsed || !request.readableEnded) return;
+    const end = tail.toString('latin1');
+    if (!end.endsWith(closing) && !end.endsWith(closing.trimEnd())) {
+      return refuse('The form goes on behind its closing boundary.');
+    }
     if (file === undefined) return refuse(`The form has no file named '${upload.field}'.`);
-    over = true;
+    settled = true;
     form.resolve();
   }
 
@@ -120,19 +141,20 @@ async function receiveForm<T>(
   }
 
   function fail(error: unknown): void {
-    if (over) return;
-    over = true;
+    if (settled) return;
+    settled = true;
+    form.reject(error);
     request.unpipe(parser);
     request.pause();
-    form.reject(error);
     file?.destroy();
   }
 
   request.on('data', onData).on('end', conclude).on('error', onClose).on('close', onClose);
   request.pipe(parser);
+  if (request.destroyed) onClose();
   try {
     await form.promise;
-    return await (received as unknown as Promise<T>);
+    return await (received as Promise<T>);
   } finally {
     clearTimeout(clock);
     request.off('data', onData).off('end', conclude).off('close', onClose);
@@ -140,14 +162,55 @@ async function receiveForm<T>(
   }
 }
 
+/** The parser of the form, with the bounds on everything in it that is not the file. */
+function formParser(boundary: string, field: string, refuse: (sentence: string) => void): BusboyInstance {
+  const parser = new Busboy({
+    headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+    highWaterMark,
+    fileHwm: highWaterMark,
+    limits,
+    isPartAFile: (name, _type, fileName) => name === field || fileName !== undefined,
+  });
+  parser.on('field', (_name, _value, _nameTruncated, truncated) => {
+    if (truncated) refuse(`A text field of the form has more than ${limits.fieldSize} bytes.`);
+  });
+  parser.on('filesLimit', () => refuse('The form has more than one file.'));
+  parser.on('fieldsLimit', () => refuse(`The form has more than ${limits.fields} text fields.`));
+  parser.on('partsLimit', () => refuse(`The form has more than ${limits.parts} parts.`));
+  parser.on('error', () => refuse('The form is cut off: its closing boundary is missing.'));
+  return parser;
+}
+
+/** The file; its end is held back until the form around it is known to be in order. */
 async function* contentOf(file: BusboyFileStream, form: Promise<void>): AsyncGenerator<Uint8Array> {
   yield* file;
   await form;
 }
-function closing(b: string) { return `\r\n--${b}--\r\n`; }
+
+/** The boundary of RFC 2046, 5.1.1. Only what it allows, so that it can be handed on in quotes. */
+function boundaryOf(request: IncomingMessage): string {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() !== 'multipart/form-data' || !plain(request.headers['content-encoding'])) {
+    throw new Refusal('unsupported-media-type', 'Send the file as multipart/form-data, without a content encoding.');
+  }
+  const values = parameters.flatMap((parameter) => /^\s*boundary=(.*)$/i.exec(parameter)?.[1]?.trim() ?? []);
+  const [, quoted, bare] = /^(?:"([^"]*)"|([^"]*))$/.exec(values.length === 1 ? (values[0] ?? '') : '') ?? [];
+  const boundary = quoted ?? bare ?? '';
+  if (!/^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)) {
+    throw new Refusal('api-error', 'The Content-Type header must name one boundary of 1 to 70 permitted characters.');
+  }
+  return boundary;
+}
+
+function plain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding.trim().toLowerCase() === 'identity';
+}
+
+function announcedLength(request: IncomingMessage): number | undefined {
+  const length = request.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+}
+
 function tooLarge(limit: number): Refusal {
   return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);
 }
-function boundaryOf(r: IncomingMessage) { return /boundary="?([^"]+)"?/.exec(r.headers['content-type'] ?? '')![1]!; }
-function announcedLength(r: IncomingMessage) { return Number(r.headers['content-length']) || undefined; }
-export function hangUpAfterAnswer(_request: IncomingMessage, response: ServerResponse) { response.setHeader('connection', 'close'); }

@@ -1,0 +1,49 @@
+// 64 MiB set aside: on a full disk a database can neither delete nor write back its journal, so somebody must make room.
+import { randomFill } from 'node:crypto';
+import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Space } from './space.ts';
+
+const piece = 1024 * 1024;
+const size = 64 * piece;
+const fill: (bytes: Buffer) => Promise<unknown> = promisify(randomFill);
+
+/** Real blocks, filled with random bytes: a file system that compresses or shares blocks would keep zeros for nothing. */
+export async function keepBallast(
+  folder: string,
+  room: Space,
+  sync: (file: FileHandle) => Promise<void>,
+): Promise<boolean> {
+  const place = join(folder, 'ballast');
+  if (await isThere(place)) return true;
+  if (room.free() < size) return false;
+  const claim = room.claim(size);
+  const file = await open(`${place}.tmp`, 'w', 0o600);
+  try {
+    const bytes = Buffer.allocUnsafe(piece);
+    for (let at = 0; at < size; at += piece) {
+      await fill(bytes);
+      await file.write(bytes, 0, piece, at);
+    }
+    await sync(file);
+    await rename(`${place}.tmp`, place);
+    return true;
+  } finally {
+    await file.close();
+    await rm(`${place}.tmp`, { force: true });
+    claim.release();
+  }
+}
+
+export async function releaseBallast(folder: string): Promise<boolean> {
+  const place = join(folder, 'ballast');
+  const there = await isThere(place);
+  await rm(place, { force: true });
+  return there;
+}
+
+async function isThere(place: string): Promise<boolean> {
+  const found = await lstat(place).catch(() => undefined);
+  return found?.size === size;
+}

@@ -1,0 +1,61 @@
+// Blobs are bytes kept under the digest of their content. This is what the rest of the store knows about them,
+// whatever they are kept on.
+import type { Readable } from 'node:stream';
+
+/** What is known of bytes that were taken in: they are durable from here on. */
+export interface TakenBlob {
+  size: number;
+  sha3_384: string;
+  sha256: string;
+}
+
+export interface StoredBlob {
+  sha3_384: string;
+  size: number;
+  /** When its content was last taken in; taking in the same content again renews it. */
+  storedAt: Date;
+}
+
+/** Bytes from `start` to `end`, both included and counted from 0, as in an HTTP range. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface ReceiveOptions {
+  /** Names the bytes while they come in; never used again afterwards. */
+  id: string;
+  /** How many bytes are accepted at most. */
+  limit: number;
+  /** How many bytes the sender announced at most; that much space is kept free for them. */
+  expected?: number | undefined;
+}
+
+export interface Blobs {
+  /** Takes in a stream. It resolves once the bytes survive a power cut; when it rejects, nothing of them is left. */
+  receive(source: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<TakenBlob>;
+  /** Takes in a few bytes, such as an icon. */
+  put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
+
+  stat(sha3_384: string): Promise<StoredBlob | undefined>;
+  /** The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. */
+  open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
+  /** Where a worker finds the content as a file. */
+  path(sha3_384: string): string;
+  list(): AsyncIterable<StoredBlob>;
+  /** False when it was not there, or was taken in again at or after the time given. */
+  remove(sha3_384: string, options?: { storedBefore?: Date | undefined }): Promise<boolean>;
+
+  /** Removes what an earlier process left half received, unless `isLive` claims it; how many it removed. */
+  sweepTemporary(isLive: (id: string) => boolean | Promise<boolean>): Promise<number>;
+  /** Bytes that may still be written, the reserve and what running uploads were promised already taken off. */
+  free(): Promise<number>;
+}
+
+const digestForm = /^[0-9a-f]{96}$/;
+
+/** A digest becomes part of a path, so anything else than 96 hexadecimal digits is a mistake of ours. */
+export function mustBeDigest(sha3_384: string): string {
+  if (!digestForm.test(sha3_384)) throw new Error('cannot name a blob by anything but its sha3-384 in hexadecimal');
+  return sha3_384;
+}

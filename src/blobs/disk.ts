@@ -1,0 +1,387 @@
+// Blobs on a disk. Below `DIRECTORY/blobs`:
+//
+//   tmp/<id>            what is being received
+//   sha3/ab/ab12…       complete content under its sha3-384
+//   ballast             64 MiB that can be given up on a full disk
+//
+// The order of steps is what makes an acknowledged blob survive a power cut: the bytes are made durable under their
+// temporary name, then moved, then both directories are made durable. A failed fsync says that the kernel dropped bytes
+// it had promised to write; trying again would only seem to work, so the store stops.
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open as openFile, opendir, lstat, readdir, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Refusal } from '#domain/refusal.ts';
+import { keepBallast, releaseBallast } from './ballast.ts';
+import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
+import type { DigestPool } from './digests.ts';
+import { diskFull, freeBytes, space, type SpaceClaim } from './space.ts';
+
+export interface DiskBlobs extends Blobs {
+  /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
+  keepBallast(): Promise<boolean>;
+  /** Gives the ballast up, so that a full disk takes the writes that make room; false when it is gone already. */
+  releaseBallast(): Promise<boolean>;
+}
+
+export interface DiskBlobsOptions {
+  /** The data directory, which exists. */
+  directory: string;
+  /** Bytes of the disk that uploads never use. */
+  reserve: number;
+  digests: DigestPool;
+  /** Told that the disk broke a promise; the process must accept no more writes and end. */
+  fatal: (error: Error) => void;
+  /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
+  open?: typeof openFile;
+  freeOnDisk?: () => number;
+}
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+/** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
+const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
+const gatheredByAll = 64 * 1024 * 1024;
+const chunksInBatch = 256;
+const uploadsAtOnce = 512;
+/** Bytes after which what was written is sent on to the disk, so that the last fsync finds little left to do. */
+const syncStride = 128 * 1024 * 1024;
+const smallBlob = 4 * 1024 * 1024;
+
+export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
+  const { directory, digests, fatal, open = openFile, freeOnDisk = () => freeBytes(directory) } = options;
+  const root = join(directory, 'blobs');
+  const temporary = join(root, 'tmp');
+  const content = join(root, 'sha3');
+  const room = space(options.reserve, freeOnDisk);
+  /** The uploads under way. */
+  const receiving = new Set<string>();
+  /** The folders below `content` that are known to survive a power cut. */
+  const shards = new Map<string, Promise<string>>();
+  /** The last thing that was begun with each content: one at a time, or taking in and removing could cross. */
+  const turns = new Map<string, Promise<unknown>>();
+  let broken = false;
+
+  for (const folder of [root, temporary, content]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  }
+  await syncFolder(directory);
+  await syncFolder(root);
+
+  /** Makes a file or folder durable, or gives up for good. */
+  async function sync(handle: FileHandle): Promise<void> {
+    await handle.sync().catch(giveUp);
+  }
+
+  function giveUp(cause: unknown): never {
+    broken = true;
+    const error = new Error('cannot make a blob durable', { cause });
+    fatal(error);
+    throw error;
+  }
+
+  /** Some file systems find out only here that the disk is full: the file is then given up, and no promise was made. */
+  async function syncReceived(file: FileHandle, how: 'sync' | 'datasync'): Promise<void> {
+    await file[how]().catch((error: unknown) => {
+      if (isFull(error)) throw error;
+      giveUp(error);
+    });
+  }
+
+  async function syncFolder(path: string): Promise<void> {
+    const handle = await open(path, O_RDONLY);
+    try {
+      await sync(handle);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** The folder for a content, made when it is first needed. */
+  function shard(sha3_384: string): Promise<string> {
+    const name = sha3_384.slice(0, 2);
+    let made = shards.get(name);
+    if (made === undefined) {
+      made = makeShard(join(content, name));
+      made.catch(() => shards.delete(name));
+      shards.set(name, made);
+    }
+    return made;
+  }
+
+  async function makeShard(path: string): Promise<string> {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await syncFolder(content);
+    return path;
+  }
+
+  function inTurn<T>(sha3_384: string, act: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(sha3_384) ?? Promise.resolve()).then(act, act);
+    turns.set(sha3_384, turn);
+    const leave = (): void => {
+      if (turns.get(sha3_384) === turn) turns.delete(sha3_384);
+    };
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  const path = (sha3_384: string): string => join(content, mustBeDigest(sha3_384).slice(0, 2), sha3_384);
+
+  /** Moves a durable temporary file to its place. */
+  async function settle(temporaryFile: string, { sha3_384, size }: TakenBlob): Promise<void> {
+    const folder = await shard(sha3_384);
+    await inTurn(sha3_384, async () => {
+      const place = path(sha3_384);
+      if (await renew(place, size)) await unlink(temporaryFile);
+      else await rename(temporaryFile, place);
+      await Promise.all([syncFolder(folder), syncFolder(temporary)]);
+    });
+  }
+
+  /** Makes sure of content that is there already; false when it is not, or has the wrong size and must be replaced. */
+  async function renew(place: string, size: number): Promise<boolean> {
+    const handle = await openPresent(place);
+    if (handle === undefined) return false;
+    try {
+      const there = await handle.stat();
+      if (!there.isFile() || there.size !== size) return false;
+      const now = new Date();
+      await handle.utimes(now, now);
+      await sync(handle);
+      return true;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async function openPresent(place: string): Promise<FileHandle | undefined> {
+    try {
+      return await open(place, O_RDONLY | O_NOFOLLOW);
+    } catch (error) {
+      // A symbolic link counts as nothing: no blob is ever one.
+      if (['ENOENT', 'ELOOP'].includes(String(codeOf(error)))) return undefined;
+      throw error;
+    }
+  }
+
+  /** Fills a new temporary file, makes it durable and moves it to its place; on any error nothing is left. */
+  async function take(
+    id: string,
+    expected: number | undefined,
+    fill: (file: FileHandle, path: string, claim: SpaceClaim) => Promise<TakenBlob>,
+  ): Promise<TakenBlob> {
+    if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
+    if (receiving.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
+    if (broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
+    if (receiving.size >= uploadsAtOnce) {
+      throw new Refusal('too-many-requests', 'The store is receiving too many uploads; try again later.', 30);
+    }
+    const claim = room.claim(expected);
+    receiving.add(id);
+    const temporaryFile = join(temporary, id);
+    try {
+      const file = await open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+      try {
+        const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
+        await settle(temporaryFile, taken);
+        return taken;
+      } catch (error) {
+        await unlink(temporaryFile).catch((left: unknown) => {
+          if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
+        });
+        throw error;
+      }
+    } catch (error) {
+      throw isFull(error) ? diskFull() : error;
+    } finally {
+      receiving.delete(id);
+      claim.release();
+    }
+  }
+
+  return {
+    receive: (source, { id, limit, expected }) =>
+      take(id, expected, async (file, temporaryFile, claim) => {
+        const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
+        const writer = fileWriter(file, {
+          batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / receiving.size)),
+          async wrote(size) {
+            claim.wrote(size);
+            await followed.grown(size);
+          },
+          sync: () => syncReceived(file, 'datasync'),
+        });
+        try {
+          for await (const chunk of source) {
+            if (writer.size + chunk.length > limit) throw tooLarge(limit);
+            await writer.write(chunk);
+          }
+          await writer.end();
+          const [found] = await both(followed.end(), syncReceived(file, 'sync'));
+          return { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256 };
+        } finally {
+          followed.abandon();
+          await writer.idle();
+        }
+      }),
+
+    async put(bytes, { id }) {
+      if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
+      return take(id, bytes.length, async (file) => {
+        await writeWhole(file, [bytes], bytes.length, 0);
+        await syncReceived(file, 'sync');
+        const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
+        return { size: bytes.length, sha3_384: digest('sha3-384'), sha256: digest('sha256') };
+      });
+    },
+
+    path,
+
+    stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),
+
+    async open(sha3_384, range) {
+      const handle = await openPresent(path(sha3_384));
+      if (handle === undefined) return undefined;
+      try {
+        const { size } = await handle.stat();
+        if (range !== undefined && !(0 <= range.start && range.start <= range.end && range.end < size)) {
+          throw new RangeError(`cannot read bytes ${range.start} to ${range.end} of ${size}`);
+        }
+        return { size, stream: handle.createReadStream({ highWaterMark: 256 * 1024, ...range }) };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+
+    async *list() {
+      for (const name of (await readdir(content)).sort()) {
+        if (!/^[0-9a-f]{2}$/.test(name)) continue;
+        for await (const entry of await opendir(join(content, name))) {
+          if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(name)) continue;
+          const stored = await storedBlob(join(content, name, entry.name), entry.name);
+          if (stored !== undefined) yield stored;
+        }
+      }
+    },
+
+    remove: async (sha3_384, { storedBefore } = {}) =>
+      inTurn(mustBeDigest(sha3_384), async () => {
+        const place = path(sha3_384);
+        const stored = await storedBlob(place, sha3_384);
+        if (stored === undefined || (storedBefore !== undefined && stored.storedAt >= storedBefore)) return false;
+        await unlink(place);
+        await syncFolder(await shard(sha3_384));
+        return true;
+      }),
+
+    async sweepTemporary(isLive) {
+      let removed = 0;
+      for (const id of await readdir(temporary)) {
+        if (receiving.has(id) || (await isLive(id))) continue;
+        await unlink(join(temporary, id));
+        removed += 1;
+      }
+      if (removed > 0) await syncFolder(temporary);
+      return removed;
+    },
+
+    free: async () => Math.max(0, room.free()),
+    keepBallast: () => keepBallast(root, room, sync),
+    releaseBallast: () => releaseBallast(root),
+  };
+}
+
+/** Gathers chunks into batches and writes one batch while the next is gathered. */
+function fileWriter(
+  file: FileHandle,
+  by: { batch: () => number; wrote: (size: number) => Promise<void>; sync: () => Promise<void> },
+) {
+  let chunks: Uint8Array[] = [];
+  let length = 0;
+  let size = 0;
+  let written = 0;
+  let synced = 0;
+  let writing: Promise<void> = Promise.resolve();
+  let syncing: Promise<void> = Promise.resolve();
+
+  async function writeBatch(gathered: Uint8Array[], bytes: number): Promise<void> {
+    await writeWhole(file, gathered, bytes, written);
+    written += bytes;
+    await by.wrote(written);
+    if (written - synced < syncStride) return;
+    synced = written;
+    await syncing;
+    syncing = by.sync();
+    syncing.catch(() => undefined);
+  }
+
+  async function flush(): Promise<void> {
+    await writing;
+    writing = writeBatch(chunks, length);
+    // Whoever writes next, or ends, hears of a failure; before that it must not count as unhandled.
+    writing.catch(() => undefined);
+    chunks = [];
+    length = 0;
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    async write(chunk: Uint8Array): Promise<void> {
+      chunks.push(chunk);
+      length += chunk.length;
+      size += chunk.length;
+      if (length >= by.batch() || chunks.length >= chunksInBatch) await flush();
+    },
+    async end(): Promise<void> {
+      if (length > 0) await flush();
+      await writing;
+      await syncing;
+    },
+    /** Waits until nothing touches the file any more, well or not. */
+    async idle(): Promise<void> {
+      await Promise.allSettled([writing, syncing]);
+    },
+  };
+}
+
+async function writeWhole(file: FileHandle, chunks: Uint8Array[], length: number, position: number): Promise<void> {
+  let { bytesWritten } = await file.writev(chunks, position);
+  if (bytesWritten === length) return;
+  // A disk that is nearly full takes a part; asked for the rest it says why.
+  const whole = Buffer.concat(chunks);
+  while (bytesWritten < length) {
+    const rest = await file.write(whole, bytesWritten, length - bytesWritten, position + bytesWritten);
+    bytesWritten += rest.bytesWritten;
+  }
+}
+
+/** Both results, once both have ended: an error of one never leaves the other running. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
+
+async function storedBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {
+  try {
+    const found = await lstat(place);
+    return found.isFile() ? { sha3_384, size: found.size, storedAt: found.mtime } : undefined;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)));
+}

@@ -1,0 +1,131 @@
+// Reviews uploads, one after the other, in a worker thread with bounds on its time and memory. An upload that breaks them
+// is rejected; a fault of ours is thrown, so that whoever asked can ask again.
+import type { Worker } from 'node:worker_threads';
+import type { StartWorker } from '#src/embedded.ts';
+import { rejection, type Upload, type Verdict } from './verdict.ts';
+import type { Answer } from './worker.ts';
+
+export interface Reviewer {
+  /** The verdict on an upload; rejects with an error that says "cannot review …" when there is none, through our own fault. */
+  review(upload: Upload): Promise<Verdict>;
+  /** Ends the worker; reviews that are under way or waiting are rejected. */
+  close(): Promise<void>;
+}
+
+export interface ReviewerOptions {
+  startWorker: StartWorker;
+  /** How long one upload may take. Some publishers' clients give up after a minute, waiting included. */
+  timeLimitMs?: number;
+  /** How much memory the worker may have for its objects. */
+  heapMb?: number;
+  /** For how long the worker stays when nothing is asked of it. */
+  idleMs?: number;
+}
+
+/** The part of the heap in which objects begin their lives. */
+const youngMb = 8;
+const advice = "Look into what it holds, pack it again with 'snap pack', and push the new file.";
+
+export function createReviewer(options: ReviewerOptions): Reviewer {
+  const { startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 } = options;
+  let closed = false;
+  let worker: Worker | undefined;
+  let online = false;
+  let idle: NodeJS.Timeout | undefined;
+  /** Tells the review under way that its worker has ended. */
+  let interrupt: ((why: Error) => void) | undefined;
+  /** Settles when everything asked before is answered. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function start(): Worker {
+    const thread = startWorker({
+      // It is sent a path and a name; it has no use for what the appliance was started with.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb - youngMb, maxYoungGenerationSizeMb: youngMb },
+    });
+    online = false;
+    thread.once('online', () => {
+      if (worker === thread) online = true;
+    });
+    const ended = (why: Error) => {
+      if (worker !== thread) return;
+      worker = undefined;
+      interrupt?.(why);
+    };
+    thread.on('error', (error) => {
+      ended(error instanceof Error ? error : new Error(String(error)));
+    });
+    thread.on('exit', (code) => {
+      ended(new Error(`the worker ended with ${String(code)}`));
+    });
+    return thread;
+  }
+
+  async function dismiss(): Promise<void> {
+    clearTimeout(idle);
+    const thread = worker;
+    worker = undefined;
+    await thread?.terminate();
+  }
+
+  async function ask(upload: Upload): Promise<Verdict> {
+    clearTimeout(idle);
+    const thread = (worker ??= start());
+    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+    interrupt = (why) => {
+      if ('code' in why && why.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        resolve(rejection(`The ${upload.kind} could not be read within ${String(heapMb)} MB of memory. ${advice}`));
+      } else reject(why);
+    };
+    const timer = setTimeout(() => {
+      if (online) {
+        resolve(
+          rejection(`The ${upload.kind} could not be read within ${String(timeLimitMs / 1000)} seconds. ${advice}`),
+        );
+      } else reject(new Error('the worker did not start in time'));
+      // Nobody waits for its end: it may hang in a read from a failing disk.
+      void dismiss();
+    }, timeLimitMs);
+    thread.once('message', (answer: Answer) => {
+      if ('verdict' in answer) resolve(answer.verdict);
+      else reject(new Error('the upload could not be read', { cause: answer.fault }));
+    });
+    thread.ref();
+    thread.postMessage(upload);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      interrupt = undefined;
+      if (worker === thread) {
+        thread.unref();
+        idle = setTimeout(() => void dismiss(), idleMs).unref();
+      }
+    }
+  }
+
+  async function judge(upload: Upload): Promise<Verdict> {
+    if (closed) throw new Error('the reviewer is closed');
+    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ask(upload);
+  }
+
+  return {
+    review(upload) {
+      const verdict = turn.then(() =>
+        judge(upload).catch((cause: unknown) => {
+          throw new Error(`cannot review the ${upload.kind} '${upload.name}'`, { cause });
+        }),
+      );
+      turn = verdict.catch(() => undefined);
+      return verdict;
+    },
+    async close() {
+      closed = true;
+      interrupt?.(new Error('the reviewer was closed'));
+      worker?.ref(); // nothing else may be left to keep the process until the thread has ended
+      await dismiss();
+      await turn;
+    },
+  };
+}

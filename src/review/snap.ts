@@ -1,0 +1,93 @@
+// Reads a snap: its meta/snap.yaml, and the two files that a store keeps beside it, the snapcraft.yaml and the icon.
+import { openImage, type Image } from './squashfs/image.ts';
+import type { Directory, Inode } from './squashfs/inode.ts';
+import type { Source } from './squashfs/source.ts';
+import { readSnapYaml } from './snap-yaml.ts';
+import { Unacceptable, quoted } from './unacceptable.ts';
+import type { SnapFacts, SnapIcon } from './verdict.ts';
+
+/** No file of these is longer in any snap that works. */
+const longestFile = 1 << 20;
+
+/** What stands in the snap; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
+export function readSnap(source: Source, packageName: string): SnapFacts {
+  const image = openImage(source);
+  const top = image.find(image.root, ['meta', 'snap']);
+  const meta = requireDirectory(top.get('meta'));
+  const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui']);
+  const text = requireText(image, inMeta.get('snap.yaml'));
+  const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml']);
+  const gui = entriesIn(image, inMeta.get('gui'), ['icon.png', 'icon.svg']);
+  return {
+    ...readSnapYaml(text, packageName),
+    // Where snapcraft puts it, and where its first versions did.
+    craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
+    icon: iconIn(image, gui.get('icon.png'), gui.get('icon.svg')),
+  };
+}
+
+function requireDirectory(meta: Inode | undefined): Directory {
+  if (meta === undefined) {
+    throw new Unacceptable("The snap has no meta/snap.yaml: make it with 'snap pack' or snapcraft, which see to it.");
+  }
+  if (meta.kind === 'directory') return meta;
+  throw new Unacceptable(`'meta' in the snap is ${whatIs(meta)}, but must be a directory that holds snap.yaml.`);
+}
+
+function requireText(image: Image, inode: Inode | undefined): string {
+  if (inode === undefined) {
+    throw new Unacceptable("The snap has no meta/snap.yaml: make it with 'snap pack' or snapcraft, which see to it.");
+  }
+  if (inode.kind !== 'file') {
+    throw new Unacceptable(`meta/snap.yaml in the snap is ${whatIs(inode)}, but must be a file of its own.`);
+  }
+  if (inode.size > longestFile) {
+    throw new Unacceptable(
+      `meta/snap.yaml has ${String(inode.size)} bytes, but at most ${String(longestFile)} are read: shorten it.`,
+    );
+  }
+  const text = utf8(image.read(inode, longestFile));
+  if (text === undefined) throw new Unacceptable('meta/snap.yaml is not text in UTF-8: save it as such.');
+  return text;
+}
+
+function whatIs(inode: Inode): string {
+  if (inode.kind === 'symlink') return `a symbolic link to ${quoted(inode.target)}`;
+  return { directory: 'a directory', file: 'a file', special: 'a device, pipe or socket' }[inode.kind];
+}
+
+// From here on nothing is required. What is not as it should be is left out: a snap works without it.
+
+function entriesIn(image: Image, directory: Inode | undefined, names: string[]): Map<string, Inode> {
+  return directory?.kind === 'directory' ? image.find(directory, names) : new Map<string, Inode>();
+}
+
+function bytesIn(image: Image, inode: Inode | undefined): Uint8Array | undefined {
+  if (inode?.kind !== 'file' || inode.size === 0 || inode.size > longestFile) return undefined;
+  return image.read(inode, longestFile);
+}
+
+function textIn(image: Image, inode: Inode | undefined): string | undefined {
+  const bytes = bytesIn(image, inode);
+  return bytes && utf8(bytes);
+}
+
+const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+
+function iconIn(image: Image, png: Inode | undefined, svg: Inode | undefined): SnapIcon | null {
+  const pixels = bytesIn(image, png);
+  if (pixels && pngSignature.every((byte, at) => pixels[at] === byte)) {
+    return { mediaType: 'image/png', bytes: pixels };
+  }
+  const drawing = bytesIn(image, svg);
+  return drawing && utf8(drawing)?.includes('<svg') ? { mediaType: 'image/svg+xml', bytes: drawing } : null;
+}
+
+/** The text that the bytes are in UTF-8, without a byte order mark; undefined when they are none. */
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

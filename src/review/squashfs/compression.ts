@@ -1,0 +1,57 @@
+// The ways in which an image's blocks may be packed. What comes out is never more than the caller allows.
+import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { Unacceptable } from '../unacceptable.ts';
+import { damaged } from './damaged.ts';
+import { unpackLzo } from './lzo.ts';
+import { metadataBlockSize } from './metadata.ts';
+import { unpackXz } from './xz.ts';
+
+/** Unpacks one block, or throws when it is damaged or would come out longer than `limit` bytes. */
+export type Unpack = (packed: Uint8Array<ArrayBuffer>, limit: number) => Uint8Array;
+
+/** How the blocks of an image are unpacked, by the number in its superblock. */
+export function unpackerOf(compression: number, blockSize: number): Unpack {
+  // Blocks of files and of tables share one setting, so a packer's window is as long as the longer of the two.
+  const window = Math.max(blockSize, metadataBlockSize);
+  switch (compression) {
+    case 1:
+      return native('gzip', (packed, limit) => inflateSync(packed, { maxOutputLength: limit }));
+    case 3:
+      return unpackLzo;
+    case 4:
+      return (packed, limit) => unpackXz(packed, limit, window);
+    case 6: {
+      // The window is memory outside of the worker's heap: without this a block may ask for 128 MiB.
+      const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(window) };
+      return native('zstd', (packed, limit) => zstdDecompressSync(packed, { maxOutputLength: limit, params }));
+    }
+    case 2:
+      throw unsupported('lzma');
+    case 5:
+      throw unsupported('lz4');
+    default:
+      throw damaged(`its compression number ${String(compression)} is unknown`);
+  }
+}
+
+function unsupported(compression: string): Unacceptable {
+  return new Unacceptable(
+    `The image is compressed with ${compression}, which is not read here: pack it with xz (what 'snap pack' does by itself) or lzo.`,
+  );
+}
+
+/** A decompressor of Node's own, with its complaints about the bytes told from those about the machine. */
+function native(name: string, unpack: Unpack): Unpack {
+  return (packed, limit) => {
+    try {
+      return unpack(packed, limit);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (code === 'ERR_BUFFER_TOO_LARGE') throw damaged(`a ${name} block is longer than ${String(limit)} bytes`);
+      if (/^Z_(?:DATA|BUF)_ERROR$|^Z_NEED_DICT$|^ZSTD_error_(?!memory_allocation)/.test(code)) {
+        throw damaged(`a ${name} block cannot be unpacked`);
+      }
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,69 @@
+// A regular file's bytes: blocks of its own, holes, and a last piece that may share a block with those of other files.
+import type { Unpack } from './compression.ts';
+import { damaged } from './damaged.ts';
+import type { RegularFile } from './inode.ts';
+import { metadataTable } from './metadata.ts';
+import type { Source } from './source.ts';
+import { fragmentsPerMetadataBlock, type Superblock } from './superblock.ts';
+
+/** Set in the word that tells a block's length when its bytes are stored as they are. */
+const storedFlag = 1 << 24;
+const packedSize = (word: number) => (word & ~storedFlag) >>> 0;
+const fragmentEntrySize = 16;
+
+/** Reads whole files; the caller sees to it that they are short enough to hold. */
+export function contentsReader(source: Source, superblock: Superblock, unpack: Unpack) {
+  const { blockSize, bytesUsed, fragmentCount, fragmentIndex, directoryTable } = superblock;
+  const fragmentExtent = { start: directoryTable.start, end: fragmentIndex };
+  const fragments = metadataTable('fragment', source, fragmentExtent, unpack);
+  // The small files of a directory mostly share one.
+  let latest: { index: number; bytes: Uint8Array } | undefined;
+
+  function block(position: number, word: number, limit: number): Uint8Array {
+    const size = packedSize(word);
+    if (size === 0 || size > blockSize) throw damaged('a block in it has an impossible length');
+    if (position + size > bytesUsed) throw damaged('a block lies outside of it');
+    const bytes = source.read(position, size);
+    if ((word & storedFlag) === 0) return unpack(bytes, limit);
+    if (size > limit) throw damaged('a block in it has an impossible length');
+    return bytes;
+  }
+
+  function fragment(index: number): Uint8Array {
+    if (latest?.index === index) return latest.bytes;
+    if (index >= fragmentCount) throw damaged('a file in it ends in a fragment that does not exist');
+    const pointer = source.read(fragmentIndex + 8 * Math.floor(index / fragmentsPerMetadataBlock), 8);
+    const place = new DataView(pointer.buffer).getBigUint64(0, true) - BigInt(fragmentExtent.start);
+    if (place < 0n || place > BigInt(fragmentExtent.end)) throw damaged('its fragment table lies outside of it');
+    const cursor = fragments.at(Number(place), (index % fragmentsPerMetadataBlock) * fragmentEntrySize);
+    const start = cursor.u64();
+    if (start > BigInt(bytesUsed)) throw damaged('a fragment lies outside of it');
+    latest = { index, bytes: block(Number(start), cursor.u32(), blockSize) };
+    return latest.bytes;
+  }
+
+  return (file: RegularFile): Uint8Array => {
+    const result = new Uint8Array(file.size);
+    const ownBlocks = file.fragment ? Math.floor(file.size / blockSize) : Math.ceil(file.size / blockSize);
+    let position = file.start;
+    let done = 0;
+    for (const word of file.blockWords(ownBlocks)) {
+      const length = Math.min(blockSize, file.size - done);
+      // A word of 0 is a hole: zeros, and nothing in the image.
+      if (word !== 0) {
+        const bytes = block(position, word, length);
+        if (bytes.length !== length) throw damaged('a block of a file in it has the wrong length');
+        result.set(bytes, done);
+        position += packedSize(word);
+      }
+      done += length;
+    }
+    if (file.fragment && done < file.size) {
+      const shared = fragment(file.fragment.index);
+      const end = file.fragment.offset + file.size - done;
+      if (end > shared.length) throw damaged('the end of a file in it lies outside of its fragment');
+      result.set(shared.subarray(file.fragment.offset, end), done);
+    }
+    return result;
+  };
+}

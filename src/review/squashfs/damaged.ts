@@ -1,0 +1,7 @@
+// How the reader says that an image cannot be what mksquashfs wrote.
+import { Unacceptable } from '../unacceptable.ts';
+
+/** `what` completes the sentence: "The squashfs image is damaged: …". */
+export function damaged(what: string): Unacceptable {
+  return new Unacceptable(`The squashfs image is damaged: ${what}. Pack it again and push the new file.`);
+}

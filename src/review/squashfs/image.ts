@@ -1,0 +1,50 @@
+// A reader for squashfs 4.0 images, the file system inside a snap. It trusts nothing that it reads: every length has a
+// bound and every place is checked before it is used. It never follows a link, and nothing is ever extracted.
+// The format: the kernel's Documentation/filesystems/squashfs.rst and the layout that mksquashfs 4 writes.
+import { unpackerOf } from './compression.ts';
+import { contentsReader } from './contents.ts';
+import { damaged } from './damaged.ts';
+import { entriesOf, type Entry } from './directory.ts';
+import { readInode, type Directory, type Inode, type RegularFile } from './inode.ts';
+import { metadataTable } from './metadata.ts';
+import type { Source } from './source.ts';
+import { readSuperblock } from './superblock.ts';
+
+export interface Image {
+  root: Directory;
+  /** What the names stand for in a directory; names that are not there are left out. One pass over its listing. */
+  find(directory: Directory, names: readonly string[]): Map<string, Inode>;
+  entries(directory: Directory): Iterable<Entry>;
+  inode(entry: Entry): Inode;
+  /** A file's bytes, in memory of their own; the file must not be longer than `limit`. */
+  read(file: RegularFile, limit: number): Uint8Array;
+}
+
+/** Opens an image; throws `Unacceptable` here and in every call when the image is not one, or is damaged. */
+export function openImage(source: Source): Image {
+  const superblock = readSuperblock(source);
+  const unpack = unpackerOf(superblock.compression, superblock.blockSize);
+  const inodes = metadataTable('inode', source, superblock.inodeTable, unpack);
+  const directories = metadataTable('directory', source, superblock.directoryTable, unpack);
+  const contents = contentsReader(source, superblock, unpack);
+  const inode = (entry: Entry) => readInode(inodes, entry.inode, entry.type);
+  const entries = (directory: Directory) => entriesOf(directories, directory);
+
+  const root = readInode(inodes, superblock.root, 1);
+  if (root.kind !== 'directory') throw damaged('its root is not a directory');
+
+  return {
+    root,
+    entries,
+    inode,
+    find(directory, names) {
+      const found = new Map<string, Inode>();
+      for (const entry of entries(directory)) if (names.includes(entry.name)) found.set(entry.name, inode(entry));
+      return found;
+    },
+    read(file, limit) {
+      if (file.size > limit) throw new Error(`cannot read a file of ${String(file.size)} bytes into ${String(limit)}`);
+      return contents(file);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// The inode, directory and fragment tables are made of metadata blocks: up to 8 KiB each, packed one by one, read in a row.
+import type { Unpack } from './compression.ts';
+import { damaged } from './damaged.ts';
+import type { Source } from './source.ts';
+import type { Extent } from './superblock.ts';
+
+export const metadataBlockSize = 8 << 10;
+const headerSize = 2;
+/** Set in a block's header when its bytes are stored as they are. */
+const storedFlag = 0x8000;
+
+/** A table of metadata blocks. */
+export interface Table {
+  /** Reads on from a place: a block, counted from the start of the table, and an offset in it unpacked. */
+  at(block: number, offset: number): Cursor;
+}
+
+export interface Cursor {
+  /** The next bytes, at most 64 KiB at a time; valid until the next call. */
+  bytes(count: number): Uint8Array;
+  u16(): number;
+  i16(): number;
+  u32(): number;
+  u64(): bigint;
+}
+
+interface Block {
+  position: number;
+  next: number;
+  bytes: Uint8Array;
+}
+
+export function metadataTable(name: string, source: Source, extent: Extent, unpack: Unpack): Table {
+  // What is asked for next mostly lies in the block that was read last.
+  let latest: Block | undefined;
+
+  function block(position: number): Block {
+    if (latest?.position === position) return latest;
+    if (position < extent.start || position + headerSize >= extent.end) {
+      throw damaged(`a reference into its ${name} table leads outside of it`);
+    }
+    const raw = source.read(position, Math.min(headerSize + metadataBlockSize, extent.end - position));
+    const header = new DataView(raw.buffer).getUint16(0, true);
+    const size = header & ~storedFlag;
+    if (size === 0 || size > metadataBlockSize || headerSize + size > raw.length) {
+      throw damaged(`a block of its ${name} table has an impossible length`);
+    }
+    const packed = raw.subarray(headerSize, headerSize + size);
+    const bytes = (header & storedFlag) === 0 ? unpack(packed, metadataBlockSize) : packed;
+    latest = { position, next: position + headerSize + size, bytes };
+    return latest;
+  }
+
+  return {
+    at(start, offset) {
+      let current: Block | undefined;
+      let within = offset;
+
+      function bytes(count: number): Uint8Array {
+        current ??= block(extent.start + start);
+        if (within > current.bytes.length) throw damaged(`a reference into its ${name} table leads outside of it`);
+        if (within + count <= current.bytes.length) return current.bytes.subarray(within, (within += count));
+        const result = new Uint8Array(count);
+        for (let done = 0; done < count;) {
+          if (within >= current.bytes.length) {
+            if (current.bytes.length === 0) throw damaged(`a block of its ${name} table is empty`);
+            current = block(current.next);
+            within = 0;
+          }
+          const part = current.bytes.subarray(within, within + count - done);
+          result.set(part, done);
+          done += part.length;
+          within += part.length;
+        }
+        return result;
+      }
+      const view = (count: number) => {
+        const part = bytes(count);
+        return new DataView(part.buffer, part.byteOffset, count);
+      };
+      return {
+        bytes,
+        u16: () => view(2).getUint16(0, true),
+        i16: () => view(2).getInt16(0, true),
+        u32: () => view(4).getUint32(0, true),
+        u64: () => view(8).getBigUint64(0, true),
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// What a review finds: the upload is approved, with what was read from it, or rejected, with sentences for its publisher.
+
+/** What stands in a snap, as its meta/snap.yaml says or leaves to the defaults. */
+export interface SnapFacts {
+  name: string;
+  /** Exactly as written: `1.10` stays `1.10`. */
+  version: string;
+  type: SnapType;
+  /** The base as written, `none` included; null when the snap names none. */
+  base: string | null;
+  grade: SnapGrade;
+  confinement: SnapConfinement;
+  architectures: string[];
+  /** The names of the apps, in the order of the file. */
+  apps: string[];
+  title: string | null;
+  summary: string | null;
+  description: string | null;
+  /** `0`, `3`, `3*`, or `{"read":[0,1],"write":[1]}`; null when the snap names none. */
+  epoch: string | null;
+  snapYaml: string;
+  /** The snapcraft.yaml that snapcraft leaves in the snap when asked for build information. */
+  craftYaml: string | null;
+  icon: SnapIcon | null;
+}
+
+export const snapTypes = ['app', 'gadget', 'kernel', 'base', 'os', 'snapd'] as const;
+export type SnapType = (typeof snapTypes)[number];
+export const snapGrades = ['stable', 'devel'] as const;
+export type SnapGrade = (typeof snapGrades)[number];
+export const snapConfinements = ['strict', 'classic', 'devmode'] as const;
+export type SnapConfinement = (typeof snapConfinements)[number];
+
+export interface SnapIcon {
+  mediaType: 'image/png' | 'image/svg+xml';
+  bytes: Uint8Array;
+}
+
+export interface ReviewError {
+  code: 'review-error';
+  message: string;
+}
+
+/** Approved content says of which kind it is; `plain` content is kept as it came, so nothing was read from it. */
+export type Approval = { approved: true; kind: 'snap'; facts: SnapFacts } | { approved: true; kind: 'plain' };
+
+export type Verdict = Approval | { approved: false; errors: ReviewError[] };
+
+/** An upload to be reviewed: where its bytes are and which package it was pushed to. */
+export interface Upload {
+  kind: Approval['kind'];
+  path: string;
+  name: string;
+}
+
+/** The verdict that says no, with at least one sentence. */
+export function rejection(...messages: [string, ...string[]]): Verdict {
+  return { approved: false, errors: messages.map((message) => ({ code: 'review-error', message })) };
+}

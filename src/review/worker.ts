@@ -1,0 +1,34 @@
+// The worker thread in which uploads are read: it is sent one upload after the other and answers each. Whatever an upload
+// does to it, the thread can be ended without harm to anything else.
+import { closeSync, openSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import { fileSource } from './squashfs/source.ts';
+import { readSnap } from './snap.ts';
+import { Unacceptable } from './unacceptable.ts';
+import { rejection, type Upload, type Verdict } from './verdict.ts';
+
+/** An answer has the verdict, or the fault of ours that kept it from being found. */
+export type Answer = { verdict: Verdict } | { fault: unknown };
+
+parentPort?.on('message', (upload: Upload) => {
+  parentPort?.postMessage(answer(upload));
+});
+
+function answer(upload: Upload): Answer {
+  try {
+    return { verdict: verdictOn(upload) };
+  } catch (fault) {
+    if (fault instanceof Unacceptable) return { verdict: rejection(...fault.sentences) };
+    return { fault };
+  }
+}
+
+function verdictOn({ kind, path, name }: Upload): Verdict {
+  if (kind === 'plain') return { approved: true, kind };
+  const file = openSync(path, 'r');
+  try {
+    return { approved: true, kind, facts: readSnap(fileSource(file), name) };
+  } finally {
+    closeSync(file);
+  }
+}

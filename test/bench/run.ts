@@ -1,0 +1,9 @@
+// The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { permissions } from './permissions.ts';
+
+const benchmarks: Record<string, () => Promise<void>> = { permissions };
+
+const wanted = process.argv.slice(2);
+for (const [name, run] of Object.entries(benchmarks)) {
+  if (wanted.length === 0 || wanted.includes(name)) await run();
+}

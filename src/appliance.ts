@@ -16,10 +16,14 @@ import { seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
-import { keepTime, recallTime, rememberTime } from '#jobs/remember-time.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
+import { retireKeys } from '#jobs/retire-keys.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
+import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
+import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
+import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
@@ -49,6 +53,11 @@ export interface Store {
   config: Config;
   records: Records;
   authority: Authority;
+  rootKeys: RootKeys;
+  dischargerKeys: DischargerKeys;
+  latestTime: LatestTime;
+  /** Under which secrets are sealed in the records. */
+  siteKey: Buffer;
   now: Now;
   newId: NewIds;
   close(): Promise<void>;
@@ -61,15 +70,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const { records: known, close } = await openRecords(directory, fatal);
   try {
-    const store: Store = {
-      directory,
-      config,
-      records: known,
-      authority: createAuthority({ records: known, siteKey, now, newId, location: () => store.config.http.base_url }),
-      now,
-      newId,
-      close,
-    };
+    const latest = latestTime(now);
+    const clock = (): Date => latest.now();
+    const life = (): number => store.config.identity.root_key_days;
+    const rootKeys = createRootKeys({ records: known, siteKey, newId, clock, life });
+    const dischargerKeys = createDischargerKeys({ records: known, siteKey, clock });
+    const location = (): string => store.config.http.base_url;
+    const authority = createAuthority({ records: known, rootKeys, dischargerKeys, latestTime: latest, now, newId, location });
+    const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
+    const store: Store = { directory, config, ...parts, siteKey, now, newId, close };
     return store;
   } catch (error) {
     await close();
@@ -153,8 +162,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     let masterKey = readMasterKey(places(config));
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
-    const clock = await recallTime(known, now);
-    authority.sawTime(clock.latest);
+    const clock = await timeKeeper(known, store.latestTime, now);
     const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
 
     const services = (): Services => current;
@@ -175,7 +183,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         working: broken.length === 0,
         problems: [
           ...broken,
-          ...(clock.problem === undefined ? [] : [clock.problem]),
+          ...[clock.problem()].filter((problem) => problem !== undefined),
           ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
         ],
       }),
@@ -189,7 +197,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
         expireBranches(known, now),
-        rememberTime(known, authority),
+        retireKeys(known, store.latestTime),
+        clock.job,
       ],
       log,
       seconds(5),
@@ -228,7 +237,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         await reviewer.close();
         await stopping;
         await digests.close();
-        await keepTime(known, authority.latestTime());
+        await clock.keep();
         await opened.close();
         lock.close();
         log.info('stopped');

@@ -1,39 +1,74 @@
 // The latest time that was seen is kept, so that a clock that is set back brings no token to life again.
-import { after, hours, timestamp, type Now } from '#domain/clock.ts';
-import type { Authority } from '#macaroons/authority.ts';
-import type { Records } from '#records/index.ts';
+import { after, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { LatestTime } from '#macaroons/latest-time.ts';
+import type { Changes, Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-const name = 'latest-time';
+const latest = 'latest-time';
+const acceptance = 'clock-accepted';
 /** A clock further off than this from the latest time seen is reported. */
 const tolerance = hours(24);
 
-export const rememberTime = (records: Records, authority: Authority): Job => ({
-  name: 'remember-time',
-  every: hours(1),
-  async run() {
-    await keepTime(records, authority.latestTime());
-    return {};
-  },
-});
-
-export async function keepTime(records: Records, latest: Date): Promise<void> {
-  const at = timestamp(latest);
-  const entry = { at, actor: 'larder', action: 'remember_time', object: 'clock' };
-  await records.change(entry, (tx) => tx.appliance.set(name, at));
+export interface TimeKeeper {
+  /** Keeps the time once an hour, and looks every minute whether an administrator has accepted the clock. */
+  job: Job;
+  /** Keeps the latest time now. */
+  keep(): Promise<void>;
+  /** What was wrong with the clock at the start, until it is accepted. */
+  problem(): string | undefined;
 }
 
-/** The time kept by the last run, and what is wrong with the clock in its light. */
-export async function recallTime(records: Records, now: Now): Promise<{ latest: Date; problem: string | undefined }> {
-  const kept = await records.appliance.find(name);
-  if (kept === undefined) return { latest: now(), problem: undefined };
-  const latest = new Date(kept);
-  const moment = now();
-  const off = moment < after(latest, -tolerance) ? 'before' : moment > after(latest, tolerance) ? 'after' : undefined;
-  return {
-    latest,
-    problem:
-      off &&
-      `The clock says ${timestamp(moment)}, more than a day ${off} the time at which larder last ran, ${kept}. Set the clock right; if it is right, run 'larder clock accept'.`,
+/** Recalls the time that the last run has kept, and goes on keeping it. */
+export async function timeKeeper(records: Records, latestTime: LatestTime, now: Now): Promise<TimeKeeper> {
+  let accepted = await records.appliance.find(acceptance);
+  const kept = await records.appliance.find(latest);
+  let problem = kept === undefined ? undefined : problemOf(now(), kept);
+  if (kept !== undefined) latestTime.saw(new Date(kept));
+  let lastKept = now();
+
+  const keep = async (): Promise<void> => {
+    const at = timestamp(latestTime.now());
+    lastKept = now();
+    await records.change({ at, actor: 'larder', action: 'remember_time', object: 'clock' }, async (tx, note) => {
+      // Accepted since: the time that this process has seen is the very one that was wrong.
+      if ((await tx.appliance.find(acceptance)) === accepted) await tx.appliance.set(latest, at);
+      else note({ overtaken: true });
+    });
   };
+
+  return {
+    keep,
+    problem: () => problem,
+    job: {
+      name: 'remember-time',
+      every: minutes(1),
+      async run() {
+        const newest = await records.appliance.find(acceptance);
+        if (newest !== accepted) {
+          accepted = newest;
+          problem = undefined;
+          latestTime.accept(now());
+          return { accepted: 1 };
+        }
+        if (now().getTime() >= lastKept.getTime() + hours(1)) await keep();
+        return {};
+      },
+    },
+  };
+}
+
+/** Takes the clock as right, whatever time was seen before; a serving process follows within a minute. */
+export async function acceptClock(tx: Changes, at: string, acceptanceId: string): Promise<void> {
+  await tx.appliance.set(latest, at);
+  await tx.appliance.set(acceptance, acceptanceId);
+}
+
+/** What is wrong with a clock in the light of the time at which larder last ran. */
+export function problemOf(moment: Date, kept: string): string | undefined {
+  const seen = new Date(kept);
+  const off = moment < after(seen, -tolerance) ? 'before' : moment > after(seen, tolerance) ? 'after' : undefined;
+  return (
+    off &&
+    `The clock says ${timestamp(moment)}, more than a day ${off} the time at which larder last ran, ${kept}. Set the clock right; if it is right, run 'larder clock accept'.`
+  );
 }

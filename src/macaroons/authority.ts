@@ -1,32 +1,45 @@
 // The authority: issues the store's tokens, and says whom a token stands for.
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 import { after, days, minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { AuditEntry } from '#records/audit.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { Records } from '#records/index.ts';
+import type { Session } from '#records/macaroons.ts';
 import { caveatsFor, readTerms, type Attenuation, type Terms } from './caveats.ts';
-import { mint, verify, withFirstPartyCaveat, type Macaroon } from './codec/macaroon.ts';
+import { mint, signatureMatches, verify, withFirstPartyCaveat, conditionsOf, type Macaroon } from './codec/macaroon.ts';
 import { readToken, readTokenList, writeToken } from './codec/text.ts';
-import { seal, unseal } from './sealing.ts';
+import type { DischargerKeys } from './discharger-keys.ts';
+import { readIdentifier, writeIdentifier } from './identifier.ts';
+import type { LatestTime } from './latest-time.ts';
+import { readLogin, writeLogin, type Discharge, type Login, type LoginStyle } from './login.ts';
+import type { RootKey, RootKeys } from './root-keys.ts';
+
+export type { Login };
 
 export interface AuthorityOptions {
   records: Records;
-  siteKey: Buffer;
+  rootKeys: RootKeys;
+  dischargerKeys: DischargerKeys;
+  latestTime: LatestTime;
   now: Now;
   newId: NewIds;
   /** Where tokens say they come from: the store's base URL. */
   location: () => string;
 }
 
-/** What a token is issued for. */
-export interface TokenRequest extends Attenuation {
-  accountId: string;
+/** What somebody wants to log in for. */
+export interface LoginRequest extends Attenuation {
   description?: string | null | undefined;
-  /** Seconds that it lasts; a year unless said otherwise. */
+  /** Seconds that the token lasts; a year unless said otherwise, and at most. */
   ttl?: number | undefined;
+}
+
+/** What a token is issued for. */
+export interface TokenRequest extends LoginRequest {
+  accountId: string;
 }
 
 export interface Token {
@@ -36,11 +49,31 @@ export interface Token {
   validUntil: string;
 }
 
+/** What a login is for, to be shown to whoever is asked to log in. */
+export interface Purpose {
+  description: string | null;
+  permissions: readonly string[] | null;
+  channels: readonly string[] | null;
+  /** How many packages it is restricted to; null when it is not. */
+  packages: number | null;
+  until: Date;
+}
+
+type Entry = Omit<AuditEntry, 'at' | 'object'>;
+
 export interface Authority {
   /** Issues a token, and keeps its session, as part of one change. */
-  issue(request: TokenRequest, entry: Omit<AuditEntry, 'at' | 'object'>): Promise<Token>;
+  issue(request: TokenRequest, entry: Entry): Promise<Token>;
+  /** Makes a macaroon to log in with. Nothing is kept of it: anybody may ask for any number. */
+  startLogin(request: LoginRequest, style: LoginStyle): Promise<string>;
+  /** What the login with this caveat is for, as long as that is remembered. */
+  purposeOf(caveatId: Buffer): Purpose | undefined;
+  /** A login and its discharges, proven and fresh enough to be exchanged; a refusal otherwise. */
+  login(tokens: string[]): Promise<Login>;
+  /** The token that a login is exchanged for: it has every restriction of the login, and ends with it. */
+  exchange(login: Login, entry: Omit<Entry, 'actor'>, description?: string): Promise<Token>;
   /**
-   * The account behind a request's tokens (a single one, or a root with its discharges), or a refusal:
+   * The account behind a request's tokens (a single one, or a login with its discharges), or a refusal:
    * without tokens, or with any that are unknown, expired, revoked or altered.
    */
   authenticate(tokens: string[]): Promise<Principal>;
@@ -51,93 +84,137 @@ export interface Authority {
   mayExchange(address: string): void;
   /** The latest time that was ever seen: a clock that is set back brings no token to life. */
   latestTime(): Date;
-  sawTime(moment: Date): void;
 }
 
-/** Root keys are changed for new tokens after this long; old ones keep verifying the tokens they signed. */
-const rootKeyLife = days(7);
-const defaultLife = days(365);
+const longestLife = days(365);
+/** How soon after a login it must be exchanged. */
+const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
+const rememberedPurposes = 2000;
 const failuresAllowed = 10;
 
-export function createAuthority({ records, siteKey, now, newId, location }: AuthorityOptions): Authority {
-  const opened = new Map<string, Buffer>();
+export function createAuthority(options: AuthorityOptions): Authority {
+  const { records, rootKeys, dischargerKeys, latestTime, now, newId, location } = options;
   const verified = new Map<string, Verified>();
+  const purposes = new Map<string, Purpose>();
   const failures = new Map<string, { count: number; until: number }>();
-  let latest = new Date(0);
-
-  const clock = (): Date => {
-    const moment = now();
-    if (moment > latest) latest = moment;
-    return latest;
-  };
-
-  async function rootKey(id: string): Promise<Buffer | undefined> {
-    const known = opened.get(id);
-    if (known !== undefined) return known;
-    const kept = await records.rootKeys.find(id);
-    if (kept === undefined) return undefined;
-    const key = unseal(siteKey, kept.sealed, purposeOf(id));
-    opened.set(id, key);
-    return key;
-  }
-
-  async function currentRootKey(tx: Changes, moment: Date): Promise<{ id: string; key: Buffer }> {
-    const newest = await tx.rootKeys.newest();
-    if (newest !== undefined && Date.parse(newest.createdAt) > moment.getTime() - rootKeyLife) {
-      return { id: newest.id, key: unseal(siteKey, newest.sealed, purposeOf(newest.id)) };
-    }
-    const id = newId.uuid();
-    const key = randomBytes(32);
-    await tx.rootKeys.add({ id, sealed: seal(siteKey, key, purposeOf(id)), createdAt: timestamp(moment) });
-    return { id, key };
-  }
 
   async function examine(tokens: string[]): Promise<Verified | undefined> {
-    const macaroons = read(tokens);
-    const [root, ...discharges] = macaroons ?? [];
-    const rootKeyId = root && rootKeyIdOf(root);
-    const key = rootKeyId === undefined ? undefined : await rootKey(rootKeyId);
-    if (root === undefined || rootKeyId === undefined || key === undefined) return undefined;
-    const result = verify({
-      macaroon: root,
-      rootKey: key,
-      discharges,
-      // The root's conditions are read as a whole below, where an unknown one fails the token.
-      check: (_condition, from) => (from === 'primary' ? { met: true } : unknownCaveat),
+    const macaroons = readTokens(tokens);
+    const [macaroon, ...discharges] = macaroons ?? [];
+    const identity = macaroon && readIdentifier(macaroon.identifier);
+    const root = identity && (await rootKeys.find(identity.rootKeyId));
+    if (macaroon === undefined || root === undefined) return undefined;
+    if (identity?.kind === 'login') return readLogin(macaroon, root, discharges);
+    const terms = readConditions(macaroon, root, discharges);
+    return terms && { terms, rootKeyId: root.id };
+  }
+
+  /** The session of a login begins when it is first used. */
+  async function begin(login: Login, entry: Omit<Entry, 'actor'>, description: string | null): Promise<string> {
+    const { terms, rootKeyId, discharge } = login;
+    const at = timestamp(latestTime.now());
+    const account = await records.accounts.logsInAs(discharge.username);
+    if (account === undefined || account.username !== discharge.username) throw notThisAccount();
+    const object = `session/${terms.sessionId}`;
+    await records.change({ ...entry, actor: account.id, at, object }, async (tx, note) => {
+      const validUntil = timestamp(new Date(terms.until));
+      const session = { sessionId: terms.sessionId, accountId: account.id, rootKeyId, description };
+      const validSince = terms.since === -Infinity ? at : timestamp(new Date(terms.since));
+      const begun = await tx.macaroons.claim({ ...session, validSince, validUntil });
+      note({ account: account.id, until: validUntil, ...(!begun && { again: true }) });
+      // Again only for the one who began it, and never after it has been revoked, nor without its root key.
+      const kept = await tx.macaroons.session(terms.sessionId, rootKeyId);
+      if (kept?.accountId !== account.id) throw notThisAccount();
     });
-    const terms = result.verified ? readTerms(result.conditions.map(({ condition }) => condition)) : undefined;
-    return terms && { terms, rootKeyId };
+    return account.id;
+  }
+
+  async function sessionOf(token: Verified): Promise<Session> {
+    const { terms, rootKeyId, discharge } = token;
+    let session = await records.macaroons.session(terms.sessionId, rootKeyId);
+    if (session === undefined && discharge !== undefined) {
+      await begin(token as Login, { action: 'log_in' }, (token as Login).description);
+      session = await records.macaroons.session(terms.sessionId, rootKeyId);
+    }
+    if (session === undefined) {
+      throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
+    }
+    if (discharge !== undefined && discharge.username !== session.username) throw notThisAccount();
+    return session;
   }
 
   return {
     async issue(request, entry) {
-      const moment = clock();
-      const since = timestamp(moment);
-      const sessionId = newId.uuid();
-      const until = timestamp(after(moment, request.ttl === undefined ? defaultLife : request.ttl * 1000));
-      return records.change({ ...entry, at: since, object: `session/${sessionId}` }, async (tx, note) => {
-        const root = await currentRootKey(tx, moment);
-        const identifier = `${identifierPrefix}${root.id}:${randomBytes(16).toString('base64url')}`;
-        const caveats = caveatsFor({ id: sessionId, since, until }, request);
-        const macaroon = caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location()));
+      const root = await rootKeys.current();
+      const session = newSession(request);
+      return records.change({ ...entry, at: session.since, object: `session/${session.id}` }, async (tx, note) => {
         await tx.macaroons.add({
-          sessionId,
+          sessionId: session.id,
           accountId: request.accountId,
           rootKeyId: root.id,
           description: request.description ?? null,
-          validSince: since,
-          validUntil: until,
+          validSince: session.since,
+          validUntil: session.until,
         });
-        note({ account: request.accountId, until });
-        return { token: writeToken(macaroon), sessionId, validUntil: until };
+        note({ account: request.accountId, until: session.until });
+        return {
+          token: tokenFor(root, caveatsFor(session, request)),
+          sessionId: session.id,
+          validUntil: session.until,
+        };
       });
+    },
+
+    async startLogin(request, style) {
+      const root = await rootKeys.current();
+      const discharger = await dischargerKeys.current();
+      const session = newSession(request);
+      const description = request.description ?? null;
+      const caveats = caveatsFor(session, request);
+      const { text, caveatId } = writeLogin({ style, root, discharger, location: location(), description, caveats });
+      if (purposes.size >= rememberedPurposes) purposes.delete(purposes.keys().next().value as string);
+      purposes.set(digestOf(caveatId), {
+        description,
+        permissions: request.permissions ?? null,
+        channels: request.channels?.slice(0, 20) ?? null,
+        packages: request.packages?.length ?? null,
+        until: new Date(session.until),
+      });
+      return text;
+    },
+
+    purposeOf: (caveatId) => purposes.get(digestOf(caveatId)),
+
+    async login(tokens) {
+      if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
+      if (readTokens(tokens) === undefined) throw new Refusal('api-error', 'Invalid macaroon');
+      const login = await examine(tokens);
+      if (login === undefined || !isLogin(login) || !login.exchangeable) {
+        throw new Refusal('macaroon-authorization-required', 'Invalid macaroon');
+      }
+      const moment = latestTime.now().getTime();
+      refuseExpired(login.terms, moment);
+      const { since, until } = login.discharge;
+      if (moment < since) throw new Refusal('macaroon-authorization-required', 'The discharge is not valid yet.');
+      if (moment >= Math.min(until, since === -Infinity ? until : since + exchangeWindow)) {
+        throw new Refusal('exchange-window-expired', 'Exchange window expired');
+      }
+      return login;
+    },
+
+    async exchange(login, entry, description) {
+      await begin(login, entry, description ?? login.description);
+      const root = await rootKeys.find(login.rootKeyId);
+      if (root === undefined) throw notThisAccount();
+      const { sessionId, until } = login.terms;
+      return { token: tokenFor(root, login.caveats), sessionId, validUntil: timestamp(new Date(until)) };
     },
 
     async authenticate(tokens) {
       if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
       // The cache knows tokens by their digest, so that it holds none of them.
-      const digest = hash('sha256', tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens), 'base64');
+      const digest = digestOf(tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens));
       let token = verified.get(digest);
       if (token === undefined) {
         token = await examine(tokens);
@@ -145,17 +222,11 @@ export function createAuthority({ records, siteKey, now, newId, location }: Auth
         if (verified.size >= cachedTokens) verified.delete(verified.keys().next().value as string);
         verified.set(digest, token);
       }
-      const { terms, rootKeyId } = token;
-      const moment = clock().getTime();
-      if (moment >= terms.until || moment < terms.since) {
-        throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
-      }
-      const session = await records.macaroons.session(terms.sessionId, rootKeyId);
-      if (session === undefined) {
-        throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
-      }
-      const { permissions, channels, packages, sessionId } = terms;
-      const { storeAdministrator, ...account } = session;
+      const moment = latestTime.now().getTime();
+      refuseExpired(token.terms, moment);
+      if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
+      const { permissions, channels, packages, sessionId } = token.terms;
+      const { storeAdministrator, ...account } = await sessionOf(token);
       return { ...account, storeAdministrator: storeAdministrator === 1, sessionId, permissions, channels, packages };
     },
 
@@ -174,7 +245,12 @@ export function createAuthority({ records, siteKey, now, newId, location }: Auth
       if (failed === undefined || failed.count < failuresAllowed) return;
       const wait = failed.until - now().getTime();
       if (wait <= 0) failures.delete(address);
-      else throw new Refusal('too-many-requests', 'Too many failed exchanges from this address; wait a minute.', Math.ceil(wait / 1000));
+      else
+        throw new Refusal(
+          'too-many-requests',
+          'Too many failed exchanges from this address; wait a minute.',
+          Math.ceil(wait / 1000),
+        );
     },
 
     failedExchange(address) {
@@ -187,30 +263,73 @@ export function createAuthority({ records, siteKey, now, newId, location }: Auth
       }
     },
 
-    latestTime: clock,
-    sawTime(moment) {
-      if (moment > latest) latest = moment;
-    },
+    latestTime: () => latestTime.now(),
   };
+
+  function newSession({ ttl }: LoginRequest): { id: string; since: string; until: string } {
+    const moment = latestTime.now();
+    const life = ttl === undefined ? longestLife : Math.min(ttl * 1000, longestLife);
+    return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
+  }
+
+  function tokenFor(root: RootKey, caveats: string[]): string {
+    const identifier = writeIdentifier({ kind: 'token', rootKeyId: root.id, description: null });
+    return writeToken(caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location())));
+  }
 }
 
+/** What is known of a token whose signatures hold, whatever the time and its session say. */
 interface Verified {
   terms: Terms;
   rootKeyId: string;
+  /** Of a login alone. */
+  discharge?: Discharge;
 }
 
-const identifierPrefix = 'larder:1:';
-const purposeOf = (id: string): string => `root key ${id}`;
+const isLogin = (token: Verified): token is Login => token.discharge !== undefined;
+
+const digestOf = (token: string | Buffer): string => hash('sha256', token, 'base64');
+
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
-function rootKeyIdOf(macaroon: Macaroon): string | undefined {
-  const identifier = macaroon.identifier.toString('latin1');
-  if (!identifier.startsWith(identifierPrefix)) return undefined;
-  return identifier.slice(identifierPrefix.length).split(':')[0];
+/** What the conditions of a token say, when its signature holds. */
+function readConditions(macaroon: Macaroon, root: RootKey, discharges: Macaroon[]): Terms | undefined {
+  if (discharges.length === 0) {
+    const conditions = signatureMatches(macaroon, root.key) ? conditionsOf(macaroon) : undefined;
+    return conditions && readTerms(conditions);
+  }
+  // The bearer may have narrowed it by a third party's word; of what such a discharge says nothing is understood.
+  const result = verify({
+    macaroon,
+    rootKey: root.key,
+    discharges,
+    check: (_condition, from) => (from === 'primary' ? { met: true } : unknownCaveat),
+  });
+  return result.verified ? readTerms(result.conditions.map(({ condition }) => condition)) : undefined;
 }
 
-/** A token, a list as the `Macaroons` header has it, or a root and a discharge given apart. */
-function read(tokens: string[]): Macaroon[] | undefined {
+function refuseExpired({ since, until }: Terms, moment: number): void {
+  if (moment < until && moment >= since) return;
+  throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
+}
+
+function refuseExpiredDischarge({ since, until, loggedInAt }: Discharge, moment: number): void {
+  if (moment < until && moment >= since) return;
+  if (moment >= until && loggedInAt !== undefined) {
+    throw new Refusal('macaroon-needs-refresh', 'The discharge has expired; refresh it.');
+  }
+  throw new Refusal('macaroon-authorization-required', 'The discharge has expired; log in again.');
+}
+
+/** Revoked, somebody else's, of an account that is gone or disabled: it is all the same to whoever asks. */
+const notThisAccount = (): Refusal =>
+  new Refusal(
+    'macaroon-authorization-required',
+    'The macaroon has been revoked, or is not of this account; log in again.',
+  );
+
+/** A token, a list as the `Macaroons` header has it, or a login and a discharge given apart. */
+function readTokens(tokens: string[]): Macaroon[] | undefined {
   const [first = ''] = tokens;
   if (tokens.length === 1) {
     const single = readToken(first);

@@ -21,7 +21,10 @@ export interface Terms extends Restrictions {
 }
 
 /** The caveats of a new token, in the order that the interface's clients know. */
-export const caveatsFor = (session: { id: string; since: string; until: string }, attenuation: Attenuation): string[] => [
+export const caveatsFor = (
+  session: { id: string; since: string; until: string },
+  attenuation: Attenuation,
+): string[] => [
   `time-before ${session.until}`,
   `time-since ${session.since}`,
   `session-id ${session.id}`,
@@ -36,7 +39,14 @@ export const caveatsFor = (session: { id: string; since: string; until: string }
  * A caveat that a client has added narrows like one of ours.
  */
 export function readTerms(caveats: string[]): Terms | undefined {
-  const terms: Terms = { sessionId: '', since: -Infinity, until: Infinity, permissions: null, channels: null, packages: null };
+  const terms: Terms = {
+    sessionId: '',
+    since: -Infinity,
+    until: Infinity,
+    permissions: null,
+    channels: null,
+    packages: null,
+  };
   for (const caveat of caveats) {
     const space = caveat.indexOf(' ');
     if (space < 0 || !narrow(terms, caveat.slice(0, space), caveat.slice(space + 1))) return undefined;
@@ -96,7 +106,7 @@ const implies = (held: Permission[], one: Permission): boolean =>
   (one.startsWith('package-view-') && held.includes('package-view'));
 
 /** RFC 3339 with a zone; NaN otherwise. */
-const moment = (text: string): number =>
+export const moment = (text: string): number =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
 
 function listOf<Item>(text: string, isItem: (item: unknown) => item is Item): Item[] | undefined {

@@ -16,10 +16,26 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
       FROM accounts WHERE id = ${id}`),
 
-  /** Every account in the order of creation, with the roles it holds. */
-  async list(): Promise<(Account & { roles: string[] })[]> {
-    const rows = await db.all<Account & { admin: number; brands: string | null }>(sql`
+  /** The account that logs in under a name: its user name, or its e-mail address in any case. A disabled one does not. */
+  logsInAs: (name: string) =>
+    db.get<Account>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM accounts WHERE (username = ${name} OR lower(email) = lower(${name})) AND disabled_at IS NULL
+      ORDER BY CASE WHEN username = ${name} THEN 0 ELSE 1 END LIMIT 1`),
+
+  /** Since when an account is disabled; null when it is not. */
+  disabledAt: async (id: string) =>
+    (
+      await db.get<{ disabledAt: string | null }>(
+        sql`SELECT disabled_at AS "disabledAt" FROM accounts WHERE id = ${id}`,
+      )
+    )?.disabledAt ?? null,
+
+  /** Every account in the order of creation, with the roles it holds and since when it is disabled. */
+  async list(): Promise<(Account & { roles: string[]; disabledAt: string | null })[]> {
+    const rows = await db.all<Account & { disabledAt: string | null; admin: number; brands: string | null }>(sql`
       SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt",
+        disabled_at AS "disabledAt",
         EXISTS (SELECT 1 FROM store_administrators WHERE account_id = id) AS admin,
         (SELECT json_group_array(brand_account_id) FROM brand_administrators WHERE account_id = id) AS brands
       FROM accounts ORDER BY created_at, id`);
@@ -54,6 +70,12 @@ export const accountChanges = (db: Queries) => ({
 
   makeStoreAdministrator: (id: string, since: string) =>
     db.run(sql`INSERT INTO store_administrators (account_id, since) VALUES (${id}, ${since}) ON CONFLICT DO NOTHING`),
+
+  /** Disables an account; one that is disabled already stays so since the first time. */
+  disable: (id: string, at: string) =>
+    db.run(sql`UPDATE accounts SET disabled_at = COALESCE(disabled_at, ${at}) WHERE id = ${id}`),
+
+  enable: (id: string) => db.run(sql`UPDATE accounts SET disabled_at = NULL WHERE id = ${id}`),
 
   endStoreAdministrator: (id: string) => db.run(sql`DELETE FROM store_administrators WHERE account_id = ${id}`),
 });

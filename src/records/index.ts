@@ -1,47 +1,62 @@
 // The records: everything the store knows, one noun a module.
 import { accountChanges, accounts } from './accounts.ts';
+import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import type { Database, Queries } from './database.ts';
+import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
+import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
+import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
+import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
 const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   accounts: accounts(db),
+  agents: agents(db),
   appliance: appliance(db),
   audit: audit(db),
   brands: brands(db),
   collaborators: collaborators(db),
+  dischargerKeys: dischargerKeys(db),
   macaroons: macaroons(db),
   packages: packages(db),
+  passwords: passwords(db),
   releases: releases(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
+  setUpLinks: setUpLinks(db),
   signingKeys: signingKeys(db),
+  totpSecrets: totpSecrets(db),
   tracks: tracks(db),
   uploads: uploads(db),
 });
 
 const changing = (db: Queries) => ({
   accounts: accountChanges(db),
+  agents: agentChanges(db),
   appliance: applianceChanges(db),
   audit: audit(db),
   brands: brandChanges(db),
   collaborators: collaboratorChanges(db),
+  dischargerKeys: dischargerKeyChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),
+  passwords: passwordChanges(db),
   releases: releaseChanges(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
+  setUpLinks: setUpLinkChanges(db),
   signingKeys: signingKeyChanges(db),
+  totpSecrets: totpSecretChanges(db),
   tracks: trackChanges(db),
   uploads: uploadChanges(db),
 });

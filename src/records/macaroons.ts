@@ -23,7 +23,7 @@ export interface Session {
 }
 
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The account of a session that is neither revoked nor signed with a root key that is gone. */
+  /** The account of a session that is neither revoked, nor signed with a root key that is gone, nor of a disabled account. */
   session: (sessionId: string, rootKeyId: string) =>
     db.get<Session>(sql`
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
@@ -32,7 +32,8 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       JOIN root_keys ON root_keys.id = macaroon.root_key_id
       JOIN accounts AS account ON account.id = macaroon.account_id
       LEFT JOIN store_administrators AS administrator ON administrator.account_id = account.id
-      WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId} AND macaroon.revoked_at IS NULL`),
+      WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId}
+        AND macaroon.revoked_at IS NULL AND account.disabled_at IS NULL`),
 
   /** An account's macaroons, oldest first; inactive ones, revoked or expired by `now`, only when asked for. */
   list: (accountId: string, now: string, includeInactive: boolean) =>
@@ -52,6 +53,15 @@ export const macaroonChanges = (db: Queries) => ({
       INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
         ${macaroon.validSince}, ${macaroon.validUntil})`),
+
+  /** Begins the session of a login; false when it has begun before. */
+  claim: async (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
+      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
+        ${macaroon.validSince}, ${macaroon.validUntil})
+      ON CONFLICT (session_id) DO NOTHING`)),
 
   /** Revokes one of the account's macaroons; false when it has none of that session. Revoking twice keeps the first time. */
   revoke: async (sessionId: string, accountId: string, at: string) =>

@@ -12,11 +12,33 @@ export const rootKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.get<RootKey>(sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys WHERE id = ${id}`),
 
   newest: () =>
-    db.get<RootKey>(sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys ORDER BY created_at DESC, id LIMIT 1`),
+    db.get<RootKey>(
+      sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys ORDER BY created_at DESC, id LIMIT 1`,
+    ),
+
+  /**
+   * Keys that verify nothing any more: a newer one took over before `replacedBefore`, and every token that
+   * they signed has ended by `now`, or is revoked.
+   */
+  spent: async (replacedBefore: string, now: string) => {
+    const rows = await db.all<{ id: string }>(sql`
+      SELECT id FROM root_keys AS spent
+      WHERE EXISTS (
+          SELECT 1 FROM root_keys AS newer
+          WHERE newer.created_at > spent.created_at AND newer.created_at < ${replacedBefore})
+        AND NOT EXISTS (
+          SELECT 1 FROM macaroons
+          WHERE root_key_id = spent.id AND revoked_at IS NULL AND valid_until > ${now})
+      ORDER BY created_at`);
+    return rows.map(({ id }) => id);
+  },
 });
 
 export const rootKeyChanges = (db: Queries) => ({
   ...rootKeys(db),
   add: (key: RootKey) =>
     db.run(sql`INSERT INTO root_keys (id, sealed, created_at) VALUES (${key.id}, ${key.sealed}, ${key.createdAt})`),
+
+  /** Deletes a key; whatever it has signed is worth nothing from then on. */
+  remove: (id: string) => db.run(sql`DELETE FROM root_keys WHERE id = ${id}`),
 });

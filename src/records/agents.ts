@@ -1,0 +1,35 @@
+// Agents: programs that log in with a key of their own, as the account they act for.
+import { sql, type Queries } from './database.ts';
+
+export interface Agent {
+  username: string;
+  accountId: string;
+  publicKey: string;
+  createdAt: string;
+}
+
+export const agents = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (username: string) =>
+    db.get<Agent>(sql`
+      SELECT username, account_id AS "accountId", public_key AS "publicKey", created_at AS "createdAt"
+      FROM agents WHERE username = ${username}`),
+
+  list: () =>
+    db.all<Agent>(sql`
+      SELECT username, account_id AS "accountId", public_key AS "publicKey", created_at AS "createdAt"
+      FROM agents ORDER BY username`),
+});
+
+export const agentChanges = (db: Queries) => ({
+  ...agents(db),
+
+  /** Registers an agent; false when there is one of that name. */
+  claim: async (agent: Agent) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO agents (username, account_id, public_key, created_at)
+      VALUES (${agent.username}, ${agent.accountId}, ${agent.publicKey}, ${agent.createdAt})
+      ON CONFLICT DO NOTHING`)),
+
+  remove: async (username: string) => 0 < (await db.run(sql`DELETE FROM agents WHERE username = ${username}`)),
+});

@@ -1,0 +1,28 @@
+// Set-up links: with one of them somebody sets his own password, once.
+import type { Account } from './accounts.ts';
+import { sql, type Queries } from './database.ts';
+
+export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** Whose link it is, when it is there and has not expired by `now`; disabled accounts have none. */
+  find: (digest: string, now: string) =>
+    db.get<Account>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM set_up_links JOIN accounts ON accounts.id = account_id
+      WHERE digest = ${digest} AND expires_at > ${now} AND disabled_at IS NULL`),
+});
+
+export const setUpLinkChanges = (db: Queries) => ({
+  ...setUpLinks(db),
+
+  /** Makes a link; an earlier one of the account is void. */
+  set: (accountId: string, digest: string, expiresAt: string) =>
+    db.run(sql`
+      INSERT INTO set_up_links (digest, account_id, expires_at) VALUES (${digest}, ${accountId}, ${expiresAt})
+      ON CONFLICT (account_id) DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at`),
+
+  /** Uses a link up; false when it was used before. */
+  remove: async (digest: string) => 0 < (await db.run(sql`DELETE FROM set_up_links WHERE digest = ${digest}`)),
+
+  /** Voids the link of an account, if it has one. */
+  removeOf: (accountId: string) => db.run(sql`DELETE FROM set_up_links WHERE account_id = ${accountId}`),
+});

@@ -16,7 +16,7 @@ export const presentAccount = (account: {
   validation: account.validation,
 });
 
-/** The members that a comma-separated list names; an absent or empty list, or one of unknown names alone, means all. */
+/** The members that a comma-separated list names, unknown names left aside; an absent or empty list means all. */
 export function pick<Shown extends object>(shown: Shown, fields: string | undefined): Shown {
   const names = (fields ?? '').split(',').map((name) => name.trim());
   const chosen = Object.entries(shown).filter(([name]) => names.includes(name));

@@ -74,8 +74,8 @@ const linked = (present: Links, given: Links): Links =>
 
 function refuseBadWebsites(links: string[]): void {
   for (const link of links) {
-    const url = URL.canParse(link) ? new URL(link) : undefined;
-    if (url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:')) continue;
+    // The parser of URLs mends what clients stumble over: spaces around, missing slashes, line ends within.
+    if (/^https?:\/\/[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
     throw new Refusal('api-error', `The website '${link.slice(0, 100)}' is not an address that begins with https:// or http://.`);
   }
 }

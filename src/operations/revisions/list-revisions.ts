@@ -21,7 +21,7 @@ export const listRevisions = operation({
     const limit = Math.min(most, Number(query.limit ?? usual));
     const one = query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
     const found = query.revision === undefined ? await records.revisions.list(subject.id, limit) : one ? [one] : [];
-    const fields = subject.namespace === 'snap' && !query.fields ? slimSnapFields : query.fields;
+    const fields = subject.namespace === 'snap' && query.fields === undefined ? slimSnapFields : query.fields;
     const shown = found.map((revision) => pick(presentRevision(revision, subject.namespace), fields));
     if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const numbers = found.map(({ revision }) => revision);

@@ -6,6 +6,7 @@ import { nameProblem } from '#domain/package-name.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
+import { claimName } from './claim-name.ts';
 
 export const registerName = operation({
   name: 'register_name',
@@ -35,32 +36,8 @@ export const registerName = operation({
     const id = newId.id();
     const at = timestamp(now());
     const entry = { ...by(call, 'register_name'), at, object: `${namespace}/${name}`, details: { id } };
-    await records.change(entry, async (tx) => {
-      const claimed = await tx.packages.claim({
-        id,
-        namespace,
-        name,
-        type,
-        publisherId: principal.accountId,
-        private: body.private ?? false,
-        status: 'registered',
-        title: null,
-        summary: null,
-        description: null,
-        defaultTrack: null,
-        links: {},
-        icon: null,
-        createdAt: at,
-      });
-      if (!claimed) {
-        const holder = await tx.packages.find(namespace, name);
-        if (holder?.publisherId === principal.accountId) {
-          throw new Refusal('already-owned', `This account has registered the name '${name}' already.`);
-        }
-        throw new Refusal('already-registered', `The name '${name}' is taken.`);
-      }
-      await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
-    });
+    const wanted = { id, namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
+    await records.change(entry, (tx) => claimName(tx, { ...wanted, createdAt: at }));
     return { id };
   },
 });

@@ -1,0 +1,38 @@
+// Registering a name: what an operation and a command on the host have in common.
+import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+
+export interface NewName {
+  id: string;
+  namespace: Namespace;
+  name: string;
+  type: PackageType;
+  publisherId: string;
+  private: boolean;
+  createdAt: string;
+}
+
+/** Gives a name to an account, with the track that every package has; refuses one that somebody holds. */
+export async function claimName(tx: Changes, wanted: NewName): Promise<void> {
+  const { id, namespace, name, publisherId, createdAt } = wanted;
+  const claimed = await tx.packages.claim({
+    ...wanted,
+    status: 'registered',
+    title: null,
+    summary: null,
+    description: null,
+    defaultTrack: null,
+    links: {},
+    icon: null,
+  });
+  if (claimed) {
+    await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt });
+    return;
+  }
+  const holder = await tx.packages.find(namespace, name);
+  if (holder === undefined) throw new Refusal('conflict', `The package id '${id}' is taken.`);
+  throw holder.publisherId === publisherId
+    ? new Refusal('already-owned', `This account has registered the name '${name}' already.`)
+    : new Refusal('already-registered', `The name '${name}' is taken.`);
+}

@@ -8,6 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import type { Session } from '#records/macaroons.ts';
+import { administratorDigest } from './administrator-credential.ts';
 import { caveatsFor, readTerms, type Attenuation, type Terms } from './caveats.ts';
 import { mint, signatureMatches, verify, withFirstPartyCaveat, conditionsOf, type Macaroon } from './codec/macaroon.ts';
 import { readToken, readTokenList, writeToken } from './codec/text.ts';
@@ -231,7 +232,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
     },
 
     isAdministratorCredential(text, digests) {
-      const digest = Buffer.from(hash('sha3-384', text.trim(), 'hex'));
+      const digest = Buffer.from(administratorDigest(text));
       let found = false;
       for (const one of digests === undefined ? [] : [digests].flat()) {
         const expected = Buffer.from(one);

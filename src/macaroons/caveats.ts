@@ -110,6 +110,7 @@ export const moment = (text: string): number =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
 
 function listOf<Item>(text: string, isItem: (item: unknown) => item is Item): Item[] | undefined {
+  if (!text.startsWith('[')) return undefined; // the parser would skip space before it
   let value: unknown;
   try {
     value = JSON.parse(text);

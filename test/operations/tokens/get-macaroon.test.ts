@@ -1,0 +1,76 @@
+import t from 'tap';
+
+import { startStore, type Reply } from '#test/fixtures/appliance.ts';
+
+interface Shown {
+  description: string | null;
+  'revoked-at': string | null;
+  'revoked-by': string | null;
+  'session-id': string;
+  'valid-since': string;
+  'valid-until': string;
+}
+const shown = ({ body }: Reply): Shown[] => body.macaroons as Shown[];
+
+t.test('an account lists its macaroons', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await store.as('bob');
+  store.clock.advance(1000);
+  await store.as('ada', { ttl: 60 });
+  const reply = await ada.get('/v1/tokens');
+  t.equal(reply.status, 200);
+  t.same(Object.keys(reply.body), ['macaroons']);
+  const list = shown(reply);
+  t.equal(list.length, 2);
+  t.match(list, [
+    {
+      description: null,
+      'revoked-at': null,
+      'revoked-by': null,
+      'session-id': /^[0-9a-f-]{36}$/,
+      'valid-since': '2026-03-01T12:00:00.000Z',
+      'valid-until': '2027-03-01T12:00:00.000Z',
+    },
+    { 'valid-since': '2026-03-01T12:00:01.000Z', 'valid-until': '2026-03-01T12:01:01.000Z' },
+  ]);
+  t.notMatch(JSON.stringify(reply.body), ada.token, 'the token itself is not kept');
+});
+
+t.test('inactive ones, revoked or expired, come when they are asked for', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await store.as('ada', { ttl: 10 });
+  const [, revoked] = [await store.as('ada', { ttl: 20 }), await store.as('ada', { ttl: 30 })];
+  t.equal((await revoked.get('/v1/tokens/whoami')).status, 200);
+  const third = shown(await ada.get('/v1/tokens')).find((one) => one['valid-until'] === '2026-03-01T12:00:30.000Z');
+  await ada.post('/v1/tokens/revoke', { 'session-id': third?.['session-id'] });
+  store.clock.advance(10_000);
+  const ends = async (query: string): Promise<string[]> =>
+    shown(await ada.get(`/v1/tokens${query}`)).map((one) => one['valid-until'].slice(0, 19)).sort();
+  const active = ['2026-03-01T12:00:20', '2027-03-01T12:00:00'];
+  t.same(await ends(''), active);
+  t.same(await ends('?include-inactive=false'), active);
+  for (const query of ['?include-inactive=true', '?include-inactive=', '?include-inactive=1', '?include-inactive']) {
+    t.same(await ends(query), ['2026-03-01T12:00:10', '2026-03-01T12:00:20', '2026-03-01T12:00:30', '2027-03-01T12:00:00'], query);
+  }
+});
+
+t.test('any token of the account will do, whatever it may', async (t) => {
+  const store = await startStore(t);
+  const weak = await store.as('ada', { permissions: [], channels: [], packages: [] });
+  t.equal(shown(await weak.get('/v1/tokens')).length, 1);
+});
+
+t.test('a header that fails is refused, never answered with a fresh macaroon', async (t) => {
+  const store = await startStore(t);
+  for (const token of ['nonsense', (await store.as('ada', { ttl: 10 })).token.slice(0, -3)]) {
+    t.match(await store.with(token).get('/v1/tokens'), {
+      status: 401,
+      body: { 'error-list': [{ code: 'macaroon-authorization-required' }], Code: 'macaroon discharge required' },
+    });
+  }
+  const expired = await store.as('ada', { ttl: 10 });
+  store.clock.advance(10_000);
+  t.match(await expired.get('/v1/tokens'), { status: 401 });
+});

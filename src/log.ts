@@ -12,9 +12,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // No line is meant to hold a token; should one ever carry a request's headers, these stay out of it.
-      redact: { paths: ['*.headers.authorization', '*.headers.macaroons', '*.macaroon', 'macaroon'], censor: '[hidden]' },
     },
-    destination ?? pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
+    destination ?? pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 }),
   );
 }

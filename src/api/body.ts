@@ -28,7 +28,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), reject));
   });
   request.on('close', () => {
-    reject(cutOff());
+    if (!request.complete) reject(cutOff());
   });
   return promise.finally(() => {
     clearTimeout(timer);

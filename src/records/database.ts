@@ -26,6 +26,8 @@ export interface Queries {
  * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
  */
 export interface Database extends Pick<Queries, 'get' | 'all'> {
+  /** A number that is another one after every commit, also of other processes; cheap enough for every request. */
+  version(): number;
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }

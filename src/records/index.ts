@@ -17,6 +17,7 @@ import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
+import { whileUnchanged } from './unchanged.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
 const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -61,6 +62,13 @@ const changing = (db: Queries) => ({
   uploads: uploadChanges(db),
 });
 
+/** What every request of a gateway asks is remembered until something changes. */
+const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
+  ...nouns,
+  macaroons: { ...nouns.macaroons, session: whileUnchanged(db.version, nouns.macaroons.session) },
+  packages: { ...nouns.packages, snapFor: whileUnchanged(db.version, nouns.packages.snapFor, 100_000) },
+});
+
 /** The records inside a transaction. */
 export type Changes = ReturnType<typeof changing>;
 
@@ -68,7 +76,7 @@ export type Records = ReturnType<typeof records>;
 
 /** The records of a database: nouns to read, and `change` to alter them. */
 export const records = (db: Database) => ({
-  ...reading(db),
+  ...remembering(reading(db), db),
 
   /**
    * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.

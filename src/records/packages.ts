@@ -43,6 +43,16 @@ const asPackage = ({ username, displayName, email, validation, ...row }: Row): P
   publisher: { id: row.publisherId, username, displayName, email, validation },
 });
 
+/** What an account has to do with a snap. */
+export interface SnapPart {
+  id: string;
+  name: string;
+  type: PackageType;
+  private: 0 | 1;
+  publishes: 0 | 1;
+  collaborates: 0 | 1;
+}
+
 export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(namespace: string, name: string): Promise<PublishedPackage | undefined> {
     const row = await db.get<Row>(sql`
@@ -90,17 +100,12 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asPackage);
   },
 
-  /** Of these ids, the snaps that exist, in the order of the ids, with the part the account has in each. */
-  snapsById: (ids: string[], accountId: string) =>
-    db.all<{ id: string; name: string; type: PackageType; private: 0 | 1; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
-      SELECT package.id, package.name, package.type, private, publisher_id = ${accountId} AS publishes,
-        collaborator.account_id IS NOT NULL AS collaborates
-      FROM json_each(${JSON.stringify(ids)}) AS wanted
-      CROSS JOIN packages AS package ON package.id = wanted.value
-      LEFT JOIN collaborators AS collaborator
-        ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
-      WHERE namespace = 'snap'
-      ORDER BY wanted.key`),
+  /** A snap by its id, with the part that an account has in it. */
+  snapFor: (id: string, accountId: string) =>
+    db.get<SnapPart>(sql`
+      SELECT id, name, type, private, publisher_id = ${accountId} AS publishes,
+        EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}) AS collaborates
+      FROM packages WHERE id = ${id} AND namespace = 'snap'`),
 });
 
 export const packageChanges = (db: Queries) => ({

@@ -5,11 +5,11 @@ import { measure, median, row, startServer, stopServer } from './measure.ts';
 import type { Measured } from './load.ts';
 import { fillStore } from './store.ts';
 
-const rounds = 1;
+const rounds = 5;
 
 /** Prints requests per second, p50, p99 and the ratio; three snaps, a real token, 10,000 packages, 100,000 revisions. */
 export async function permissions(): Promise<void> {
-  const { directory, store, token, packageIds } = await fillStore(1_000, 10);
+  const { directory, store, token, packageIds } = await fillStore(10_000, 10);
   await store.close();
   const body = JSON.stringify({ filters: [10, 5_000, 9_990].map((at) => ({ type: 'snap', id: packageIds[at] })) });
   const request =
@@ -25,7 +25,7 @@ export async function permissions(): Promise<void> {
   if (answer.status !== 200) throw new Error(`cannot measure: ${answer.status} ${await answer.text()}`);
   const bare = await startServer<{ port: number }>('bare-server.ts', await answer.text());
 
-  const load = { request, connections: 32, warmup: 1000, duration: 3000 };
+  const load = { request, connections: 32, warmup: 500, duration: 1500 };
   const figures: { bare: Measured; larder: Measured }[] = [];
   for (let round = 0; round < rounds; round++) {
     figures.push({

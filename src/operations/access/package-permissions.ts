@@ -17,11 +17,12 @@ export const packagePermissions = operation({
 
   async handle({ principal, body, records }) {
     const ids = [...new Set(body.filters.map(({ id }) => id))];
-    const found = await records.packages.snapsById(ids, principal.accountId);
+    const found = await Promise.all(ids.map((id) => records.packages.snapFor(id, principal.accountId)));
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-view');
     return {
       account: presentAccount({ ...principal, id: principal.accountId }),
       packages: found
+        .filter((snap) => snap !== undefined)
         .map((snap) => ({ ...snap, has: administers || snap.publishes === 1 || snap.collaborates === 1 }))
         .filter((snap) => (snap.has || snap.private === 0) && reachesPackage(principal, snap))
         .map(({ id, has }) => ({ type: 'snap' as const, id, 'allowed-by-revision': has })),

@@ -1,5 +1,6 @@
 // What meta/snap.yaml says about a snap, and whether a store and its devices can take it. All that is wrong is said at
 // once, so that nobody has to push again and again to learn of the next fault.
+import { nameProblem } from '#domain/package-name.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
@@ -66,8 +67,7 @@ function requiredOf(snap: Snap, key: string, valid: (text: string) => boolean, r
   return text ?? '';
 }
 
-const isName = (text: string) =>
-  text.length >= 2 && text.length <= 40 && /^[a-z0-9-]*[a-z][a-z0-9-]*$/.test(text) && !/^-|-$|--/.test(text);
+const isName = (text: string) => nameProblem(text) === undefined;
 const nameRule =
   'A snap name is made of 2 to 40 of the characters a-z, 0-9 and -, with at least one letter and no - at its beginning, at its end or twice in a row.';
 

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { readSnap } from '#review/snap.ts';
+import type { Source } from '#review/squashfs/source.ts';
+import { Unacceptable } from '#review/unacceptable.ts';
+import { expected, snapBytes, snapNames, snapPath } from './fixtures.ts';
+import { asSnapPack, inMemory, opened, pack, snapYaml, withoutSquashfsTools as skip, type Tree } from './packed.ts';
+
+/** The sentences with which a snap is refused; none when it is taken. */
+function sentences(source: Source, name: string): string[] {
+  try {
+    readSnap(source, name);
+    return [];
+  } catch (error) {
+    if (error instanceof Unacceptable) return error.sentences;
+    throw error;
+  }
+}
+
+t.test('every snap made by mksquashfs is read as its maker meant it', async (t) => {
+  t.same([...snapNames].sort(), Object.keys(expected).sort());
+  for (const [file, { fields }] of Object.entries(expected)) {
+    if (!fields || file === 'bad-name' || file === 'app-lz4-unsupported') continue;
+    const facts = readSnap(opened(t, snapPath(file)), fields.name);
+    t.match(facts, fields, file);
+    t.match(facts, { summary: 's', description: 'd', title: null, epoch: null, craftYaml: null, icon: null }, file);
+    t.ok(facts.snapYaml.startsWith(`name: ${fields.name}\n`), file);
+  }
+});
+
+t.test('a snap that no device could take is refused with a sentence that says why', async (t) => {
+  t.match(sentences(opened(t, snapPath('app-lz4-unsupported')), 'tiny-app'), [/compressed with lz4.*pack it with xz/]);
+  t.match(sentences(opened(t, snapPath('no-snap-yaml')), 'tiny-app'), [/no meta\/snap\.yaml/]);
+  t.match(sentences(opened(t, snapPath('bad-name')), 'tiny-app'), [/The name 'Bad_Name' .* not possible/]);
+});
+
+t.test('a snap goes only to the package whose name it bears', async (t) => {
+  t.same(sentences(opened(t, snapPath('app-xz')), 'other-app'), [
+    "The snap is called 'tiny-app' in meta/snap.yaml, but was pushed to 'other-app'. Push it to 'tiny-app', or change the name in it.",
+  ]);
+});
+
+t.test('what is no snap is called so', async (t) => {
+  const image = snapBytes('app-xz');
+  t.match(sentences(inMemory(new Uint8Array()), 'x'), [/The file is not a snap/]);
+  t.match(sentences(inMemory(new TextEncoder().encode('#!/bin/sh\n'.repeat(100))), 'x'), [/The file is not a snap/]);
+  t.match(sentences(inMemory(image.subarray(0, 95)), 'x'), [/The file is not a snap/]);
+  t.match(sentences(inMemory(image.subarray(0, 400)), 'tiny-app'), [/The file is cut short: .* 400 were uploaded/]);
+  const old = image.slice();
+  old[28] = 3;
+  t.match(sentences(inMemory(old), 'tiny-app'), [/squashfs image of version 3\.0/]);
+  const lzma = image.slice();
+  lzma[20] = 2;
+  t.match(sentences(inMemory(lzma), 'tiny-app'), [/compressed with lzma/]);
+});
+
+t.test('padding and integrity data after the image are not looked at', async (t) => {
+  const image = snapBytes('app-xz');
+  const longer = new Uint8Array(16_384).fill(0xa5);
+  longer.set(image);
+  t.equal(readSnap(inMemory(longer), 'tiny-app').version, '1.10');
+});
+
+t.test('every compression, with fragments and without, gives the same facts', { skip }, async (t) => {
+  const tree: Tree = {
+    'meta/snap.yaml': snapYaml(
+      'rich',
+      `apps:\n  run: {command: bin/run}\ndescription: |\n${'  more text\n'.repeat(50)}`,
+    ),
+    'meta/gui/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'snap/snapcraft.yaml': 'name: rich\nbase: core24\n',
+    'bin/run': '#!/bin/sh\necho hello\n',
+  };
+  const ways = [asSnapPack('xz'), asSnapPack('lzo')];
+  for (const compression of ['xz', 'lzo', 'gzip', 'zstd']) {
+    ways.push(['-comp', compression], ['-comp', compression, '-always-use-fragments']);
+    ways.push(['-comp', compression, '-b', '4096'], ['-comp', compression, '-b', '1M', '-nopad']);
+    ways.push(['-comp', compression, '-noI', '-noF'], ['-comp', compression, '-noD', '-no-fragments', '-no-exports']);
+  }
+  for (const options of ways) {
+    const facts = readSnap(opened(t, pack(t, tree, options)), 'rich');
+    t.same(facts.apps, ['run'], options.join(' '));
+    t.equal(facts.snapYaml, tree['meta/snap.yaml'], options.join(' '));
+    t.equal(facts.craftYaml, tree['snap/snapcraft.yaml'], options.join(' '));
+    t.equal(facts.icon && new TextDecoder().decode(facts.icon.bytes), tree['meta/gui/icon.svg'], options.join(' '));
+  }
+});
+
+t.test('a long meta/snap.yaml is read over its blocks and fragment, up to 1 MiB', { skip }, async (t) => {
+  const rest = '# each line of this comment says something else: ';
+  const yaml = snapYaml('wordy') + Array.from({ length: 5000 }, (_, line) => `${rest}${String(line)}\n`).join('');
+  for (const options of [
+    asSnapPack('xz'),
+    ['-comp', 'lzo', '-b', '4096', '-always-use-fragments'],
+    ['-comp', 'zstd'],
+  ]) {
+    t.equal(readSnap(opened(t, pack(t, { 'meta/snap.yaml': yaml }, options)), 'wordy').snapYaml, yaml);
+  }
+  const longest = snapYaml('wordy').padEnd(1 << 20, '#');
+  t.equal(readSnap(opened(t, pack(t, { 'meta/snap.yaml': longest })), 'wordy').snapYaml.length, 1 << 20);
+  const tooLong = `${longest}#`;
+  t.same(sentences(opened(t, pack(t, { 'meta/snap.yaml': tooLong })), 'wordy'), [
+    'meta/snap.yaml has 1048577 bytes, but at most 1048576 are read: shorten it.',
+  ]);
+});
+
+t.test('links are not followed, wherever they lead', { skip }, async (t) => {
+  const refused = (tree: Tree) => sentences(opened(t, pack(t, tree)), 'tiny-app');
+  t.match(refused({ 'meta/snap.yaml': { link: '../other.yaml' }, 'other.yaml': snapYaml('tiny-app') }), [
+    /meta\/snap\.yaml in the snap is a symbolic link to '\.\.\/other\.yaml', but must be a file/,
+  ]);
+  t.match(refused({ meta: { link: 'other' }, 'other/snap.yaml': snapYaml('tiny-app') }), [
+    /'meta' in the snap is a symbolic link to 'other', but must be a directory/,
+  ]);
+  t.match(refused({ meta: snapYaml('tiny-app') }), [/'meta' in the snap is a file, but must be a directory/]);
+  t.match(refused({ 'meta/snap.yaml/x': '' }), [/meta\/snap\.yaml in the snap is a directory, but must be a file/]);
+  t.match(refused({ 'meta/gui/icon.png': '' }), [/no meta\/snap\.yaml/]);
+  t.match(refused({ 'bin/run': '' }), [/no meta\/snap\.yaml/]);
+
+  const facts = readSnap(
+    opened(
+      t,
+      pack(t, {
+        'meta/snap.yaml': snapYaml('tiny-app'),
+        'meta/gui/icon.png': { link: '/etc/hostname' },
+        'snap/snapcraft.yaml': { link: '../meta/snap.yaml' },
+      }),
+    ),
+    'tiny-app',
+  );
+  t.match(facts, { icon: null, craftYaml: null });
+});
+
+t.test('the icon and the snapcraft.yaml are kept when they are what they seem to be', { skip }, async (t) => {
+  const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2);
+  const kept = (tree: Tree) =>
+    readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree })), 'tiny-app');
+  const { icon } = kept({ 'meta/gui/icon.png': png, 'meta/gui/icon.svg': '<svg/>' });
+  t.equal(icon?.mediaType, 'image/png');
+  t.same(icon?.bytes, png);
+  t.equal(icon?.bytes.buffer.byteLength, png.length, 'nothing else crosses to the other thread with it');
+  t.equal(kept({ 'meta/gui/icon.png': 'GIF89a', 'meta/gui/icon.svg': '<svg/>' }).icon?.mediaType, 'image/svg+xml');
+  t.equal(kept({ 'meta/gui/icon.png': '' }).icon, null);
+  t.equal(kept({ 'meta/gui/icon.svg': 'text' }).icon, null);
+  const large = new Uint8Array((1 << 20) + 1);
+  large.set(png);
+  t.equal(kept({ 'meta/gui/icon.png': large }).icon, null);
+  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 1 << 20) }).icon?.bytes.length, 1 << 20);
+
+  t.equal(kept({ 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'a: b\n');
+  t.equal(kept({ 'snap/snapcraft.yaml': 'c: d\n', 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'c: d\n');
+  t.equal(kept({ 'snap/snapcraft.yaml': Uint8Array.of(0xff, 0xfe) }).craftYaml, null);
+  t.equal(kept({ 'snap/snapcraft.yaml': large }).craftYaml, null);
+});
+
+t.test('a meta/snap.yaml that is no text is refused', { skip }, async (t) => {
+  const refused = (yaml: string | Uint8Array) => sentences(opened(t, pack(t, { 'meta/snap.yaml': yaml })), 'x');
+  t.match(refused(Uint8Array.of(0x6e, 0xc3, 0x28)), [/not text in UTF-8/]);
+  t.match(refused(''), [/not the YAML that a device can read/]);
+  t.match(refused(new Uint8Array(1 << 20)), [/not the YAML that a device can read/]);
+});
+
+t.test('expected.json is about the files beside it', async (t) => {
+  for (const name of snapNames) t.equal(readFileSync(snapPath(name)).length, 4096);
+});

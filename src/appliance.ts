@@ -307,9 +307,14 @@ async function close(server: Server): Promise<void> {
     resolve(undefined);
   });
   server.closeIdleConnections();
+  // A connection is idle again when its request under way is finished.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, 100);
   const timer = setTimeout(() => {
     server.closeAllConnections();
   }, patience);
   await promise;
+  clearInterval(sweep);
   clearTimeout(timer);
 }

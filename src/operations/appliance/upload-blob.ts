@@ -26,9 +26,12 @@ export const uploadBlob = operation({
       limit,
       idle,
       async receive(content, expected) {
-        await refuseOverQuota(expected ?? 0);
-        const taken = await blobs.receive(content, { id, limit, expected });
-        await refuseOverQuota(taken.size);
+        const left = quota - (await records.uploads.unclaimedBytes(address));
+        if ((expected ?? 0) > left) throw overQuota(quota);
+        const taken = await blobs.receive(content, { id, limit: Math.min(limit, left), expected }).catch((error: unknown) => {
+          const tooMuch = error instanceof Refusal && error.code === 'request-too-large' && left < limit;
+          throw tooMuch ? overQuota(quota) : error;
+        });
         const upload = { id, ...taken, address, receivedAt: timestamp(now()) };
         const entry = {
           actor: 'anyone',
@@ -38,18 +41,20 @@ export const uploadBlob = operation({
           requestId,
           details: { address, size: taken.size, 'sha3-384': taken.sha3_384 },
         };
-        await records.change(entry, (tx) => tx.uploads.add(upload));
+        await records.change(entry, async (tx) => {
+          // Several may have come at once, each with room enough for itself.
+          if ((await tx.uploads.unclaimedBytes(address)) + taken.size > quota) throw overQuota(quota);
+          await tx.uploads.add(upload);
+        });
         return { successful: true, upload_id: id };
       },
     });
-
-    async function refuseOverQuota(more: number): Promise<void> {
-      if ((await records.uploads.unclaimedBytes(address)) + more <= quota) return;
-      throw new Refusal(
-        'too-many-requests',
-        `This address has ${quota} bytes of uploads that no package has claimed; push them, or wait until they expire.`,
-        3600,
-      );
-    }
   },
 });
+
+const overQuota = (quota: number): Refusal =>
+  new Refusal(
+    'too-many-requests',
+    `An address may have at most ${quota} bytes of uploads that no package has claimed; push what was sent, or wait until it expires.`,
+    3600,
+  );

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
+
+import t from 'tap';
+
+import { digestPool } from '#blobs/digests.ts';
+import { diskBlobs } from '#blobs/disk.ts';
+import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { startWorker } from '#src/embedded.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
+import { raw } from '#test/fixtures/raw.ts';
+
+const boundary = 'b0undary';
+const type = `multipart/form-data; boundary=${boundary}`;
+const part = (content: string, head = 'form-data; name="binary"; filename="x"'): string =>
+  `--${boundary}\r\nContent-Disposition: ${head}\r\nContent-Type: application/octet-stream\r\n\r\n${content}\r\n`;
+const form = (content: string): string => `${part(content)}--${boundary}--\r\n`;
+
+const send = async (store: TestAppliance, body: BodyInit | null, headers: Record<string, string> = {}, path = '/unscanned-upload/') => {
+  const response = await fetch(store.url + path, {
+    method: 'POST',
+    headers,
+    body,
+    ...(body instanceof ReadableStream && { duplex: 'half' as const }),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
+};
+
+const refused = (status: number, code: string) => ({ status, body: { 'error-list': [{ code, message: /.{10,}/ }] } });
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+t.test('a file that is sent is kept under its digest, and its id is for whoever pushes it', async (t) => {
+  const store = await startStore(t);
+  for (const path of ['/unscanned-upload/', '/publishergw/unscanned-upload/']) {
+    for (const content of ['content', '', '\r\n--not the boundary\r\n', 'x'.repeat(3_000_000)]) {
+      const reply = await send(store, form(content), { 'content-type': type }, path);
+      t.match(reply, { status: 200, body: { successful: true, upload_id: uuid } });
+      t.same(Object.keys(reply.body).sort(), ['successful', 'upload_id']);
+      const digest = createHash('sha3-384').update(content).digest('hex');
+      const kept = readFileSync(join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest), 'utf8');
+      t.equal(kept, content);
+    }
+  }
+  t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');
+});
+
+t.test('a token is neither needed nor looked at', async (t) => {
+  const store = await startStore(t);
+  for (const authorization of ['Macaroon nonsense', `Macaroon ${(await store.as('ada')).token}`]) {
+    t.match(await send(store, form('x'), { 'content-type': type, authorization }), { status: 200 });
+  }
+});
+
+t.test('small text fields beside the file are ignored', async (t) => {
+  const store = await startStore(t);
+  const field = part('value', 'form-data; name="updown_id"').replace(/Content-Type.*\r\n/, '');
+  t.match(await send(store, `${field}${form('content')}`, { 'content-type': type }), { status: 200 });
+});
+
+t.test('what is no form with one file is refused, and nothing is left', async (t) => {
+  const store = await startStore(t);
+  const before = footprint(store.directory);
+  for (const [body, contentType, status, code] of [
+    ['content', 'application/octet-stream', 415, 'unsupported-media-type'],
+    ['{}', 'application/json', 415, 'unsupported-media-type'],
+    [form('x'), 'multipart/mixed; boundary=b0undary', 415, 'unsupported-media-type'],
+    [form('x'), 'multipart/form-data', 400, 'api-error'],
+    [form('x'), 'multipart/form-data; boundary=other', 400, 'api-error'],
+    [part('x'), type, 400, 'api-error'],
+    [`--${boundary}--\r\n`, type, 400, 'api-error'],
+    ['nonsense', type, 400, 'api-error'],
+    [`${part('x')}${form('y')}`, type, 400, 'api-error'],
+    [`${part('x', 'form-data; name="other"; filename="x"')}--${boundary}--\r\n`, type, 400, 'api-error'],
+    [`${part('x', 'form-data; name="other"')}--${boundary}--\r\n`, type, 400, 'api-error'],
+  ] as const) {
+    t.match(await send(store, body, { 'content-type': contentType }), refused(status, code), `${contentType} ${body.slice(0, 60)}`);
+  }
+  t.match(await send(store, new Blob([form('x')])), refused(415, 'unsupported-media-type'), 'without a type');
+  t.same(footprint(store.directory), before);
+});
+
+t.test('a request without a length is refused, one that says how it ends is not', async (t) => {
+  const store = await startStore(t);
+  const head = ['POST /unscanned-upload/ HTTP/1.1', 'Host: store', `Content-Type: ${type}`];
+  const bare = await raw(store.url, `${head.join('\r\n')}\r\n\r\n`);
+  t.equal(bare?.status, 411);
+  t.match(JSON.parse(bare?.body ?? ''), { 'error-list': [{ code: 'length-required' }] });
+  const stream = new Blob([form('streamed')]).stream();
+  t.match(await send(store, stream, { 'content-type': type }), { status: 200 }, 'chunked');
+});
+
+t.test('a file over the limit is refused, announced or not, and nothing is left', async (t) => {
+  const store = await startStore(t, (text) => text.replace(/^# max_size = .*$/m, 'max_size = "1 MiB"'));
+  const before = footprint(store.directory);
+  const large = form('x'.repeat(1024 * 1024 + 1));
+  t.match(await send(store, large, { 'content-type': type }), refused(413, 'request-too-large'));
+  t.match(await send(store, new Blob([large]).stream(), { 'content-type': type }), refused(413, 'request-too-large'));
+  t.match(await send(store, form('x'.repeat(20 * 1024 * 1024)), { 'content-type': type }), refused(413, 'request-too-large'));
+  t.same(footprint(store.directory), before);
+  t.match(await send(store, form('x'.repeat(1024 * 1024)), { 'content-type': type }), { status: 200 }, 'the limit itself is not over it');
+});
+
+t.test('an address may hold so many bytes that nobody has claimed, and no more', async (t) => {
+  const store = await startStore(t, (text) =>
+    text
+      .replace(/^# unclaimed_per_address = .*$/m, 'unclaimed_per_address = "100 KiB"')
+      .replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
+  );
+  const ada = await store.as('ada');
+  await ada.post('/v1/bin', { name: 'hello' });
+  const from = (address: string, size: number, chunked = false) =>
+    send(store, chunked ? new Blob([form('x'.repeat(size))]).stream() : form('x'.repeat(size)), {
+      'content-type': type,
+      'x-forwarded-for': address,
+    });
+  const first = await from('10.0.0.1', 60 * 1024);
+  t.match(first, { status: 200 });
+  const before = footprint(store.directory);
+  for (const chunked of [false, true]) {
+    const reply = await from('10.0.0.1', 60 * 1024 + 7, chunked);
+    t.match(reply, refused(429, 'too-many-requests'), chunked ? 'chunked' : 'announced');
+    t.ok(Number(reply.headers.get('retry-after')) > 0, 'it says when to try again');
+  }
+  t.same(footprint(store.directory), before, 'nothing is left of what was refused');
+  t.match(await from('10.0.0.2', 60 * 1024), { status: 200 }, 'another address has room of its own');
+  t.match(await from('10.0.0.1', 30 * 1024), { status: 200 }, 'and so has what still fits');
+  await ada.post('/v1/bin/hello/revisions', { 'upload-id': first.body['upload_id'] });
+  t.match(await from('10.0.0.1', 60 * 1024 + 9), { status: 200 }, 'what is claimed counts no more');
+});
+
+t.test('uploads that are cut off leave nothing', async (t) => {
+  const store = await startStore(t);
+  const before = footprint(store.directory);
+  const { hostname, port } = new URL(store.url);
+  const whole = form('x'.repeat(500_000));
+  for (const cut of [0, 10, 100, 1000, 300_000, whole.length - 1]) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(`POST /unscanned-upload/ HTTP/1.1\r\nHost: store\r\nContent-Type: ${type}\r\nContent-Length: ${whole.length}\r\n\r\n`);
+    socket.write(whole.slice(0, cut));
+    await sleep(30);
+    socket.destroy();
+  }
+  for (let turn = 0; turn < 100 && JSON.stringify(footprint(store.directory)) !== JSON.stringify(before); turn++) await sleep(20);
+  t.same(footprint(store.directory), before);
+  t.match(await send(store, whole, { 'content-type': type }), { status: 200 }, 'and the store goes on');
+  t.notMatch(store.log.join(''), '"level":"error"', 'it is nobody\'s fault here');
+});
+
+t.test('what nobody claims in time goes, row and content; what is claimed or shared stays', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/bin', { name: 'hello' });
+  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  t.teardown(() => digests.close());
+  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
+  const job = forgetUploads(store.beside.records, blobs, () => store.clock.now, () => 24);
+
+  // Content is dated by the file system's clock, so this test's begins where that one stands.
+  store.clock.now = new Date(Date.now() + 60_000);
+  const [claimed, alone, shared] = [await ada.upload('claimed'), await ada.upload('alone'), await ada.upload('claimed')];
+  await ada.post('/v1/bin/hello/revisions', { 'upload-id': claimed });
+  store.clock.advance(24 * 3_600_000 - 1);
+  const late = await ada.upload('late');
+  t.same(await job.run(), { forgotten: 0 });
+  store.clock.advance(2);
+  t.same(await job.run(), { forgotten: 2 });
+  t.same(await job.run(), { forgotten: 0 });
+
+  const place = (content: string): string => {
+    const digest = createHash('sha3-384').update(content).digest('hex');
+    return join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest);
+  };
+  t.notOk(existsSync(place('alone')));
+  t.ok(existsSync(place('claimed')), 'a revision needs it');
+  t.ok(existsSync(place('late')));
+  for (const gone of [alone, shared]) {
+    t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': gone }), { status: 404 });
+  }
+  t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': late }), { status: 200 });
+});

@@ -17,7 +17,7 @@ interface Schema {
  * All definitions go into one document first; compiled file by file, shared types would come out twice.
  */
 export async function wireTypes(files: ReadonlyMap<string, string>): Promise<string> {
-  const parsed = new Map([...files].map(([file, text]) => [file, JSON.parse(text) as Schema]));
+  const parsed = new Map([...files].map(([file, text]) => [file, parse(file, text)]));
   const merged: Record<string, unknown> = {};
   for (const [file, { $defs = {} }] of parsed) {
     for (const [name, schema] of Object.entries($defs)) {
@@ -45,6 +45,14 @@ export async function wireTypes(files: ReadonlyMap<string, string>): Promise<str
     style: { printWidth: 120, singleQuote: true },
     unknownAny: true,
   });
+}
+
+function parse(file: string, text: string): Schema {
+  try {
+    return JSON.parse(text) as Schema;
+  } catch (error) {
+    throw new Error(`cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** `account.json#/$defs/Account`, or `#/$defs/Account` within a file, as it is called in the merged document. */

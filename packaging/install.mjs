@@ -42,7 +42,7 @@ function locked(file) {
 function npmCi() {
   // The npm that started us, on the Node it runs on: not one inside node_modules, which `npm ci` takes away first.
   const { npm_execpath: npm, npm_node_execpath: runtime = process.execPath } = process.env;
-  const arguments_ = ['ci', '--no-fund', '--no-audit'];
+  const arguments_ = ['ci', '--no-fund', '--no-audit', '--loglevel=error'];
   const run = { cwd: root, stdio: ['ignore', 2, 2] };
   const { status, error } = npm ? spawnSync(runtime, [npm, ...arguments_], run) : spawnSync('npm', arguments_, run);
   if (error) stop(`npm cannot be started: ${error.message}`);

@@ -1,0 +1,141 @@
+// The smoke test: dist/larder in the poorest surroundings it may meet. No Node, no shell, no PATH, no environment; a
+// root file system that cannot be written; nothing that can be written can be run. It needs no network.
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t, { type Test } from 'tap';
+
+import { jail, jailed, type Jail, type Place } from './jail.ts';
+
+const root = join(import.meta.dirname, '..');
+const executable = join(root, 'dist/larder');
+const nativeModule = join(root, 'node_modules/better-sqlite3/prebuilds', `linux-${process.arch}.node`);
+
+if (!existsSync(executable)) {
+  console.error('larder: there is no dist/larder; npm run build:executable makes it');
+  process.exit(1);
+}
+const base = mkdtempSync(join(root, 'dist/smoke-'));
+t.teardown(() => rmSync(base, { recursive: true, force: true }));
+t.setTimeout(600_000);
+
+let places = 0;
+function settle(place: Place = {}): Jail {
+  const directory = join(base, String((places += 1)));
+  mkdirSync(directory);
+  return jail(directory, executable, place);
+}
+const needsJail = jailed ? {} : { skip: 'only root can build such a place' };
+
+t.test('it runs with nothing around it but the C library', async (t) => {
+  t.match(await outcome(settle().larder('version')), { code: 0, stdout: /^larder \d+\.\d+\.\d+/, stderr: '' });
+});
+
+t.test(
+  'it serves where nothing that can be written can be run, with the installed copy of the module',
+  needsJail,
+  (t) => serves(t, settle({ proc: true, installed: nativeModule })),
+);
+
+t.test('without that copy it says what to do there', needsJail, async (t) => {
+  const place = settle({ proc: true });
+  t.match(await outcome(place.larder('init', '--data', place.data)), {
+    code: 1,
+    stderr: /^larder: .*LARDER_NATIVE_DIR.*failed to map segment from shared object/,
+  });
+});
+
+t.test('a copy that is not the same is not loaded', needsJail, async (t) => {
+  const other = join(base, 'other.node');
+  copyFileSync(nativeModule, other);
+  appendFileSync(other, 'altered');
+  const place = settle({ proc: true, installed: other });
+  t.match(await outcome(place.larder('init', '--data', place.data)), { code: 1, stderr: /belongs to another version/ });
+});
+
+for (const name of ['LARDER_NATIVE_DIR', 'CACHE_DIRECTORY']) {
+  t.test(`with ${name} it serves, and leaves nothing there`, needsJail, async (t) => {
+    const place = settle({ proc: true, exec: ['/cache'], environment: { [name]: '/cache' } });
+    await serves(t, place);
+    t.same(readdirSync(join(place.directory, 'cache')), []);
+  });
+}
+
+t.test('without /proc it serves from a private directory', needsJail, async (t) => {
+  const place = settle({ exec: ['/tmp'] });
+  await serves(t, place);
+  t.match(readdirSync(join(place.directory, 'tmp/larder-native-65534')), [/^[0-9a-f]{64}\.node$/]);
+});
+
+t.test('the environment cannot put code into it', async (t) => {
+  const place = settle({ environment: { NODE_OPTIONS: '--require=/none.js', NODE_EXTRA_CA_CERTS: '/none' } });
+  t.match(await outcome(place.larder('version')), { code: 0, stdout: /^larder/ });
+});
+
+t.test('with an empty environment it serves anywhere else', (t) => serves(t, settle({ proc: true, exec: ['/tmp'] })));
+
+const journeys = join(root, 'test/journeys');
+for (const journey of existsSync(journeys) ? readdirSync(journeys).filter((name) => name.endsWith('.test.ts')) : []) {
+  t.test(`the journey ${journey} with the executable`, (t) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(journeys, journey)], {
+      env: { ...process.env, LARDER_EXECUTABLE: executable },
+      encoding: 'utf8',
+      timeout: 300_000,
+    });
+    t.equal(status, 0, { output: `${stdout}${stderr}`.split('\n') });
+    t.end();
+  });
+}
+
+/** Makes a store there, serves it until it is ready and stops it, and serves what the first time has left. */
+async function serves(t: Test, { data, larder }: Jail): Promise<void> {
+  const listen = `127.0.0.1:${String(await freePort())}`;
+  const made = await outcome(larder('init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`));
+  t.match(made, { code: 0 }, 'it makes a store');
+  if (made.code !== 0) return;
+  for (const time of ['first', 'second']) {
+    const server = larder('serve', '--data', data);
+    const ended = outcome(server);
+    t.ok(await ready(`http://${listen}/readyz`, server), `it is ready the ${time} time`);
+    server.kill('SIGTERM');
+    t.match(await ended, { code: 0 }, `it stops cleanly the ${time} time`);
+  }
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function outcome(child: ChildProcess): Promise<Outcome> {
+  const said = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...said };
+}
+
+async function ready(url: string, server: ChildProcess): Promise<boolean> {
+  for (let tries = 0; tries < 300 && server.exitCode === null && server.signalCode === null; tries += 1) {
+    const status = await fetch(url).then(
+      (response) => response.status,
+      () => 0,
+    );
+    if (status === 200) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

@@ -1,0 +1,69 @@
+// A smoke alarm, not a fence: who may import whom, read off the import lines. .dependency-cruiser.cjs looks closer.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, normalize, dirname } from 'node:path';
+
+import t from 'tap';
+
+const arrow = [
+  'domain',
+  'records',
+  'macaroons assertions blobs review registry',
+  'api',
+  'operations identity jobs',
+  'client',
+  'console appliance.ts',
+  'cli',
+  'main.ts',
+].map((step) => step.split(' '));
+const step = (part: string): number => arrow.findIndex((parts) => parts.includes(part));
+const part = (file: string): string => file.split('/')[1] ?? '';
+
+const src = join(import.meta.dirname, '../src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && path !== 'api/wire.ts')
+  .map((path) => ({ file: `src/${path}`, text: readFileSync(join(src, path), 'utf8') }));
+const imports = files.flatMap(({ file, text }) =>
+  [...text.matchAll(/^(?:import|export)\b([^;'"]*?)(?:from )?'([^']+)';/gm)].map(([, names = '', from = '']) => ({
+    file,
+    names,
+    from: from.startsWith('.') ? normalize(join(dirname(file), from)) : from.replace(/^#(?:src\/)?/, 'src/'),
+  })),
+);
+/** The imports of `from` in files other than `by`. */
+const strangers = (from: RegExp, by: RegExp) => imports.filter((line) => from.test(line.from) && !by.test(line.file));
+
+t.test('imports point one way', (t) => {
+  const wrong = imports.filter(({ file, from }) => {
+    const [at, to] = [step(part(file)), step(part(from))];
+    return from !== 'src/api/wire.ts' && at >= 0 && to >= 0 && to >= at && part(file) !== part(from);
+  });
+  t.same(wrong, []);
+  t.end();
+});
+
+t.test('what has one home is imported only there', (t) => {
+  const sql = imports.filter(({ from, names }) => from === 'src/records/database.ts' && /\bsql\b/.test(names));
+  t.not(sql.length, 0);
+  t.same(
+    sql.filter(({ file }) => part(file) !== 'records'),
+    [],
+    'SQL is written in records/',
+  );
+  t.same(strangers(/^better-sqlite3/, /^src\/(records\/|appliance\.ts$)/), [], 'records/ and the lock know SQLite');
+  t.same(strangers(/^@?koa/, /^src\/api\/server\.ts$/), [], 'the server knows Koa');
+  t.same(strangers(/^ajv/, /^src\/api\/schema\.ts$/), [], 'one file knows ajv');
+  t.same(strangers(/^smol-toml$/, /^src\/(config\.ts$|configuration\/)/), [], 'the configuration is in TOML');
+  t.end();
+});
+
+t.test('every operation is listed', (t) => {
+  const index = join(src, 'operations/index.ts');
+  const list = existsSync(index) ? readFileSync(index, 'utf8') : '';
+  const declaring = files.filter(({ file, text }) => part(file) === 'operations' && /\boperation\(\{/.test(text));
+  for (const { file, text } of declaring) {
+    for (const [, name = ''] of text.matchAll(/^export const (\w+) = operation\(/gm)) {
+      t.match(list, new RegExp(`\\b${name}\\b`), `${file}: ${name}`);
+    }
+  }
+  t.end();
+});

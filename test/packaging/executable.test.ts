@@ -1,0 +1,44 @@
+// Builds the whole executable, twice; part of `npm run test:long`.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+const root = join(import.meta.dirname, '../..');
+const long = process.env['LARDER_LONG'] === '1';
+
+const parts = ['src', 'schemas', 'config', 'packaging', 'package.json', 'tsconfig.json'];
+
+/** Sources and a link to the dependencies, which are too many to copy. */
+function copySources(from: string, to: string): void {
+  for (const part of parts) cpSync(join(from, part), join(to, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
+}
+
+/** The digest of the executable that is built from the sources in a directory. */
+function built(directory: string, environment: Record<string, string>, umask: number): string {
+  const before = process.umask(umask);
+  try {
+    const env = { ...process.env, ...environment };
+    execFileSync(process.execPath, ['packaging/build.ts'], { cwd: directory, env, stdio: 'pipe' });
+  } finally {
+    process.umask(before);
+  }
+  return createHash('sha256')
+    .update(readFileSync(join(directory, 'dist/larder')))
+    .digest('hex');
+}
+
+t.test('the same sources give the same executable, wherever it is built', { skip: !long, timeout: 600_000 }, (t) => {
+  const other = mkdtempSync(join(tmpdir(), 'larder-built-elsewhere-'));
+  t.teardown(() => rmSync(other, { recursive: true }));
+  const one = t.testdir();
+  copySources(root, one);
+  copySources(one, other);
+  const digest = built(one, { TZ: 'UTC', LC_ALL: 'C' }, 0o022);
+  t.equal(built(other, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }, 0o077), digest);
+  t.end();
+});

@@ -1,0 +1,66 @@
+// `npm start`, as somebody meets it who has just cloned the sources.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+const script = join(import.meta.dirname, '../../packaging/start.ts');
+
+function start(data: string, listen: string) {
+  const child = spawn(process.execPath, [script, '--data', data, '--listen', listen], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }));
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said.stdout += text;
+      if (said.stdout.includes('Ctrl-C')) resolve(said.stdout);
+    });
+  });
+  return { child, ended, ready: Promise.race([ready, ended.then((end) => JSON.stringify(end))]) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+t.test(
+  'npm start makes a store, serves it and says how to publish; stopped and started again it is the same',
+  async (t) => {
+    const data = join(t.testdir(), 'data');
+    const listen = `127.0.0.1:${await freePort()}`;
+
+    const first = start(data, listen);
+    const said = await first.ready;
+    t.match(said, `larder is ready at http://${listen}\n`);
+    t.match(said, 'export SNAPCRAFT_STORE_AUTH=onprem\n');
+    t.match(said, `export STORE_DASHBOARD_URL=http://${listen}/publishergw\n`);
+    t.match(said, `export STORE_UPLOAD_URL=http://${listen}\n`);
+    const file = /^ {2}export SNAPCRAFT_ADMIN_MACAROON="\$\(cat (.+)\)"$/m.exec(said)?.[1] ?? '';
+    t.ok(existsSync(file), 'the credential is where it says');
+    const credential = readFileSync(file, 'utf8');
+    t.equal((await fetch(`http://${listen}/readyz`)).status, 200);
+
+    const second = start(data, listen);
+    t.match(await second.ended, { code: 1, stderr: new RegExp(`^larder: ${listen} is in use\\.`) });
+
+    first.child.kill('SIGINT');
+    t.match(await first.ended, { code: 0 });
+
+    const again = start(data, listen);
+    t.match(await again.ready, file);
+    t.equal(readFileSync(file, 'utf8'), credential);
+    again.child.kill('SIGTERM');
+    t.match(await again.ended, { code: 0 });
+  },
+);

@@ -1,0 +1,109 @@
+// Bodies that nearly fit their shapes, sent to every operation: a 2xx or a 4xx, never a fault of ours.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import type { Shape } from '#api/schema.ts';
+import { operations } from '#operations/index.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addBrand } from '#test/fixtures/brands.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+import { pathOf } from '#test/fixtures/requests.ts';
+import { awkward, fitting, nearMisses } from '#test/fixtures/shapes.ts';
+
+const runs = process.env['LARDER_LONG'] === '1' ? 2000 : 60;
+
+t.test('no body breaks an operation', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const brand = await addBrand(store, 'ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const revision of [1, 2, 3]) await addRevision(store, id, revision, { details: { architectures: ['amd64'] } });
+  const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id };
+  // Sealed, so that no body that fits makes a key, which takes a second or two.
+  rmSync(join(store.directory, 'master.key'));
+  store.appliance.reload();
+
+  for (const op of operations.filter(({ body }) => body !== undefined)) {
+    const shape = op.body as Shape;
+    await fc.assert(
+      fc.asyncProperty(fc.oneof({ weight: 5, arbitrary: nearMisses(shape) }, fitting(shape), awkward), async (body) => {
+        const response = await fetch(store.url + pathOf(op, subject), {
+          method: op.method,
+          headers: { authorization: `Macaroon ${ada.token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        const answer = await response.text();
+        const { status } = response;
+        const sealed = status === 503 && answer.includes('"sealed"');
+        if (status >= 300 && status < 400) throw new Error(`a redirect: ${status}`);
+        if (status >= 500 && !sealed) throw new Error(`${status}: ${answer}; ${store.log.at(-1) ?? ''}`);
+        if (status >= 400 && !sealed) {
+          const { 'error-list': errors } = JSON.parse(answer) as { 'error-list': { code: string; message: string }[] };
+          if (!errors[0] || !/.{8,}/.test(errors[0].message)) throw new Error(`no sentence: ${answer}`);
+          if (errors[0].message.length > 2000) throw new Error(`a message of ${errors[0].message.length} characters`);
+        }
+      }),
+      { numRuns: runs },
+    );
+    t.pass(`${op.method} ${op.path}`);
+  }
+  t.notMatch(store.log.join(''), '"level":"error"');
+});
+
+t.test('no query breaks an operation', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const brand = await addBrand(store, 'ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand };
+  const names = ['fields', 'limit', 'revision', 'include-craft-yaml', 'include-collaborations', 'include-inactive', 'upload-id', 'cursor', 'page-size', 'package', 'x', '', '__proto__', 'constructor'];
+  const value = fc.oneof(
+    fc.constantFrom('', '0', '-1', '00', '9999999999', '1e9', 'true', 'false', 'null', '%00', '\u0000', 'name,id,,', '*', '__proto__', 'x'.repeat(3000), '\ufeff'),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+  );
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 4 });
+  for (const op of operations.filter(({ method, name }) => method === 'GET' && name !== 'wait_token')) {
+    await fc.assert(
+      fc.asyncProperty(query, async (members) => {
+        const text = members.map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`).join('&');
+        const response = await fetch(`${store.url}${pathOf(op, subject).split('?')[0] ?? ''}?${text}`, {
+          headers: { authorization: `Macaroon ${ada.token}` },
+          redirect: 'manual',
+          signal: AbortSignal.timeout(5000),
+        });
+        const answer = await response.text();
+        if (response.status >= 500) throw new Error(`${response.status}: ${answer}; ${store.log.at(-1) ?? ''}`);
+      }),
+      { numRuns: Math.ceil(runs / 2) },
+    );
+    t.pass(`${op.method} ${op.path}`);
+  }
+});
+
+t.test('no path breaks the router', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const segment = fc.oneof(
+    fc.constantFrom('v1', 'snap', 'charm', 'hello', 'tokens', 'brand', 'revisions', 'releases', 'publishergw', 'internal', 'icons', '...', '__proto__', 'toString', '%F0%9F%98%80', ':name', '*', '{x}', '(', ')'),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 12 }).map((text) => encodeURIComponent(text)),
+    fc.string({ unit: 'binary', maxLength: 8 }).map((text) => encodeURIComponent(text.toWellFormed())),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(segment, { maxLength: 7 }), fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'), async (segments, method) => {
+      const response = await fetch(`${store.url}/${segments.join('/')}`, {
+        method,
+        headers: { authorization: `Macaroon ${ada.token}` },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(5000),
+      });
+      await response.arrayBuffer();
+      if (response.status >= 300 && response.status < 400) throw new Error(`a redirect: ${response.status}`);
+      if (response.status >= 500) throw new Error(`${response.status}; ${store.log.at(-1) ?? ''}`);
+    }),
+    { numRuns: runs * 10 },
+  );
+  t.pass('every path');
+});

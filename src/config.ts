@@ -1,10 +1,10 @@
 // The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
 // Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import type { Config as ConfigFile, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
 import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
-import { replaceFile } from './configuration/durable-file.ts';
+import { prepareFile, type PreparedFile } from './configuration/durable-file.ts';
 import { edit, type Value } from './configuration/edit.ts';
 import { findKey, sections } from './configuration/keys.ts';
 import { render } from './configuration/render.ts';
@@ -51,6 +51,11 @@ export function parseConfig(file: string, text: string): Config {
  * The file is replaced all at once, and only by one that is accepted; throws ConfigError when it would not be.
  */
 export function changeConfig(file: string, changes: Readonly<Record<string, Value>>): void {
+  prepareConfig(file, changes).place();
+}
+
+/** The same up to the point where only the new file must be put in the place of the old one. */
+export function prepareConfig(file: string, changes: Readonly<Record<string, Value>>): PreparedFile {
   const before = readText(file);
   // A file that the parser refuses cannot be edited; one with a wrong value can, and the change may mend it.
   const { values, problems } = checkText(before);
@@ -62,7 +67,9 @@ export function changeConfig(file: string, changes: Readonly<Record<string, Valu
     text = edit(text, section, key, value);
   }
   parseConfig(file, text);
-  if (text !== before) replaceFile(file, text, 0o600);
+  if (text === before) return { place: () => undefined, discard: () => undefined };
+  // Where the name is a symbolic link, as from a data directory to /etc, the link stays and its target is replaced.
+  return prepareFile(realpathSync(file), text, 0o600);
 }
 
 export interface FirstSettings {

@@ -179,9 +179,10 @@ function isBaseUrl(value: string): boolean {
   return url?.origin === value && isHost(url.hostname);
 }
 
-function isListenAddress(value: string): boolean {
-  const colon = value.lastIndexOf(':');
-  return isHost(value.slice(0, colon)) && Number(value.slice(colon + 1)) <= 65535;
+/** HOST:PORT, where port 0 is any that is free. */
+export function isListenAddress(value: string): boolean {
+  const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(value) ?? [];
+  return isHost(host) && Number(port) <= 65535;
 }
 
 /** A name, an IPv4 address, or an IPv6 address in brackets. */

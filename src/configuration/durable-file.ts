@@ -1,5 +1,15 @@
 // Small files that must be there, whole, after a power cut: keys, credentials, the configuration.
-import { closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
@@ -9,19 +19,46 @@ export function createFile(file: string, content: string | Uint8Array, mode: num
   syncFolder(dirname(file));
 }
 
-/** Puts a new content in the place of a file's old one, all at once: whoever opens it sees either. */
-export function replaceFile(file: string, content: string | Uint8Array, mode: number): void {
-  // Where the name is a symbolic link, as from a data directory to /etc, the link stays and its target is replaced.
-  const target = realpathSync(file);
-  const fresh = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
+/** A file that is written, under another name until it is put in its place, or thrown away. */
+export interface PreparedFile {
+  /** Puts it in its place, all at once: whoever opens the file sees the old content or the new one. */
+  place(): void;
+  discard(): void;
+}
+
+export function prepareFile(file: string, content: string | Uint8Array, mode: number): PreparedFile {
+  const fresh = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}`);
   writeNew(fresh, content, mode);
-  try {
-    renameSync(fresh, target);
-  } catch (error) {
+  const discard = () => {
     rmSync(fresh, { force: true });
-    throw error;
+  };
+  return {
+    discard,
+    place() {
+      try {
+        renameFile(fresh, file);
+      } catch (error) {
+        discard();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Gives a file another name in its folder; what had that name is gone. */
+export function renameFile(from: string, to: string): void {
+  renameSync(from, to);
+  syncFolder(dirname(to));
+}
+
+/** Makes a folder, with those above it that are missing; nobody else may look into it, also when it was there before. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  // Each new folder is an entry of the one above it.
+  for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made)) {
+    syncFolder(dirname(made));
   }
-  syncFolder(dirname(target));
 }
 
 function writeNew(file: string, content: string | Uint8Array, mode: number): void {

@@ -8,7 +8,10 @@ export function nearest(typed: string, words: Iterable<string>): string | undefi
   let best: { word: string; distance: number } | undefined;
   for (const word of words) {
     const begun = Math.min(wanted.length, word.length) >= 3 && (word.startsWith(wanted) || wanted.startsWith(word));
-    const distance = begun ? 0.5 : editDistance(wanted, word.toLowerCase());
+    // Of several that are begun or continued, the one whose length is nearest.
+    const distance = begun
+      ? 0.5 + Math.abs(wanted.length - word.length) / 1000
+      : editDistance(wanted, word.toLowerCase());
     if (distance <= Math.max(1, Math.floor(word.length / 3)) && distance < (best?.distance ?? Infinity)) {
       best = { word, distance };
     }

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { changeConfig, ConfigError, initialConfig, parseConfig, readConfig } from '#src/config.ts';
-import { createFile, replaceFile } from '#src/configuration/durable-file.ts';
+import { createFile, makeFolder, prepareFile } from '#src/configuration/durable-file.ts';
 import { edit, type Value } from '#src/configuration/edit.ts';
 import { embeddedText } from '#src/embedded.ts';
 
@@ -99,8 +99,16 @@ t.test('the file is replaced whole, for its owner alone, and through a symbolic 
   t.equal(statSync(join(folder, 'key')).mode & 0o777, 0o400);
   t.throws(() => createFile(join(folder, 'key'), 'other', 0o400), { code: 'EEXIST' });
   t.equal(readFileSync(join(folder, 'key'), 'utf8'), 'secret');
-  t.throws(() => replaceFile(join(folder, 'none'), 'x', 0o600), { code: 'ENOENT' });
-  t.strictSame(readdirSync(folder).sort(), ['etc', 'key', 'larder.toml', 'link.toml'], 'and nothing is left behind');
+  const prepared = prepareFile(join(folder, 'key'), 'other', 0o400);
+  t.equal(readFileSync(join(folder, 'key'), 'utf8'), 'secret', 'until the other is put in its place');
+  prepared.discard();
+  makeFolder(join(folder, 'a/b'));
+  for (const made of ['a', 'a/b']) t.equal(statSync(join(folder, made)).mode & 0o777, 0o700);
+  t.strictSame(
+    readdirSync(folder).sort(),
+    ['a', 'etc', 'key', 'larder.toml', 'link.toml'],
+    'and nothing is left behind',
+  );
 });
 
 t.test('any series of changes is what the file then says, and every comment stays', async (t) => {

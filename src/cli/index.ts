@@ -20,6 +20,26 @@ export interface Group {
 
 export const groups: readonly Group[] = [
   {
+    title: 'The store',
+    commands: [
+      { name: 'init', load: async () => (await import('./init.ts')).init },
+      { name: 'serve', load: async () => (await import('./serve.ts')).serve },
+      { name: 'admin-macaroon', load: async () => (await import('./admin-macaroon.ts')).adminMacaroon },
+      { name: 'clock accept', load: async () => (await import('./clock-accept.ts')).clockAccept },
+    ],
+  },
+  {
+    title: 'Publishers and packages',
+    commands: [
+      { name: 'account create', load: async () => (await import('./account-create.ts')).accountCreate },
+      { name: 'account list', load: async () => (await import('./account-list.ts')).accountList },
+      { name: 'account role', load: async () => (await import('./account-role.ts')).accountRole },
+      { name: 'package register', load: async () => (await import('./package-register.ts')).packageRegister },
+      { name: 'token issue', load: async () => (await import('./token-issue.ts')).tokenIssue },
+      { name: 'brand create', load: async () => (await import('./brand-create.ts')).brandCreate },
+    ],
+  },
+  {
     title: 'About larder',
     commands: [
       { name: 'help', load: async () => (await import('./help.ts')).help(groups) },

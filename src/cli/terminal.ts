@@ -45,3 +45,17 @@ export function columns(rows: readonly (readonly [string, string])[], width = 80
     })
     .join('');
 }
+
+/** Rows of several columns under their headings; what stands in the rows may come from others. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, ...rows.map((row) => row.map(visible))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

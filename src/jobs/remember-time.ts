@@ -57,10 +57,15 @@ export async function timeKeeper(records: Records, latestTime: LatestTime, now: 
   };
 }
 
-/** Takes the clock as right, whatever time was seen before; a serving process follows within a minute. */
-export async function acceptClock(tx: Changes, at: string, acceptanceId: string): Promise<void> {
+/**
+ * Takes the clock as right, whatever time was seen before, which it returns; a serving process follows within
+ * a minute.
+ */
+export async function acceptClock(tx: Changes, at: string, acceptanceId: string): Promise<string | undefined> {
+  const before = await tx.appliance.find(latest);
   await tx.appliance.set(latest, at);
   await tx.appliance.set(acceptance, acceptanceId);
+  return before;
 }
 
 /** What is wrong with a clock in the light of the time at which larder last ran. */

@@ -21,7 +21,7 @@ export const registerName = operation({
   async handle(call) {
     const { namespace, principal, body, records, config, newId, now } = call;
     const { name } = body;
-    const type = (body.type ?? defaultType(namespace)) as PackageType;
+    const type = (body.type ?? defaultType(namespace));
     if (!packageTypes(namespace).includes(type)) {
       throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
     }

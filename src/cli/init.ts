@@ -1,0 +1,173 @@
+// larder init
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { emailAddress } from '#domain/account.ts';
+import { timestamp } from '#domain/clock.ts';
+import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
+import { DataDirectoryInUse, lockDirectory, openRecords } from '#src/appliance.ts';
+import { ConfigError, initialConfig } from '#src/config.ts';
+import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
+import { newWrappingKey } from '#src/secrets.ts';
+import { command, dataInUse, Failure, UsageError } from './command.ts';
+import { becomeOwner } from './owner.ts';
+import { actorOf } from './store.ts';
+
+const administrator = 'larder-admin';
+/** The configuration until everything else is in place; in a directory that has it, a store is half made. */
+const unfinished = 'larder.toml.init';
+const halfMade = [
+  'site.key',
+  'master.key',
+  'larder.db',
+  'larder.db-wal',
+  'larder.db-shm',
+  'admin.macaroon',
+  unfinished,
+];
+
+export const init = command({
+  name: 'init',
+  summary: 'Make a new store in a data directory.',
+  description:
+    'Makes the directory, the keys, the database, an account for the store administrator with a credential for it, ' +
+    'and a configuration for a site without internet. The directory must be empty, or not there yet; ' +
+    'where an earlier init was interrupted, this one begins anew.',
+  options: {
+    'base-url': {
+      type: 'string',
+      value: 'URL',
+      summary: 'The address that clients use; otherwise http://127.0.0.1:8080.',
+    },
+    listen: {
+      type: 'string',
+      value: 'HOST:PORT',
+      summary: 'Where the server listens; otherwise on 127.0.0.1, with the port of the base URL or 8080.',
+    },
+    'admin-email': {
+      type: 'string',
+      value: 'EMAIL',
+      summary: 'The e-mail address of the store administrator; otherwise admin@larder.invalid.',
+    },
+  },
+  examples: [
+    'larder init --data /var/lib/larder --base-url http://store.example.internal --json',
+    'larder init --data ./data --base-url http://127.0.0.1:8080 --admin-email ada@example.org',
+  ],
+
+  async run({ options, data, world }) {
+    const credential = newAdministratorCredential();
+    const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
+    const listen = options.listen ?? `127.0.0.1:${URL.parse(baseUrl)?.port || '8080'}`;
+    const configuration = configurationText(baseUrl, listen, administratorDigest(credential));
+    const email = emailAddress(options['admin-email'] ?? 'admin@larder.invalid');
+    if (email === undefined)
+      throw new UsageError(`--admin-email is an e-mail address, not '${options['admin-email']!}'`);
+
+    const actor = actorOf(world);
+    makeRoom(data);
+    const lock = lockOf(data);
+    try {
+      // Looked at again: another init may have been quicker.
+      refuseContents(data);
+      for (const name of halfMade) rmSync(join(data, name), { force: true });
+      createFile(join(data, unfinished), configuration, 0o600);
+      for (const key of ['site.key', 'master.key']) createFile(join(data, key), newWrappingKey(), 0o400);
+      await makeRecords(data, email, actor);
+      createFile(join(data, 'admin.macaroon'), `${credential}\n`, 0o600);
+      renameFile(join(data, unfinished), join(data, 'larder.toml'));
+    } finally {
+      lock.close();
+    }
+    const credentialFile = join(data, 'admin.macaroon');
+    return {
+      text:
+        `The store in ${data} is made; 'larder serve --data ${data}' serves it at ${baseUrl}, on ${listen}.\n` +
+        `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
+        `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
+      json: {
+        data,
+        config: join(data, 'larder.toml'),
+        'base-url': baseUrl,
+        listen,
+        'admin-account-id': administrator,
+        'admin-macaroon-file': credentialFile,
+      },
+    };
+  },
+});
+
+function configurationText(baseUrl: string, listen: string, storeAdminDigest: string): string {
+  try {
+    return initialConfig({ baseUrl, listen, storeAdminId: administrator, storeAdminDigest });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const said = error.problems.map(({ message }) => message).join('; ');
+    throw new UsageError(said.replace('http.base_url:', '--base-url:').replace('http.listen:', '--listen:'));
+  }
+}
+
+/** Makes the directory when it is not there; refuses one that is in use for anything. */
+function makeRoom(data: string): void {
+  const found = statSync(data, { throwIfNoEntry: false });
+  if (found) {
+    if (!found.isDirectory()) throw new Failure(`${data} is not a directory`);
+    becomeOwner(data);
+    refuseContents(data);
+  }
+  try {
+    makeFolder(data);
+  } catch (cause) {
+    throw new Error(`cannot make the directory ${data}`, { cause });
+  }
+}
+
+function refuseContents(data: string): void {
+  const names = readdirSync(data);
+  if (names.includes('larder.toml')) {
+    throw new Failure(`there is a store in ${data} already; 'larder serve --data ${data}' serves it`, {
+      code: 'store-exists',
+    });
+  }
+  const known = ['store.lock', 'store.lock-journal', 'lost+found', ...(names.includes(unfinished) ? halfMade : [])];
+  const strange = names.filter((name) => !known.includes(name)).sort();
+  if (strange.length === 0) return;
+  if (strange.includes('larder.db') || strange.includes('site.key')) {
+    throw new Failure(`${data} holds parts of a store but no larder.toml; put that file back, do not begin anew`, {
+      code: 'store-damaged',
+    });
+  }
+  const shown = strange.length > 3 ? `${strange.slice(0, 3).join(', ')}, …` : strange.join(', ');
+  throw new Failure(`${data} is not empty (${shown}); a store needs a directory of its own`, {
+    code: 'directory-not-empty',
+  });
+}
+
+function lockOf(data: string): { close(): unknown } {
+  try {
+    return lockDirectory(data);
+  } catch (error) {
+    throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
+  }
+}
+
+async function makeRecords(data: string, email: string, actor: string): Promise<void> {
+  // SQLite gives the files that it makes beside this one the same mode.
+  createFile(join(data, 'larder.db'), '', 0o600);
+  const { records, close } = await openRecords(data);
+  try {
+    const at = timestamp(new Date());
+    await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {
+      await tx.accounts.add({
+        id: administrator,
+        username: 'admin',
+        displayName: 'Store administrator',
+        email,
+        validation: 'unproven',
+        createdAt: at,
+      });
+      await tx.accounts.makeStoreAdministrator(administrator, at);
+    });
+  } finally {
+    await close();
+  }
+}

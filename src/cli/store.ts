@@ -1,0 +1,58 @@
+// The store as commands on the host work with it: beside a serving process or without one.
+import { userInfo } from 'node:os';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import type { AuditEntry } from '#records/audit.ts';
+import type { Records } from '#records/index.ts';
+import { openStore, type Store } from '#src/appliance.ts';
+import type { Call, World } from './command.ts';
+import { becomeOwner } from './owner.ts';
+
+export interface OpenStore extends Store {
+  /** Who makes the changes, for the audit log. */
+  actor: string;
+  /** What the audit log is told of a change that is made now. */
+  entry(action: string, object: string): AuditEntry;
+}
+
+/** Opens the store of a command's data directory, as the directory's owner, for as long as `work` takes. */
+export async function withStore<Result>(
+  { data, world }: Pick<Call, 'data' | 'world'>,
+  work: (store: OpenStore) => Result | Promise<Result>,
+): Promise<Result> {
+  const actor = actorOf(world);
+  becomeOwner(data);
+  const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+  try {
+    const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
+    return await work({ ...store, actor, entry });
+  } finally {
+    await store.close();
+  }
+}
+
+/** The person at the terminal, `cli:ada`; asked before this process becomes somebody else. */
+export function actorOf({ env }: World): string {
+  const asRoot = process.getuid?.() === 0;
+  const behind = env['SUDO_USER'] ?? '';
+  return `cli:${asRoot && /^[\w][\w.@$-]{0,63}$/.test(behind) ? behind : userName()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The user has no entry in the list of users.
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+/** The account of this id; refuses an unknown one, and says so when a user name was given for it. */
+export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
+  const account = await records.accounts.find(id);
+  if (account !== undefined) return account;
+  const meant = (await records.accounts.list()).find(({ username, email }) => username === id || email === id);
+  const hint = meant ? `; that is a name of the account ${meant.id}` : "; 'larder account list' lists them";
+  throw new Refusal('account-not-found', `There is no account with the id '${id}'${hint}.`);
+}

@@ -1,0 +1,93 @@
+// larder token issue
+import { isChannelGlob } from '#domain/channel.ts';
+import { namespaces, packageTypes, type PackageType } from '#domain/namespace.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import { isPermission, permissions } from '#domain/permission.ts';
+import type { PackageSelector } from '#domain/selector.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { command, UsageError } from './command.ts';
+import { accountOf, withStore } from './store.ts';
+
+export const tokenIssue = command({
+  name: 'token issue',
+  summary: 'Issue a token of an account.',
+  description:
+    'The token stands alone on the standard output, ready for the header Authorization: Macaroon TOKEN. ' +
+    'It allows whatever the account may do, unless permissions, channels or packages narrow it.',
+  options: {
+    account: { type: 'string', value: 'ID', summary: 'The account that it is for.', required: true },
+    permission: { type: 'string', value: 'P', summary: 'What it allows.', repeated: true, choices: permissions },
+    channel: {
+      type: 'string',
+      value: 'C',
+      summary: 'A channel that it may release to, such as latest/edge or */edge.',
+      repeated: true,
+    },
+    package: {
+      type: 'string',
+      value: 'TYPE:NAME',
+      summary: 'A package that it is good for, such as snap:hello.',
+      repeated: true,
+    },
+    ttl: {
+      type: 'integer',
+      value: 'SECONDS',
+      summary: 'How long it lasts; otherwise a year.',
+      minimum: 10,
+      maximum: 31_536_000,
+    },
+    description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
+  },
+  examples: [
+    'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',
+    "larder token issue --account ci --permission package-manage-revisions --package snap:hello --ttl 3600 --description 'nightly builds'",
+  ],
+
+  run({ options, data, json, world }) {
+    const { account, ttl, description } = options;
+    if ((description?.length ?? 0) > 1024) throw new UsageError('--description has at most 1024 characters');
+    const request = {
+      accountId: account,
+      permissions: unlessEmpty(options.permission.filter(isPermission)),
+      channels: unlessEmpty(options.channel.map(channelGlob)),
+      packages: unlessEmpty(options.package.map(selector)),
+      description,
+      ttl,
+    };
+    return withStore({ data, world }, async ({ records, authority, latestTime, now, actor }) => {
+      const { username } = await accountOf(records, account);
+      // It begins at the latest time that the store has seen, or the store would not take it as valid yet.
+      const clock = await timeKeeper(records, latestTime, now);
+      const { token, sessionId, validUntil } = await authority.issue(request, { actor, action: 'token issue' });
+      const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
+      if (!json) world.stderr.write([about, clock.problem(), ''].filter((line) => line !== undefined).join('\n'));
+      return {
+        text: token,
+        json: { macaroon: token, 'session-id': sessionId, 'valid-until': validUntil },
+      };
+    });
+  },
+});
+
+/** An empty list would allow nothing; without the option nothing is narrowed. */
+const unlessEmpty = <Item>(list: Item[]): Item[] | null => (list.length === 0 ? null : list);
+
+function channelGlob(text: string): string {
+  if (isChannelGlob(text)) return text;
+  throw new UsageError(`--channel is a channel, such as latest/edge or */edge, not '${text}'`);
+}
+
+function selector(text: string): PackageSelector {
+  const types: readonly PackageType[] = namespaces.flatMap(packageTypes);
+  const [kind = '', name = ''] = text.split(/:(.*)/s);
+  const type = types.find((known) => known === kind);
+  if (type === undefined) {
+    const meant = nearest(kind, types);
+    const hint = meant === undefined ? `; the types are ${types.join(', ')}` : `; did you mean '${meant}:${name}'?`;
+    throw new UsageError(`--package is TYPE:NAME, such as snap:hello, not '${text}'${hint}`);
+  }
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new UsageError(`--package ${text}: ${problem}`);
+  return { type, name };
+}

@@ -1,0 +1,188 @@
+// larder init
+import t from 'tap';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { lockDirectory } from '#src/appliance.ts';
+import { readConfig } from '#src/config.ts';
+import { folder, newStore, start } from './process.ts';
+import { larder } from './world.ts';
+
+const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
+
+t.test('init makes a store with everything that serving it takes', async (t) => {
+  const data = join(folder(t), 'above', 'data');
+  const { code, out, err } = await larder(`init --data ${data} --admin-email Ops@Example.org --json`);
+  t.strictSame([code, err], [0, '']);
+  t.strictSame(JSON.parse(out), {
+    data,
+    config: join(data, 'larder.toml'),
+    'base-url': 'http://127.0.0.1:8080',
+    listen: '127.0.0.1:8080',
+    'admin-account-id': 'larder-admin',
+    'admin-macaroon-file': join(data, 'admin.macaroon'),
+  });
+  const credential = readFileSync(join(data, 'admin.macaroon'), 'utf8');
+  t.match(credential, /^larder-admin-[A-Za-z0-9_-]{43}\n$/);
+  t.match(readConfig(join(data, 'larder.toml')), {
+    store: { offline_mode: true },
+    auth: {
+      store_admin_id: 'larder-admin',
+      store_admin_macaroon_sha3_384: createHash('sha3-384').update(credential.trim()).digest('hex'),
+    },
+    http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080' },
+    internal: { package_permissions: true },
+  });
+  const { accounts } = JSON.parse((await larder(`account list --data ${data} --json`)).out) as { accounts: unknown[] };
+  t.match(accounts, [
+    {
+      id: 'larder-admin',
+      username: 'admin',
+      'display-name': 'Store administrator',
+      email: 'ops@example.org',
+      roles: ['store-admin'],
+    },
+  ]);
+});
+
+t.test('nobody but the owner can read what init makes, and nobody can write the keys', async (t) => {
+  const data = join(folder(t), 'data');
+  const { code, out, err } = await start(t, ['init', '--data', data]).ended;
+  t.strictSame([code, err], [0, '']);
+  t.match(out, /^The store in .* is made; 'larder serve --data .*' serves it at http:\/\/127\.0\.0\.1:8080, on /);
+  t.notMatch(out, readFileSync(join(data, 'admin.macaroon'), 'utf8').trim(), 'the credential itself is not shown');
+  t.equal(mode(data), '700');
+  t.strictSame(Object.fromEntries(readdirSync(data).map((name) => [name, mode(join(data, name))])), {
+    'admin.macaroon': '600',
+    'larder.db': '600',
+    'larder.toml': '600',
+    'master.key': '400',
+    'site.key': '400',
+    'store.lock': '600',
+  });
+  t.not(readFileSync(join(data, 'site.key'), 'utf8'), readFileSync(join(data, 'master.key'), 'utf8'));
+});
+
+t.test('where the server listens follows from the base URL, unless it is said', async (t) => {
+  const cases: [string, string, string][] = [
+    ['', 'http://127.0.0.1:8080', '127.0.0.1:8080'],
+    ['--base-url http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1:9000'],
+    ['--base-url https://store.example.org', 'https://store.example.org', '127.0.0.1:8080'],
+    ['--base-url http://store.example.org --listen 0.0.0.0:80', 'http://store.example.org', '0.0.0.0:80'],
+    ['--listen [::1]:8081', 'http://127.0.0.1:8080', '[::1]:8081'],
+  ];
+  for (const [options, baseUrl, listen] of cases) {
+    const { data } = await newStore(t, options);
+    t.match(readConfig(join(data, 'larder.toml')).http, { base_url: baseUrl, listen }, options);
+  }
+});
+
+t.test('wrong options are refused before anything is made', async (t) => {
+  const data = join(folder(t), 'data');
+  const cases: [string, RegExp][] = [
+    ['--base-url http://store/path', /^larder: --base-url: expected .*did you mean "http:\/\/store"\?/],
+    ['--base-url store.example.org', /^larder: --base-url: expected /],
+    ['--listen 8080', /^larder: --listen: expected HOST:PORT/],
+    ['--admin-email admin', /^larder: --admin-email is an e-mail address, not 'admin'/],
+  ];
+  for (const [options, said] of cases) {
+    t.match(await larder(`init --data ${data} ${options}`), { code: 2, out: '', err: said });
+    t.throws(() => statSync(data), { code: 'ENOENT' });
+  }
+});
+
+t.test('a directory with a store, or with anything else, is left as it is', async (t) => {
+  const { data } = await newStore(t);
+  const files = () => readdirSync(data).map((name) => [name, readFileSync(join(data, name), 'hex')]);
+  const before = files();
+  const again = await larder(`init --data ${data} --json`);
+  t.match([again.code, JSON.parse(again.err)], [1, { code: 'store-exists', error: /there is a store in .* already/ }]);
+
+  renameSync(join(data, 'larder.toml'), join(data, '../larder.toml'));
+  const damaged = await larder(`init --data ${data}`);
+  t.match(damaged, { code: 1, err: /holds parts of a store but no larder\.toml; put that file back/ });
+  renameSync(join(data, '../larder.toml'), join(data, 'larder.toml'));
+  t.strictSame(files(), before);
+
+  const other = folder(t);
+  for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(other, name), '');
+  const refused = await larder(`init --data ${other}`);
+  t.match(refused, {
+    code: 1,
+    err: /^larder: .* is not empty \(a, b, c, …\); a store needs a directory of its own\n$/,
+  });
+  t.strictSame(readdirSync(other), ['a', 'b', 'c', 'd']);
+  t.match(await larder(`init --data ${join(other, 'a')}`), { code: 1, err: / is not a directory\n$/ });
+  t.match(await larder(`init --data ${join(other, 'a/b')}`), { code: 1, err: /^larder: cannot make the directory / });
+});
+
+t.test('an empty directory will do, also a fresh file system, and is closed to others', async (t) => {
+  const data = folder(t);
+  chmodSync(data, 0o755);
+  mkdirSync(join(data, 'lost+found'));
+  t.match(await larder(`init --data ${data}`), { code: 0 });
+  t.equal(mode(data), '700');
+});
+
+t.test('after an init that was interrupted, wherever it was, another one makes the store', async (t) => {
+  const steps = ['larder.toml.init', 'site.key', 'master.key', 'larder.db', 'admin.macaroon'];
+  for (let done = 0; done <= steps.length; done++) {
+    const { data } = await newStore(t);
+    const keys = readFileSync(join(data, 'site.key'), 'utf8');
+    renameSync(join(data, 'larder.toml'), join(data, 'larder.toml.init'));
+    for (const step of steps.slice(done)) rmSync(join(data, step));
+    if (done > 0) {
+      t.match(await larder(`serve --data ${data}`), { code: 1, err: /there is no such file; 'larder init' makes one/ });
+    }
+    t.match(await larder(`init --data ${data} --base-url http://second:80${done}`), { code: 0, err: '' });
+    t.notOk(readdirSync(data).includes('larder.toml.init'));
+    t.not(readFileSync(join(data, 'site.key'), 'utf8'), keys, 'with keys of its own');
+    t.equal(readConfig(join(data, 'larder.toml')).http.base_url, `http://second:80${done}`);
+    t.match(await larder(`account list --data ${data}`), { code: 0, out: /larder-admin/ });
+  }
+});
+
+t.test('an init that is killed leaves nothing that stops the next one', async (t) => {
+  for (const wait of [300, 380]) {
+    const data = join(folder(t), 'data');
+    const { child, ended } = start(t, ['init', '--data', data]);
+    setTimeout(() => child.kill('SIGKILL'), wait);
+    const { code } = await ended;
+    const again = await larder(`init --data ${data}`);
+    if (code === 0) t.match(again, { err: /there is a store in/ });
+    else t.ok(again.code === 0 || /there is a store in/.test(again.err), again.err);
+  }
+});
+
+t.test('while one init is at work another one is refused', async (t) => {
+  const data = folder(t);
+  const other = lockDirectory(data);
+  t.match(await larder(`init --data ${data}`), { code: 3, err: / is in use by another larder\n$/ });
+  other.close();
+  t.match(await larder(`init --data ${data}`), { code: 0 });
+});
+
+const asRoot = process.getuid?.() === 0 ? {} : { skip: 'only root can give files away' };
+
+t.test('what root makes in a directory of another user belongs to that user', asRoot, async (t) => {
+  const data = folder(t);
+  chownSync(data, 1234, 1234);
+  const { code, err } = await start(t, ['init', '--data', data]).ended;
+  t.strictSame([code, err], [0, '']);
+  const create = ['account', 'create', '--data', data, '--email', 'ada@example.org', '--username', 'ada'];
+  t.match(await start(t, [...create, '--display-name', 'Ada']).ended, { code: 0 });
+  for (const name of readdirSync(data)) {
+    const { uid, gid } = statSync(join(data, name));
+    t.strictSame([uid, gid], [1234, 1234], name);
+  }
+});

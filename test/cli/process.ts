@@ -1,0 +1,96 @@
+// larder as a process of its own, and stores in directories of their own.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { larder, type Outcome } from './world.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+interface Test {
+  teardown(work: () => unknown): void;
+}
+
+/** A folder for one test. */
+export function folder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'larder-cli-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export interface NewStore {
+  data: string;
+  /** Runs a command on this store, within the test's own process. */
+  larder(line: string): Promise<Outcome>;
+  /** The same with --json; what it answers, or what it says of its failure. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  json(line: string): Promise<any>;
+}
+
+/** A store as init makes it. */
+export async function newStore(t: Test, options = ''): Promise<NewStore> {
+  const data = join(folder(t), 'data');
+  const store: NewStore = {
+    data,
+    larder: (line) => larder(line, { env: { LARDER_DATA: data } }),
+    async json(line) {
+      const { out, err } = await store.larder(`${line} --json`);
+      return JSON.parse(out === '' ? err : out) as unknown;
+    },
+  };
+  const made = await store.larder(`init ${options}`);
+  if (made.code !== 0) throw new Error(made.err);
+  return store;
+}
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  ended: Promise<Ended>;
+  /** What has been written to the standard error. */
+  err(): string;
+  /** Resolves when the standard error has something that matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Starts larder as a process; it is killed at the end of the test. */
+export function start(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const said = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...said }));
+  const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = pattern.exec(said.err);
+      if (found) return found;
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended without it: ${said.err}`);
+      await Promise.race([once(child.stderr, 'data'), ended]);
+    }
+  };
+  return { child, ended, says, err: () => said.err };
+}
+
+export interface Serving extends Running {
+  url: string;
+}
+
+/** Serves a store on a free port, until it is ready. */
+export async function serve(t: Test, data: string, ...args: string[]): Promise<Serving> {
+  const running = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0', ...args]);
+  const [, url = ''] = await running.says(/"url":"([^"]+)"/);
+  const { status } = await fetch(`${url}/readyz`);
+  if (status !== 200) throw new Error(`it answers ${status}`);
+  return { ...running, url };
+}

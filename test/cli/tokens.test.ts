@@ -1,0 +1,100 @@
+// larder token issue
+import t from 'tap';
+import { openStore } from '#src/appliance.ts';
+import { newStore } from './process.ts';
+
+interface Issued {
+  macaroon: string;
+  'session-id': string;
+  'valid-until': string;
+}
+
+t.test('a token stands alone on the standard output, so that a script can take it', async (t) => {
+  const { larder } = await newStore(t);
+  const { code, out, err } = await larder('token issue --account larder-admin');
+  t.equal(code, 0);
+  t.match(out, /^[A-Za-z0-9_-]{100,}\n$/);
+  t.match(err, /^A token of larder-admin \(admin\), valid until \d{4}-\S+Z; its session is [0-9a-f-]{36}\.\n$/);
+});
+
+t.test('it is narrowed by what is asked for, and not otherwise', async (t) => {
+  const { data, json, larder } = await newStore(t);
+  const whole = (await json('token issue --account larder-admin')) as Issued;
+  t.same(Object.keys(whole), ['macaroon', 'session-id', 'valid-until']);
+  const narrow = (await json(
+    'token issue --account larder-admin --permission package-view --permission package-manage-releases ' +
+      '--channel edge --channel */beta --package snap:hello --package charm:hello --ttl 60 --description builds',
+  )) as Issued;
+  t.match((await larder('token issue --account larder-admin --json')).err, /^$/);
+
+  const { authority, records, close } = await openStore({ directory: data });
+  t.teardown(close);
+  t.match(await authority.authenticate([whole.macaroon]), {
+    accountId: 'larder-admin',
+    storeAdministrator: true,
+    sessionId: whole['session-id'],
+    permissions: null,
+    channels: null,
+    packages: null,
+  });
+  const principal = await authority.authenticate([narrow.macaroon]);
+  t.match(principal, {
+    permissions: ['package-view', 'package-manage-releases'],
+    channels: [['edge', '*/beta']],
+    packages: [
+      [
+        { type: 'snap', name: 'hello' },
+        { type: 'charm', name: 'hello' },
+      ],
+    ],
+  });
+  const kept = await records.macaroons.list('larder-admin', new Date().toISOString(), false);
+  const life = ({ validSince, validUntil }: { validSince: string; validUntil: string }) =>
+    Date.parse(validUntil) - Date.parse(validSince);
+  t.strictSame(kept.map((macaroon) => [macaroon.description, life(macaroon)]).slice(0, 2), [
+    [null, 365 * 24 * 3600_000],
+    ['builds', 60_000],
+  ]);
+});
+
+t.test('a wrong word is refused with the right one', async (t) => {
+  const { larder } = await newStore(t);
+  const cases: [string, string][] = [
+    ['--permission package-mange', "--permission cannot be 'package-mange'; did you mean 'package-manage'?"],
+    [
+      '--permission package-view-revision',
+      "--permission cannot be 'package-view-revision'; did you mean 'package-view-revisions'?",
+    ],
+    ['--channel a/b/c/d', "--channel is a channel, such as latest/edge or */edge, not 'a/b/c/d'"],
+    [
+      '--package hello',
+      "--package is TYPE:NAME, such as snap:hello, not 'hello'; the types are bin, charm, bundle, snap, rock, sdk, rockcraft, snapcraft, charmcraft, sourcecraft",
+    ],
+    ['--package snp:hello', "--package is TYPE:NAME, such as snap:hello, not 'snp:hello'; did you mean 'snap:hello'?"],
+    ['--package snap:-', "--package snap:-: A package name has 2 to 40 characters; '-' has 1."],
+    ['--ttl 9', "--ttl is a whole number from 10 to 31536000, not '9'"],
+  ];
+  for (const [options, said] of cases) {
+    const { code, err } = await larder(`token issue --account larder-admin ${options}`);
+    t.strictSame([code, err.split('\n')[0]], [2, `larder: ${said}`]);
+  }
+  t.match(await larder(`token issue --account larder-admin --description ${'x'.repeat(1025)}`), { code: 2 });
+  t.match(await larder('token issue --account nobody'), { code: 1, err: /There is no account with the id 'nobody'/ });
+});
+
+t.test('with a clock that was set back it begins at the latest time seen, and the problem is said', async (t) => {
+  const { data, larder } = await newStore(t);
+  const later = new Date(Date.now() + 3 * 24 * 3600_000).toISOString();
+  const store = await openStore({ directory: data });
+  const entry = { at: later, actor: 'test', action: 'test', object: 'clock' };
+  await store.records.change(entry, (tx) => tx.appliance.set('latest-time', later));
+  await store.close();
+  const { out, err } = await larder('token issue --account larder-admin --ttl 3600');
+  t.match(
+    err,
+    /\nThe clock says .*, more than a day before the time at which larder last ran, .*'larder clock accept'/,
+  );
+  const { authority, close } = await openStore({ directory: data, now: () => new Date(later) });
+  t.teardown(close);
+  t.match(await authority.authenticate([out.trim()]), { accountId: 'larder-admin' });
+});

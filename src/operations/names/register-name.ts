@@ -1,7 +1,7 @@
 import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { defaultType, packageTypes, type PackageType } from '#domain/namespace.ts';
+import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';

@@ -20,7 +20,12 @@ const part = (content: string, head = 'form-data; name="binary"; filename="x"'):
   `--${boundary}\r\nContent-Disposition: ${head}\r\nContent-Type: application/octet-stream\r\n\r\n${content}\r\n`;
 const form = (content: string): string => `${part(content)}--${boundary}--\r\n`;
 
-const send = async (store: TestAppliance, body: BodyInit | null, headers: Record<string, string> = {}, path = '/unscanned-upload/') => {
+const send = async (
+  store: TestAppliance,
+  body: string | Blob | ReadableStream,
+  headers: Record<string, string> = {},
+  path = '/unscanned-upload/',
+) => {
   const response = await fetch(store.url + path, {
     method: 'POST',
     headers,

@@ -18,7 +18,9 @@ const { env, stdin, stdout, stderr } = process;
 const world = { env, stdin, stdout, stderr };
 
 process.umask(0o077);
-process.exitCode = await start(options.data, options.listen);
+const code = await start(options.data, options.listen);
+// Whatever is still under way when the server ends at once ends with it.
+stdout.write('', () => stderr.write('', () => process.exit(code)));
 
 async function start(data: string, listen: string): Promise<number> {
   const configuration = join(data, 'larder.toml');
@@ -66,13 +68,13 @@ function quoted(path: string): string {
 
 /** Whether something listens there already. */
 function taken(listen: string): Promise<boolean> {
-  const { hostname, port } = new URL(`http://${listen}`);
+  const [, host = '', port] = /^(.*):(.*)$/.exec(listen) ?? [];
   const probe = createServer();
   return new Promise((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve(true) : reject(error),
     );
-    probe.listen({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), exclusive: true }, () =>
+    probe.listen({ host: host.replace(/^\[|\]$/g, ''), port: Number(port), exclusive: true }, () =>
       probe.close(() => resolve(false)),
     );
   });

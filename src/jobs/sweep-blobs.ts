@@ -1,0 +1,24 @@
+// Content that no record needs is removed: what a sudden stop left behind between storing it and recording it,
+// and icons that newer revisions have replaced.
+import type { Blobs } from '#blobs/blobs.ts';
+import { after, days, hours, type Now } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import type { Job } from './runner.ts';
+
+/** Content younger than this may be on its way into the records. */
+const grace = hours(1);
+
+export const sweepBlobs = (records: Records, blobs: Blobs, now: Now): Job => ({
+  name: 'sweep-blobs',
+  every: days(1),
+
+  async run() {
+    const before = after(now(), -grace);
+    let swept = 0;
+    for await (const { sha3_384, storedAt } of blobs.list()) {
+      if (storedAt >= before || (await records.uploads.needsContent(sha3_384))) continue;
+      if (await blobs.remove(sha3_384, { storedBefore: before })) swept++;
+    }
+    return { swept };
+  },
+});

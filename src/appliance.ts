@@ -16,12 +16,16 @@ import { seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { createIdentity } from '#identity/identity.ts';
+import { identityOperations } from '#identity/operations.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
+import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
+import { createDischarger } from '#macaroons/discharger.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { operations } from '#operations/index.ts';
@@ -165,10 +169,16 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const clock = await timeKeeper(known, store.latestTime, now);
     const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
 
+    const { siteKey, latestTime: latest, dischargerKeys } = store;
+    const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
+    const identity = createIdentity({ records: known, siteKey, now });
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
       authority,
+      discharger,
+      identity,
       blobs,
       signer,
       masterKey: () => masterKey,
@@ -191,11 +201,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     });
     let current = build();
 
-    const server = createServer({ operations, services, checkAnswers: options.checkAnswers ?? false });
+    const server = createServer({ operations: [...operations, ...identityOperations], services, checkAnswers: options.checkAnswers ?? false });
     const url = await listen(server, options.listen ?? config.http.listen);
     const jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
+        sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
         clock.job,
@@ -231,6 +242,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       async stop() {
         log.info('stopping');
         clearTimeout(ballast);
+        identity.interactions.close();
         await close(server);
         await jobs.stop();
         const stopping = queue.stop();

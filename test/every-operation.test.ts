@@ -132,7 +132,8 @@ t.test('every operation', async (t) => {
   });
 
   await t.test('a body that is none is refused with a 4xx', async (t) => {
-    for (const op of ours.filter(({ body }) => body !== undefined)) {
+    // An exchange looks at nothing before it has a login.
+    for (const op of ours.filter(({ body, access }) => body !== undefined && access.inPayload === undefined)) {
       for (const [content, status] of [['{', 400], ['nonsense', 400], ['"text"', 400], ['null', 400]] as const) {
         const reply = await fetch(store.url + pathOf(op, subject), {
           method: op.method,
@@ -198,7 +199,9 @@ t.test('every operation', async (t) => {
       }
       t.equal(prefixed.headers.get('x-view-name'), `larder.${op.name}`, about(op));
       t.equal(prefixed.status, plain.status, about(op));
-      t.same(prefixed.body, plain.body, about(op));
+      // Whoever asks for something to log in with gets a new one each time.
+      if ('macaroon' in Object(plain.body)) t.type(prefixed.body.macaroon, 'string', about(op));
+      else t.same(prefixed.body, plain.body, about(op));
     }
   });
 

@@ -9,9 +9,10 @@ import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
 import { clientAddress, proxies } from './address.ts';
-import { answer, json, type Exchange, type Sent } from './answer.ts';
+import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
+import { refused, type ErrorFamily } from './refusals.ts';
 import type { Services } from './services.ts';
 
 /** The newest version of the interface that is implemented. */
@@ -58,9 +59,10 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
       throw new Refusal('method-not-allowed', `This address takes ${allowed}, not ${ctx.method}.`);
     }
     ctx.state['operation'] = op.name;
+    ctx.state['errors'] = op.errors;
     const exchange = ctx.state['exchange'] as Exchange;
     exchange.params = layer.params(ctx.path, layer.captures(ctx.path));
-    exchange.query = queryOf(ctx.querystring);
+    exchange.query = members(ctx.querystring, 'The query');
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
@@ -105,12 +107,12 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
     sent = ctx.state['sent'] as Sent;
   } catch (error) {
     failure = error;
-    sent = refused(error, ctx.state['allow'] as string | undefined);
+    const family = (ctx.state['errors'] as ErrorFamily | undefined) ?? 'publisher';
+    sent = refused(error, family, ctx.state['allow'] as string | undefined);
   }
   const operation = (ctx.state['operation'] as string | undefined) ?? 'none';
   const { res } = ctx;
-  for (const [name, value] of Object.entries(everyAnswer(requestId, operation))) res.setHeader(name, value);
-  const aborted = await send(ctx.req, res, sent);
+  const aborted = await send(ctx.req, res, { ...sent, headers: { ...sent.headers, ...everyAnswer(requestId, operation) } });
   const line = {
     request: requestId,
     operation,
@@ -154,32 +156,6 @@ async function send(request: IncomingMessage, response: ServerResponse, { status
 const hasBody = (request: IncomingMessage): boolean =>
   'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
 
-/** What a refused or failed call is told. */
-function refused(error: unknown, allow: string | undefined): Sent {
-  const refusal = error instanceof Refusal ? error : undefined;
-  const body = {
-    'error-list': [
-      refusal === undefined
-        ? { code: 'internal-error', message: 'Something went wrong on the server; its log has the details under this x-request-id.' }
-        : { code: refusal.code, message: refusal.message },
-    ],
-    // Web front ends know by these two that a login is due.
-    ...(refusal?.code === 'macaroon-authorization-required' && {
-      Code: 'macaroon discharge required',
-      Message: 'discharge required',
-    }),
-  };
-  return {
-    status: refusal?.status ?? 500,
-    headers: {
-      ...json,
-      ...(refusal?.retryAfter !== undefined && { 'retry-after': String(refusal.retryAfter) }),
-      ...(allow !== undefined && { allow }),
-    },
-    body: JSON.stringify(body),
-  };
-}
-
 /** What the HTTP parser lets pass although no honest client sends it. */
 function refuseTricks(request: IncomingMessage): void {
   const { url = '', rawHeaders } = request;
@@ -201,17 +177,6 @@ function refuseTricks(request: IncomingMessage): void {
     }
   }
   if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
-}
-
-/** The members of a query; one that is given twice is refused, because two readers would take different ones. */
-function queryOf(text: string): Record<string, string> {
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
-  if (text === '') return query;
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (name in query) throw new Refusal('api-error', `The query names '${name.slice(0, 100)}' twice.`);
-    query[name] = value;
-  }
-  return query;
 }
 
 /** Answers a request that the parser could not read, as far as the connection still takes an answer. */

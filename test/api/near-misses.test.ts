@@ -41,7 +41,8 @@ t.test('no body breaks an operation', async (t) => {
         if (status >= 300 && status < 400) throw new Error(`a redirect: ${status}`);
         if (status >= 500 && !sealed) throw new Error(`${status}: ${answer}; ${store.log.at(-1) ?? ''}`);
         if (status >= 400 && !sealed) {
-          const { 'error-list': errors } = JSON.parse(answer) as { 'error-list': { code: string; message: string }[] };
+          const { 'error-list': ours, error_list: others } = JSON.parse(answer) as Record<string, { message: string }[]>;
+          const errors = ours ?? others ?? [];
           if (!errors[0] || !/.{8,}/.test(errors[0].message)) throw new Error(`no sentence: ${answer}`);
           if (errors[0].message.length > 2000) throw new Error(`a message of ${errors[0].message.length} characters`);
         }

@@ -30,11 +30,7 @@ export interface ServerOptions {
 
 /** Builds the server; the caller listens. */
 export function createServer({ operations, services, checkAnswers }: ServerOptions): Server {
-  const router = new Router({ strict: true, sensitive: true });
-  for (const op of [...operations].sort(moreLiteralFirst)) {
-    router.register(op.path, [op.method], () => undefined, { name: op.name });
-  }
-  const declared = new Map(operations.map((op) => [op.name, op]));
+  const places = findPlaces(operations);
 
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection is in its log line
@@ -44,24 +40,19 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
   });
   app.use(async (ctx) => {
     const current = services();
-    const layers = router.match(ctx.path, ctx.method).path.filter(({ name }) => {
-      const op = declared.get(name ?? '');
-      return op !== undefined && isThere(op, current, ctx.state['prefixed'] === true);
-    });
-    // The most literal path decides: `DELETE /v1/tokens/whoami` is about no package called whoami.
-    const here = layers.filter(({ path }) => path === layers[0]?.path);
-    const layer = here.find(({ methods }) => methods.includes(ctx.method));
-    const op = declared.get(layer?.name ?? '');
-    if (here.length === 0) throw nothingHere(ctx.path);
-    if (layer === undefined || op === undefined) {
-      const allowed = [...new Set(here.flatMap(({ methods }) => methods))].sort().join(', ');
-      ctx.state['allow'] = allowed;
-      throw new Refusal('method-not-allowed', `This address takes ${allowed}, not ${ctx.method}.`);
+    const prefixed = ctx.state['prefixed'] === true;
+    const place = places(ctx.path, (op) => isThere(op, current, prefixed));
+    if (place === undefined) throw nothingHere(ctx.path);
+    const op = place.operations.find(({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'));
+    if (op === undefined) {
+      const methods = place.operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      ctx.state['allow'] = methods.sort().join(', ');
+      throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${ctx.method}.`);
     }
     ctx.state['operation'] = op.name;
     ctx.state['errors'] = op.errors;
     const exchange = ctx.state['exchange'] as Exchange;
-    exchange.params = layer.params(ctx.path, layer.captures(ctx.path));
+    exchange.params = place.params;
     exchange.query = members(ctx.querystring, 'The query');
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
@@ -80,6 +71,34 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
     refuseUnread(error, socket as Socket, services().newId.uuid());
   });
   return server;
+}
+
+/** What is declared at an address, one operation a method. */
+interface Place {
+  operations: Operation[];
+  params: Record<string, string>;
+}
+
+/**
+ * Finds what is declared at an address. Addresses without parameters, those of every gateway's calls among them, are
+ * found by their name; the others are matched, and the most literal one decides: `DELETE /v1/tokens/whoami` is about
+ * no package called whoami.
+ */
+function findPlaces(operations: Operation[]): (path: string, isThere: (op: Operation) => boolean) => Place | undefined {
+  const byPath = Map.groupBy([...operations].sort(moreLiteralFirst), ({ path }) => path);
+  const router = new Router({ strict: true, sensitive: true });
+  for (const [path, [first]] of byPath) {
+    if (path.includes(':') && first !== undefined) router.register(path, [first.method], () => undefined);
+  }
+  return (path, isThere) => {
+    const exact = path.includes(':') ? [] : (byPath.get(path) ?? []).filter(isThere);
+    if (exact.length > 0) return { operations: exact, params: {} };
+    for (const layer of router.match(path, '').path) {
+      const found = (byPath.get(String(layer.path)) ?? []).filter(isThere);
+      if (found.length > 0) return { operations: found, params: layer.params(path, layer.captures(path)) };
+    }
+    return undefined;
+  };
 }
 
 /** One request from its first header to its log line. */

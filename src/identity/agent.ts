@@ -1,7 +1,7 @@
 // Agents: programs that log in by proving that they hold a key.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { noSuchAgent } from '#macaroons/discharger.ts';
+import { keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
 import { protocolVersion } from './bakery.ts';
 
 export const agentLogin = operation({
@@ -19,9 +19,9 @@ export const agentLogin = operation({
   async handle({ query, records, identity, discharger, request }) {
     const { did, username } = query;
     const interaction = identity.interactions.find(did);
-    const publicKey = query['public-key'].replaceAll(' ', '+'); // a plus sign that was not escaped arrives as a space
+    const publicKey = keyFromText(query['public-key'].replaceAll(' ', '+')); // a plus sign may arrive unescaped
     const agent = await records.agents.find(username);
-    if (agent?.publicKey !== publicKey) throw noSuchAgent();
+    if (publicKey === undefined || agent?.publicKey !== publicKey) throw noSuchAgent();
     const version = protocolVersion(request) || 1;
     return { macaroon: await discharger.startAgentLogin({ username, publicKey, login: interaction.id }, version) };
   },

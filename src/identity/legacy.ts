@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { anyone } from '#api/access.ts';
 import { json } from '#api/answer.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { bytesFromBase64, noSuchAgent } from '#macaroons/discharger.ts';
+import { bytesFromBase64, keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { asks, protocolVersion } from './bakery.ts';
 import { loginPage, orSaidWhy } from './login-page.ts';
@@ -51,7 +51,8 @@ export const agentLoginLegacy = operation({
     const { username } = body;
     const agent = await records.agents.find(username);
     const account = agent && (await records.accounts.find(agent.accountId));
-    if (account === undefined || agent?.publicKey !== body.public_key) throw noSuchAgent();
+    if (agent === undefined || account === undefined) throw noSuchAgent();
+    if (agent.publicKey !== keyFromText(body.public_key)) throw noSuchAgent();
     const interaction = identity.interactions.find(query.did);
     const proof = proofIn(request);
     if (proof === undefined) {

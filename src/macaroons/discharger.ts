@@ -140,6 +140,12 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
   };
 }
 
+/** A public key in the one spelling in which keys are kept and compared; undefined when the text is none. */
+export function keyFromText(text: string): string | undefined {
+  const key = readKeyText(text);
+  return key && keyText(key);
+}
+
 /** One answer to an unknown name, a wrong key and a stale proof. */
 export const noSuchAgent = (): Refusal =>
   new Refusal('permission-required', 'There is no agent of this name with this key, or its login took too long.');

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
@@ -144,7 +144,7 @@ t.test('a snap is published on an isolated host, and a key request carried away'
 });
 
 /** The verifier that links snapd's library; nothing, and the test skipped, where Go or its packages are not installed. */
-async function buildJudge(t: Tap): Promise<string | undefined> {
+async function buildJudge(t: Test): Promise<string | undefined> {
   const sources = '/usr/share/gocode/src/github.com/snapcore/snapd/asserts';
   if (!existsSync('/usr/bin/go') || !existsSync(sources)) {
     t.skip('not installed: golang-go, golang-github-snapcore-snapd-dev');
@@ -158,9 +158,4 @@ async function buildJudge(t: Tap): Promise<string | undefined> {
     env: { PATH: '/usr/bin:/bin', HOME: folder, GOCACHE: cache },
   });
   return judge;
-}
-
-interface Tap {
-  skip(why: string): unknown;
-  teardown(work: () => unknown): void;
 }

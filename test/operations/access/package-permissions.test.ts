@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { startStore, type Attenuated, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -75,6 +78,34 @@ t.test('no permission is asked for, but the restriction to packages binds', asyn
   t.same(await ask('bob', [open, hidden], { packages: [] }), []);
   t.same(await ask('root', [open, hidden], { permissions: ['store-view'] }), [entry(open, true), entry(hidden, true)]);
   t.same(await ask('root', [open, hidden], { permissions: ['package-view'] }), [entry(open, false)], 'an administrator acts as one when the token allows it');
+});
+
+t.test('what is changed, here or by another process, is told at once', async (t) => {
+  const store = await startStore(t);
+  const { open, hidden } = await withSnaps(store);
+  const ask = asker(store);
+  const { records } = store.beside;
+  const at = store.clock.now.toISOString();
+  const bob = await store.as('bob');
+  const elsewhere = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => elsewhere.close());
+  const told = async (): Promise<unknown> =>
+    (await bob.post(path, { filters: [open, hidden].map((id) => ({ type: 'snap', id })) })).body.packages;
+  for (let turn = 0; turn < 20; turn++) {
+    t.same(await told(), [entry(open, false)]);
+    await addCollaborator(store, hidden, 'bob');
+    t.same(await told(), [entry(open, false), entry(hidden, true)]);
+    elsewhere.prepare('DELETE FROM collaborators WHERE account_id = ?').run(store.ids.bob);
+    t.same(await told(), [entry(open, false)]);
+    await (await store.as('ada')).patch('/v1/snap/hidden', { private: false });
+    t.same(await told(), [entry(open, false), entry(hidden, false)]);
+    await (await store.as('ada')).patch('/v1/snap/hidden', { private: true });
+  }
+  await records.change({ at, actor: 'test', action: 'role', object: 'account/bob' }, (tx) => tx.accounts.makeStoreAdministrator(store.ids.bob, at));
+  t.same(await told(), [entry(open, true), entry(hidden, true)]);
+  await (await store.as('ada')).delete('/v1/snap/open');
+  t.same(await told(), [entry(hidden, true)]);
+  t.same(await ask('ada', [open, hidden]), [entry(hidden, true)]);
 });
 
 t.test('a body that is wrong is refused', async (t) => {

@@ -57,6 +57,7 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
+  const serve = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
   const server = createHttpServer(
     {
       maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
@@ -65,8 +66,12 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
       keepAliveTimeout: 75_000,
       requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
     },
-    app.callback() as (request: IncomingMessage, response: ServerResponse) => void,
+    serve,
   );
+  server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
+  server.on('connect', (_request, socket) => {
+    sayNo(socket as Socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
+  });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     refuseUnread(error, socket as Socket, services().newId.uuid());
   });
@@ -204,12 +209,17 @@ function refuseUnread(error: Error & { code?: string }, socket: Socket, requestI
     socket.destroy();
     return;
   }
-  const [status, code, message] =
+  const words: [string, string, string] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', 'header-too-large', 'The headers are larger than 72 KiB.']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
         : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
+  sayNo(socket, words, requestId);
+}
+
+/** Answers where there is nothing but a connection to answer with, and ends it. */
+function sayNo(socket: Socket, [status, code, message]: [string, string, string], requestId: string): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = {
     ...everyAnswer(requestId, 'none'),

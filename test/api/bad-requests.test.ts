@@ -92,6 +92,17 @@ t.test('a request that could be read in two ways is refused', async (t) => {
   nothingHappened(t);
 });
 
+t.test('what HTTP has beside requests is refused or ignored', async (t) => {
+  await expectRefusal(t, 'a tunnel', 405, request('CONNECT other:443'));
+  await expectRefusal(t, 'a trace', 405, request('TRACE /v1/tokens'));
+  await expectRefusal(t, 'a method of its own', 400, request('BREW /v1/tokens'));
+  const upgraded = await raw(store.url, request('GET /v1/tokens/whoami', [authorization, 'Connection: Upgrade', 'Upgrade: websocket']));
+  t.equal(upgraded?.status, 200, 'nobody here changes protocols');
+  const expecting = await raw(store.url, request('GET /v1/tokens/whoami', [authorization, 'Expect: the-unexpected']));
+  t.equal(expecting?.status, 200);
+  nothingHappened(t);
+});
+
 t.test('an honest spelling of the same goes through', async (t) => {
   for (const [target, status] of [
     ['/v1/tokens/whoami', 200],

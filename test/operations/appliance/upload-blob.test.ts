@@ -138,6 +138,16 @@ t.test('an address may hold so many bytes that nobody has claimed, and no more',
   t.match(await from('10.0.0.1', 60 * 1024 + 9), { status: 200 }, 'what is claimed counts no more');
 });
 
+t.test('a disk without room for it is not filled', async (t) => {
+  const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));
+  const before = footprint(store.directory);
+  const reply = await send(store, form('content'), { 'content-type': type });
+  t.match(reply, refused(507, 'insufficient-storage'));
+  t.ok(Number(reply.headers.get('retry-after')) > 0, 'it says when to try again');
+  t.same(footprint(store.directory), before);
+  t.equal((await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).status, 200, 'the rest goes on');
+});
+
 t.test('uploads that are cut off leave nothing', async (t) => {
   const store = await startStore(t);
   const before = footprint(store.directory);

@@ -67,6 +67,14 @@ t.test('the header is written in many ways', async (t) => {
   }
 });
 
+t.test('a token may be large', async (t) => {
+  const store = await startStore(t);
+  const packages = [...Array(400).keys()].map((at) => ({ type: 'snap' as const, name: `a-package-with-a-long-name-${at}` }));
+  const ada = await store.as('ada', { packages });
+  t.ok(ada.token.length > 20_000, `${ada.token.length} characters`);
+  t.equal((await ada.get('/v1/tokens/whoami')).body.packages.length, 400);
+});
+
 t.test('a caveat that the holder adds narrows the token, and is shown', async (t) => {
   const store = await startStore(t);
   const whole = readToken((await store.as('ada', { permissions: ['package-view', 'account-view-packages'] })).token);

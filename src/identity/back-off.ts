@@ -61,7 +61,11 @@ export function createBackOff(now: Now): BackOff {
     const wait = moment - now().getTime();
     if (wait <= 0) return;
     const text =
-      wait > minutes(1) ? `${Math.ceil(wait / minutes(1))} minutes` : `${Math.ceil(wait / seconds(1))} seconds`;
+      wait > minutes(1)
+        ? `${Math.ceil(wait / minutes(1))} minutes`
+        : wait > seconds(1)
+          ? `${Math.ceil(wait / seconds(1))} seconds`
+          : 'a second';
     throw new Refusal(
       'too-many-requests',
       `Too many failed logins; try again in ${text}.`,

@@ -125,7 +125,10 @@ t.test('every operation', async (t) => {
       const pointer = Array.isArray(valid) ? '/0' : '/';
       t.match(
         reply.body,
-        refusal('api-error', new RegExp(`^Additional properties are not allowed \\('unexpected-member' was unexpected\\) at ${pointer}$`)),
+        refusal(
+          'api-error',
+          new RegExp(`^Additional properties are not allowed \\('unexpected-member' was unexpected\\) at ${pointer}$`),
+        ),
         about(op),
       );
     }
@@ -134,7 +137,12 @@ t.test('every operation', async (t) => {
   await t.test('a body that is none is refused with a 4xx', async (t) => {
     // An exchange looks at nothing before it has a login.
     for (const op of ours.filter(({ body, access }) => body !== undefined && access.inPayload === undefined)) {
-      for (const [content, status] of [['{', 400], ['nonsense', 400], ['"text"', 400], ['null', 400]] as const) {
+      for (const [content, status] of [
+        ['{', 400],
+        ['nonsense', 400],
+        ['"text"', 400],
+        ['null', 400],
+      ] as const) {
         const reply = await fetch(store.url + pathOf(op, subject), {
           method: op.method,
           headers: { authorization: `Macaroon ${root.token}`, 'content-type': 'application/json' },
@@ -170,7 +178,11 @@ t.test('every operation', async (t) => {
         const nobodys = await send(bob, op, pathOf(op, { ...subject, brand_account_id: 'E'.repeat(32) }), bodyOf(op));
         t.equal(theirs.status, 404, about(op));
         t.match(theirs.body, refusal('resource-not-found'), about(op));
-        t.same(JSON.parse(JSON.stringify(nobodys.body).replaceAll('E'.repeat(32), store.ids.ada)), theirs.body, about(op));
+        t.same(
+          JSON.parse(JSON.stringify(nobodys.body).replaceAll('E'.repeat(32), store.ids.ada)),
+          theirs.body,
+          about(op),
+        );
       }
     }
   });
@@ -185,7 +197,11 @@ t.test('every operation', async (t) => {
     }
   });
 
-  t.same(footprint(store.directory), { ...before, ...pick(footprint(store.directory), tokens) }, 'nothing was changed by any of this');
+  t.same(
+    footprint(store.directory),
+    { ...before, ...pick(footprint(store.directory), tokens) },
+    'nothing was changed by any of this',
+  );
 
   await t.test('it is there at / and at /publishergw', async (t) => {
     for (const op of ours) {
@@ -210,7 +226,12 @@ t.test('every operation', async (t) => {
       const here = operations.filter(({ path }) => path === op.path).map(({ method }) => method);
       for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'OPTIONS', 'TRACK'] as const) {
         if ((here as string[]).includes(method) || method === 'TRACK') continue;
-        const reply = await send(root, { ...op, method: method as Operation['method'] }, pathOf(op, subject), undefined);
+        const reply = await send(
+          root,
+          { ...op, method: method as Operation['method'] },
+          pathOf(op, subject),
+          undefined,
+        );
         t.equal(reply.status, 405, `${method} ${op.path}`);
         const allowed = (reply.headers.get('allow') ?? '').split(', ');
         t.same(new Set(allowed.filter((one) => one !== 'HEAD')), new Set(here), `${method} ${op.path}: Allow`);

@@ -1,7 +1,6 @@
 // The HTTP server: the only file that knows Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import Router from '@koa/router';
@@ -70,10 +69,10 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
   );
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
   server.on('connect', (_request, socket) => {
-    sayNo(socket as Socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
+    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseUnread(error, socket as Socket, services().newId.uuid());
+    refuseUnread(error, socket, services().newId.uuid());
   });
   return server;
 }
@@ -204,7 +203,7 @@ function refuseTricks(request: IncomingMessage): void {
 }
 
 /** Answers a request that the parser could not read, as far as the connection still takes an answer. */
-function refuseUnread(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+function refuseUnread(error: Error & { code?: string }, socket: Duplex, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -219,7 +218,7 @@ function refuseUnread(error: Error & { code?: string }, socket: Socket, requestI
 }
 
 /** Answers where there is nothing but a connection to answer with, and ends it. */
-function sayNo(socket: Socket, [status, code, message]: [string, string, string], requestId: string): void {
+function sayNo(socket: Duplex, [status, code, message]: [string, string, string], requestId: string): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = {
     ...everyAnswer(requestId, 'none'),

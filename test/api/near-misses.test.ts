@@ -41,7 +41,10 @@ t.test('no body breaks an operation', async (t) => {
         if (status >= 300 && status < 400) throw new Error(`a redirect: ${status}`);
         if (status >= 500 && !sealed) throw new Error(`${status}: ${answer}; ${store.log.at(-1) ?? ''}`);
         if (status >= 400 && !sealed) {
-          const { 'error-list': ours, error_list: others } = JSON.parse(answer) as Record<string, { message: string }[]>;
+          const { 'error-list': ours, error_list: others } = JSON.parse(answer) as Record<
+            string,
+            { message: string }[]
+          >;
           const errors = ours ?? others ?? [];
           if (!errors[0] || !/.{8,}/.test(errors[0].message)) throw new Error(`no sentence: ${answer}`);
           if (errors[0].message.length > 2000) throw new Error(`a message of ${errors[0].message.length} characters`);
@@ -60,16 +63,50 @@ t.test('no query breaks an operation', async (t) => {
   const brand = await addBrand(store, 'ada');
   await ada.post('/v1/snap', { name: 'hello' });
   const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand };
-  const names = ['fields', 'limit', 'revision', 'include-craft-yaml', 'include-collaborations', 'include-inactive', 'upload-id', 'cursor', 'page-size', 'package', 'x', '', '__proto__', 'constructor'];
+  const names = [
+    'fields',
+    'limit',
+    'revision',
+    'include-craft-yaml',
+    'include-collaborations',
+    'include-inactive',
+    'upload-id',
+    'cursor',
+    'page-size',
+    'package',
+    'x',
+    '',
+    '__proto__',
+    'constructor',
+  ];
   const value = fc.oneof(
-    fc.constantFrom('', '0', '-1', '00', '9999999999', '1e9', 'true', 'false', 'null', '%00', '\u0000', 'name,id,,', '*', '__proto__', 'x'.repeat(3000), '\ufeff'),
+    fc.constantFrom(
+      '',
+      '0',
+      '-1',
+      '00',
+      '9999999999',
+      '1e9',
+      'true',
+      'false',
+      'null',
+      '%00',
+      '\u0000',
+      'name,id,,',
+      '*',
+      '__proto__',
+      'x'.repeat(3000),
+      '\ufeff',
+    ),
     fc.string({ unit: 'binary', maxLength: 20 }),
   );
   const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 4 });
   for (const op of operations.filter(({ method, name }) => method === 'GET' && name !== 'wait_token')) {
     await fc.assert(
       fc.asyncProperty(query, async (members) => {
-        const text = members.map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`).join('&');
+        const text = members
+          .map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`)
+          .join('&');
         const response = await fetch(`${store.url}${pathOf(op, subject).split('?')[0] ?? ''}?${text}`, {
           headers: { authorization: `Macaroon ${ada.token}` },
           redirect: 'manual',
@@ -88,22 +125,47 @@ t.test('no path breaks the router', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const segment = fc.oneof(
-    fc.constantFrom('v1', 'snap', 'charm', 'hello', 'tokens', 'brand', 'revisions', 'releases', 'publishergw', 'internal', 'icons', '...', '__proto__', 'toString', '%F0%9F%98%80', ':name', '*', '{x}', '(', ')'),
+    fc.constantFrom(
+      'v1',
+      'snap',
+      'charm',
+      'hello',
+      'tokens',
+      'brand',
+      'revisions',
+      'releases',
+      'publishergw',
+      'internal',
+      'icons',
+      '...',
+      '__proto__',
+      'toString',
+      '%F0%9F%98%80',
+      ':name',
+      '*',
+      '{x}',
+      '(',
+      ')',
+    ),
     fc.string({ unit: 'grapheme-ascii', maxLength: 12 }).map((text) => encodeURIComponent(text)),
     fc.string({ unit: 'binary', maxLength: 8 }).map((text) => encodeURIComponent(text.toWellFormed())),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(segment, { maxLength: 7 }), fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'), async (segments, method) => {
-      const response = await fetch(`${store.url}/${segments.join('/')}`, {
-        method,
-        headers: { authorization: `Macaroon ${ada.token}` },
-        redirect: 'manual',
-        signal: AbortSignal.timeout(5000),
-      });
-      await response.arrayBuffer();
-      if (response.status >= 300 && response.status < 400) throw new Error(`a redirect: ${response.status}`);
-      if (response.status >= 500) throw new Error(`${response.status}; ${store.log.at(-1) ?? ''}`);
-    }),
+    fc.asyncProperty(
+      fc.array(segment, { maxLength: 7 }),
+      fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
+      async (segments, method) => {
+        const response = await fetch(`${store.url}/${segments.join('/')}`, {
+          method,
+          headers: { authorization: `Macaroon ${ada.token}` },
+          redirect: 'manual',
+          signal: AbortSignal.timeout(5000),
+        });
+        await response.arrayBuffer();
+        if (response.status >= 300 && response.status < 400) throw new Error(`a redirect: ${response.status}`);
+        if (response.status >= 500) throw new Error(`${response.status}; ${store.log.at(-1) ?? ''}`);
+      },
+    ),
     { numRuns: runs * 10 },
   );
   t.pass('every path');

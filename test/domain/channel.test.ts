@@ -1,13 +1,22 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { channel, fallback, isChannelGlob, isTrackName, matchesChannel, parseChannel, risks, type Channel } from '#domain/channel.ts';
+import {
+  channel,
+  fallback,
+  isChannelGlob,
+  isTrackName,
+  matchesChannel,
+  parseChannel,
+  risks,
+  type Channel,
+} from '#domain/channel.ts';
 
-const letter = fc.constantFrom(...'abzABZ019');
+const letter = fc.constantFrom(...Array.from('abzABZ019'));
 const joined = (joints: string, most: number) =>
-  fc.array(fc.tuple(fc.constantFrom('', ...joints), letter), { minLength: 1, maxLength: most }).map((parts) =>
-    parts.map(([joint, one], at) => (at === 0 ? one : joint + one)).join(''),
-  );
+  fc
+    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength: most })
+    .map((parts) => parts.map(([joint, one], at) => (at === 0 ? one : joint + one)).join(''));
 const isRisk = (text: string): boolean => (risks as readonly string[]).includes(text);
 const trackName = joined('._-', 14).filter((text) => !isRisk(text));
 const branchName = joined('._+-', 40).filter((text) => !isRisk(text));
@@ -33,22 +42,57 @@ t.test('a risk alone, and a risk with a branch, mean the latest track', (t) => {
     t.same(parseChannel(risk), { track: 'latest', risk, branch: null, name: `latest/${risk}` });
     t.same(parseChannel(`${risk}/fix`), { track: 'latest', risk, branch: 'fix', name: `latest/${risk}/fix` });
   }
-  t.same(parseChannel('2.0'), { track: '2.0', risk: 'stable', branch: null, name: '2.0/stable' }, 'a track alone means its stable risk');
+  t.same(
+    parseChannel('2.0'),
+    { track: '2.0', risk: 'stable', branch: null, name: '2.0/stable' },
+    'a track alone means its stable risk',
+  );
   t.end();
 });
 
 t.test('reading is total: a channel or nothing, and what is read is written in full', (t) => {
-  const piece = fc.oneof(fc.constantFrom('latest', 'edge', 'stable', 'beta', '2.0', '', '*', '.', 'a--b', 'x'.repeat(29), 'é', 'fix'), fc.string({ maxLength: 6 }));
+  const piece = fc.oneof(
+    fc.constantFrom('latest', 'edge', 'stable', 'beta', '2.0', '', '*', '.', 'a--b', 'x'.repeat(29), 'é', 'fix'),
+    fc.string({ maxLength: 6 }),
+  );
   fc.assert(
-    fc.property(fc.oneof(fc.array(piece, { maxLength: 5 }).map((parts) => parts.join('/')), fc.string({ unit: 'binary' })), (text) => {
-      const read = parseChannel(text);
-      if (read === undefined) return;
-      t.same(parseChannel(read.name), read);
-      t.ok(isTrackName(read.track) && isRisk(read.risk));
-    }),
+    fc.property(
+      fc.oneof(
+        fc.array(piece, { maxLength: 5 }).map((parts) => parts.join('/')),
+        fc.string({ unit: 'binary' }),
+      ),
+      (text) => {
+        const read = parseChannel(text);
+        if (read === undefined) return;
+        t.same(parseChannel(read.name), read);
+        t.ok(isTrackName(read.track) && isRisk(read.risk));
+      },
+    ),
     { numRuns: 1000 },
   );
-  for (const text of ['', '/', 'edge/', '/edge', 'latest/', 'latest//fix', 'latest/edge/', 'latest/edge/fix/more', 'edge/fix/more', 'latest/EDGE', 'Latest/Edge', 'latest/edge/stable', 'edge/stable', ' edge', 'edge\n', 'la/test', `latest/edge/${'x'.repeat(129)}`, '-a/edge', 'a-/edge', 'a..b/edge', 'a_-b/edge']) {
+  for (const text of [
+    '',
+    '/',
+    'edge/',
+    '/edge',
+    'latest/',
+    'latest//fix',
+    'latest/edge/',
+    'latest/edge/fix/more',
+    'edge/fix/more',
+    'latest/EDGE',
+    'Latest/Edge',
+    'latest/edge/stable',
+    'edge/stable',
+    ' edge',
+    'edge\n',
+    'la/test',
+    `latest/edge/${'x'.repeat(129)}`,
+    '-a/edge',
+    'a-/edge',
+    'a..b/edge',
+    'a_-b/edge',
+  ]) {
     t.equal(parseChannel(text), undefined, JSON.stringify(text));
   }
   t.ok(parseChannel(`latest/edge/${'x'.repeat(128)}`));
@@ -58,7 +102,7 @@ t.test('reading is total: a channel or nothing, and what is read is written in f
 t.test('a track name is 28 letters, digits and single inner joints at most', (t) => {
   const pattern = /^[a-zA-Z0-9](?:[_.-]?[a-zA-Z0-9])*$/;
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(...'aZ0_.- +é'), maxLength: 32 }), (text) => {
+    fc.property(fc.string({ unit: fc.constantFrom(...Array.from('aZ0_.- +é')), maxLength: 32 }), (text) => {
       t.equal(isTrackName(text), text.length <= 28 && pattern.test(text));
     }),
     { numRuns: 500 },
@@ -81,22 +125,24 @@ function naive(glob: string, text: string): boolean {
 }
 
 t.test('a glob covers what the naive reading says', (t) => {
-  const short = fc.tuple(
-    fc.string({ unit: fc.constantFrom(...'ab1'), minLength: 1, maxLength: 4 }),
-    fc.constantFrom(...risks),
-    fc.option(fc.string({ unit: fc.constantFrom(...'ab1'), minLength: 1, maxLength: 3 })),
-  ).map(([track, risk, branch]) => channel(track, risk, branch));
+  const short = fc
+    .tuple(
+      fc.string({ unit: fc.constantFrom(...Array.from('ab1')), minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...risks),
+      fc.option(fc.string({ unit: fc.constantFrom(...Array.from('ab1')), minLength: 1, maxLength: 3 })),
+    )
+    .map(([track, risk, branch]) => channel(track, risk, branch));
   // Each part of a channel's name with a run of it made a star, or two, or left; or something else.
   const starred = (part: string): fc.Arbitrary<string> =>
-    fc.tuple(fc.nat({ max: part.length }), fc.nat({ max: part.length }), fc.constantFrom('*', '**', '', 'a*', '*b')).map(([from, to, star]) =>
-      from > to ? part : part.slice(0, from) + star + part.slice(to),
-    );
+    fc
+      .tuple(fc.nat({ max: part.length }), fc.nat({ max: part.length }), fc.constantFrom('*', '**', '', 'a*', '*b'))
+      .map(([from, to, star]) => (from > to ? part : part.slice(0, from) + star + part.slice(to)));
   const pair = short.chain((one) =>
     fc.tuple(
       fc.oneof(
         { weight: 4, arbitrary: fc.tuple(...one.name.split('/').map(starred)).map((parts) => parts.join('/')) },
         fc.tuple(...one.name.split('/').slice(1).map(starred)).map((parts) => parts.join('/')),
-        fc.string({ unit: fc.constantFrom(...'*ab1/edg'), maxLength: 12 }),
+        fc.string({ unit: fc.constantFrom(...Array.from('*ab1/edg')), maxLength: 12 }),
       ),
       fc.oneof({ weight: 4, arbitrary: fc.constant(one) }, short),
     ),
@@ -143,7 +189,8 @@ t.test('no glob takes long', (t) => {
 
 t.test('a restriction is a channel in which each part may have stars', (t) => {
   for (const text of ['edge', '*', '*/edge', 'latest/*', '2.*/stable/*', 'a+b/edge']) t.ok(isChannelGlob(text), text);
-  for (const text of ['', '/', 'edge/', 'a/b/c/d', 'é', ' edge', 'edge,beta', 'x'.repeat(201), '[ab]/edge', '?/edge']) t.notOk(isChannelGlob(text), text);
+  for (const text of ['', '/', 'edge/', 'a/b/c/d', 'é', ' edge', 'edge,beta', 'x'.repeat(201), '[ab]/edge', '?/edge'])
+    t.notOk(isChannelGlob(text), text);
   t.end();
 });
 
@@ -151,7 +198,7 @@ t.test('falling back ends at stable, by way of every safer risk', (t) => {
   fc.assert(
     fc.property(channels, (one) => {
       const path: string[] = [];
-      for (let next = fallback(one); next !== null; ) {
+      for (let next = fallback(one); next !== null;) {
         path.push(next);
         const read = parseChannel(next);
         if (read === undefined) throw new Error(`cannot read ${next}`);

@@ -10,7 +10,18 @@ t.test('there are the seventeen permissions of the interface', (t) => {
   t.equal(permissions.length, 17);
   t.equal(new Set(permissions).size, 17);
   for (const text of permissions) t.ok(isPermission(text));
-  for (const other of ['', 'package', 'package-manage-', 'PACKAGE-MANAGE', 'store-admin', null, 5, ['store-view'], undefined]) t.notOk(isPermission(other));
+  for (const other of [
+    '',
+    'package',
+    'package-manage-',
+    'PACKAGE-MANAGE',
+    'store-admin',
+    null,
+    5,
+    ['store-view'],
+    undefined,
+  ])
+    t.notOk(isPermission(other));
   t.end();
 });
 

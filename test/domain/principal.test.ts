@@ -31,8 +31,12 @@ t.test('a token reaches what every one of its lists names', (t) => {
   fc.assert(
     fc.property(lists, fc.array(selector, { maxLength: 3 }), subject, (packages, more, one) => {
       const token = { ...free, packages };
-      t.equal(reachesPackage(token, one), packages.every((list) => list.some((wanted) => selects(wanted, one))));
-      if (reachesPackage({ ...free, packages: [...packages, more] }, one)) t.ok(reachesPackage(token, one), 'a further list only narrows');
+      t.equal(
+        reachesPackage(token, one),
+        packages.every((list) => list.some((wanted) => selects(wanted, one))),
+      );
+      if (reachesPackage({ ...free, packages: [...packages, more] }, one))
+        t.ok(reachesPackage(token, one), 'a further list only narrows');
       t.ok(reachesPackage(free, one));
       t.notOk(reachesPackage({ ...free, packages: [[]] }, one));
     }),

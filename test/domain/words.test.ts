@@ -24,10 +24,30 @@ t.test('ids are 32 letters and digits, all alike in chance', (t) => {
 });
 
 t.test('an account id is one of ours or one of the online world', (t) => {
-  for (const id of ['canonical', 'my-brand-2', 'ab', 'x'.repeat(28), 'A'.repeat(32), 'a1'.repeat(16)]) t.ok(isAccountId(id), id);
-  for (const id of ['', 'a', 'x'.repeat(29), 'A'.repeat(31), 'A'.repeat(33), 'My-Brand', 'under_score', 'a b', 'canonical\n', '../x']) t.notOk(isAccountId(id), id);
+  for (const id of ['canonical', 'my-brand-2', 'ab', 'x'.repeat(28), 'A'.repeat(32), 'a1'.repeat(16)])
+    t.ok(isAccountId(id), id);
+  for (const id of [
+    '',
+    'a',
+    'x'.repeat(29),
+    'A'.repeat(31),
+    'A'.repeat(33),
+    'My-Brand',
+    'under_score',
+    'a b',
+    'canonical\n',
+    '../x',
+  ])
+    t.notOk(isAccountId(id), id);
   for (const id of ['', 'x', 'A'.repeat(31), `${'A'.repeat(31)}-`, `${'A'.repeat(32)}\n`]) t.notOk(isPackageId(id), id);
-  for (const id of ['', 'x', '00000000-0000-0000-0000-00000000000', '00000000-0000-0000-0000-00000000000G', '00000000-0000-0000-0000-00000000000A']) t.notOk(isUuid(id), id);
+  for (const id of [
+    '',
+    'x',
+    '00000000-0000-0000-0000-00000000000',
+    '00000000-0000-0000-0000-00000000000G',
+    '00000000-0000-0000-0000-00000000000A',
+  ])
+    t.notOk(isUuid(id), id);
   t.end();
 });
 
@@ -35,7 +55,8 @@ t.test('namespaces have their types, and nothing inherited is one', (t) => {
   t.same(namespaces, ['bin', 'charm', 'snap', 'rock', 'sdk', 'source']);
   t.same(packageTypes('charm'), ['charm', 'bundle']);
   t.equal(defaultType('source'), 'rockcraft');
-  for (const other of ['', 'Snap', 'toString', '__proto__', 'constructor', 'hasOwnProperty', 'deb']) t.notOk(isNamespace(other), other);
+  for (const other of ['', 'Snap', 'toString', '__proto__', 'constructor', 'hasOwnProperty', 'deb'])
+    t.notOk(isNamespace(other), other);
   t.end();
 });
 

@@ -10,7 +10,10 @@ t.test('branches leave the records when nobody sees them any more', async (t) =>
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
   await addRevision(store, id, 1);
-  await ada.post('/v1/bin/hello/releases', [{ channel: 'edge', revision: 1 }, { channel: 'edge/one', revision: 1 }]);
+  await ada.post('/v1/bin/hello/releases', [
+    { channel: 'edge', revision: 1 },
+    { channel: 'edge/one', revision: 1 },
+  ]);
   store.clock.advance(24 * 3_600_000);
   await ada.post('/v1/bin/hello/releases', [{ channel: 'edge/two', revision: 1 }]);
   const job = expireBranches(store.beside.records, () => store.clock.now);

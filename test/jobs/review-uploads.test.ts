@@ -37,7 +37,14 @@ async function world(t: { teardown(work: () => unknown): void }, review: Reviewe
   await migrate(db, migrations());
   const known = records(db);
   await known.change(entry, async (tx) => {
-    await tx.accounts.add({ id: 'ada', username: 'ada', displayName: 'Ada', email: 'a@example.com', validation: 'unproven', createdAt: at });
+    await tx.accounts.add({
+      id: 'ada',
+      username: 'ada',
+      displayName: 'Ada',
+      email: 'a@example.com',
+      validation: 'unproven',
+      createdAt: at,
+    });
     await tx.packages.claim({
       id: 'p1',
       namespace: 'bin',
@@ -100,7 +107,10 @@ t.test('uploads are reviewed one after the other in the order in which they were
   await queue.idle();
   t.same(order, ['c', 'a', 'b', 'd']);
   t.equal(most, 1);
-  t.same((await known.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`), ['4d', '3b', '2a', '1c']);
+  t.same(
+    (await known.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`),
+    ['4d', '3b', '2a', '1c'],
+  );
 });
 
 t.test('a fault of ours is tried three times, and then the publisher is told to push again', async (t) => {
@@ -116,7 +126,11 @@ t.test('a fault of ours is tried three times, and then the publisher is told to 
   await queue.idle();
   t.equal(tries, 3);
   t.same(await status('good'), { status: 'approved', revision: 1, errors: null });
-  t.match(await status('bad'), { status: 'rejected', revision: null, errors: [{ code: 'review-error', message: /Push the file again\.$/ }] });
+  t.match(await status('bad'), {
+    status: 'rejected',
+    revision: null,
+    errors: [{ code: 'review-error', message: /Push the file again\.$/ }],
+  });
   t.equal(lines.filter((line) => line.includes('cannot review an upload')).length, 3);
 });
 
@@ -132,26 +146,29 @@ t.test('a fault that passes leaves no trace in the verdict', async (t) => {
   t.same(await status('one'), { status: 'approved', revision: 1, errors: null });
 });
 
-t.test('a stop finishes the review under way without a verdict that nobody would hear, and begins no other', async (t) => {
-  const goOn = Promise.withResolvers<undefined>();
-  const began = Promise.withResolvers<undefined>();
-  const { queue, push, status } = await world(t, async () => {
-    began.resolve(undefined);
-    await goOn.promise;
-    return approved();
-  });
-  await push('one');
-  await push('two');
-  queue.soon();
-  await began.promise;
-  const stopped = queue.stop();
-  goOn.resolve(undefined);
-  await stopped;
-  for (const id of ['one', 'two']) t.match(await status(id), { status: 'new' }, `${id} waits for the next start`);
-  queue.soon();
-  await queue.idle();
-  t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
-});
+t.test(
+  'a stop finishes the review under way without a verdict that nobody would hear, and begins no other',
+  async (t) => {
+    const goOn = Promise.withResolvers<undefined>();
+    const began = Promise.withResolvers<undefined>();
+    const { queue, push, status } = await world(t, async () => {
+      began.resolve(undefined);
+      await goOn.promise;
+      return approved();
+    });
+    await push('one');
+    await push('two');
+    queue.soon();
+    await began.promise;
+    const stopped = queue.stop();
+    goOn.resolve(undefined);
+    await stopped;
+    for (const id of ['one', 'two']) t.match(await status(id), { status: 'new' }, `${id} waits for the next start`);
+    queue.soon();
+    await queue.idle();
+    t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
+  },
+);
 
 t.test('a rejection keeps its sentences', async (t) => {
   const errors = [
@@ -163,5 +180,9 @@ t.test('a rejection keeps its sentences', async (t) => {
   queue.soon();
   await queue.idle();
   t.same(await status('one'), { status: 'rejected', revision: null, errors });
-  t.match((await known.audit.list(0, 100)).at(-1), { action: 'reject_upload', object: 'bin/hello', details: /First\./ });
+  t.match((await known.audit.list(0, 100)).at(-1), {
+    action: 'reject_upload',
+    object: 'bin/hello',
+    details: /First\./,
+  });
 });

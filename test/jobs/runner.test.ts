@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import t from 'tap';
 
 import { runJobs, type Job } from '#jobs/runner.ts';
 
-const listening = (): { log: ReturnType<typeof pino>; lines: string[] } => {
+const listening = (): { log: Logger; lines: string[] } => {
   const lines: string[] = [];
-  return { log: pino({ base: null }, { write: (line) => void lines.push(line) }), lines };
+  return { log: pino({ base: null }, { write: (line: string) => void lines.push(line) }), lines };
 };
 const job = (name: string, run: Job['run'], every = 1): Job => ({ name, every, run });
 

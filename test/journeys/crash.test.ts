@@ -71,7 +71,9 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
       return answer;
     };
     if (token === '') {
-      token = ((await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body as { macaroon: string }).macaroon;
+      token = (
+        (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body as { macaroon: string }
+      ).macaroon;
       for (const { namespace, name } of told) await call('POST', `/v1/${namespace}`, { name });
     }
     await reviewed(call, told);
@@ -83,7 +85,9 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
     }
 
     const killed = Promise.withResolvers<undefined>();
-    const work = told.map((one) => workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed));
+    const work = told.map((one) =>
+      workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed),
+    );
     void sleep(randomInt(50, 900)).then(() => {
       served.process.kill('SIGKILL');
       killed.resolve(undefined);
@@ -95,11 +99,21 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
   for (const { name, revisions, uploads } of told) {
     t.ok(uploads.size > 0, `${name}: ${uploads.size} uploads and ${revisions.size} revisions were acknowledged`);
   }
-  t.ok(told.some(({ revisions, channels }) => revisions.size > 1 && channels.size > 0), 'there was something to lose');
+  t.ok(
+    told.some(({ revisions, channels }) => revisions.size > 1 && channels.size > 0),
+    'there was something to lose',
+  );
 });
 
 /** Does everything that a publisher does, and notes each answer, until there is none. */
-async function workUntilCutOff(told: Told, call: Call, url: string, credential: string, snap: Buffer, isOver: () => boolean): Promise<void> {
+async function workUntilCutOff(
+  told: Told,
+  call: Call,
+  url: string,
+  credential: string,
+  snap: Buffer,
+  isOver: () => boolean,
+): Promise<void> {
   const { namespace, name } = told;
   const path = `/v1/${namespace}/${name}`;
   try {
@@ -135,9 +149,15 @@ async function workUntilCutOff(told: Told, call: Call, url: string, credential: 
       const registered = await call('POST', '/v1/bin', { name: other });
       if (registered.status === 200) told.names.set(other, registered.body.id);
       const { macaroon } = (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body;
-      const { macaroons } = (await call('GET', '/v1/tokens', undefined, macaroon)).body as { macaroons: { 'session-id': string }[] };
-      const session = sessionOf(macaroon as string, macaroons.map((one) => one['session-id']));
-      if ((await call('POST', '/v1/tokens/revoke', { 'session-id': session })).status === 200) told.revoked.add(macaroon);
+      const { macaroons } = (await call('GET', '/v1/tokens', undefined, macaroon)).body as {
+        macaroons: { 'session-id': string }[];
+      };
+      const session = sessionOf(
+        macaroon as string,
+        macaroons.map((one) => one['session-id']),
+      );
+      if ((await call('POST', '/v1/tokens/revoke', { 'session-id': session })).status === 200)
+        told.revoked.add(macaroon);
     }
   } catch (error) {
     // fetch throws a TypeError when the connection ends, and JSON a SyntaxError when the answer was cut.
@@ -156,7 +176,9 @@ const sessionOf = (token: string, sessions: string[]): string | undefined => {
 async function reviewed(call: Call, told: Told[]): Promise<void> {
   for (const { namespace, name } of told) {
     for (let turn = 0; ; turn++) {
-      const { revisions } = (await call('GET', `/v1/${namespace}/${name}/revisions/review`)).body as { revisions: { status: string }[] };
+      const { revisions } = (await call('GET', `/v1/${namespace}/${name}/revisions/review`)).body as {
+        revisions: { status: string }[];
+      };
       if (!revisions.some(({ status }) => status === 'new')) break;
       if (turn > 500) throw new Error('cannot wait longer for the reviews');
       await sleep(10);
@@ -176,12 +198,17 @@ async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void
   const { revisions } = (await call('GET', `${path}/revisions?limit=500&fields=revision,sha3-384`)).body as {
     revisions: { revision: number; 'sha3-384': string }[];
   };
-  t.same(revisions.map(({ revision }) => revision), [...revisions.keys()].map((at) => revisions.length - at), `${name}: no gap in the revisions`);
+  t.same(
+    revisions.map(({ revision }) => revision),
+    [...revisions.keys()].map((at) => revisions.length - at),
+    `${name}: no gap in the revisions`,
+  );
   const held = new Map(revisions.map((one) => [one.revision, one['sha3-384']]));
   for (const [revision, digest] of told.revisions) if (held.get(revision) !== digest) lost.push(`revision ${revision}`);
   for (const upload of told.pushes) {
     const { status, body } = await call('GET', `${path}/revisions/review?upload-id=${upload}`);
-    if (status !== 200 || body.revisions.length !== 1 || body.revisions[0].status !== 'approved') lost.push(`the push of ${upload}`);
+    if (status !== 200 || body.revisions.length !== 1 || body.revisions[0].status !== 'approved')
+      lost.push(`the push of ${upload}`);
   }
   const map = (await call('GET', `${path}/releases`)).body['channel-map'] as { channel: string; revision: number }[];
   for (const [channel, revision] of told.channels) {
@@ -192,7 +219,8 @@ async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void
   if (Number(title ?? 0) < told.title) lost.push(`the title ${told.title}, which is ${String(title)}`);
   told.title = Math.max(told.title, Number(title ?? 0));
   for (const token of told.revoked) {
-    if ((await call('GET', '/v1/tokens/whoami', undefined, token)).status !== 401) lost.push('the revocation of a token');
+    if ((await call('GET', '/v1/tokens/whoami', undefined, token)).status !== 401)
+      lost.push('the revocation of a token');
   }
   const db = new SQLite(join(data, 'larder.db'), { readonly: true });
   for (const [upload, digest] of told.uploads) {
@@ -209,7 +237,9 @@ function isWhole(t: Tap, data: string): void {
   t.same(db.pragma('integrity_check'), [{ integrity_check: 'ok' }]);
   t.same(db.pragma('foreign_key_check'), []);
   const contents = db
-    .prepare<[], { sha3_384: string; size: number }>('SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions')
+    .prepare<[], { sha3_384: string; size: number }>(
+      'SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions',
+    )
     .all();
   const damaged = contents.filter(({ sha3_384: digest, size }) => {
     const bytes = readFileSync(join(data, 'blobs/sha3', digest.slice(0, 2), digest));
@@ -217,14 +247,20 @@ function isWhole(t: Tap, data: string): void {
   });
   t.same(damaged, [], `each of ${contents.length} contents is there and has its digest`);
   t.same(
-    db.prepare(`SELECT id FROM uploads WHERE status = 'approved' AND NOT EXISTS (
-      SELECT 1 FROM revisions WHERE revisions.package_id = uploads.package_id AND revisions.revision = uploads.revision)`).all(),
+    db
+      .prepare(
+        `SELECT id FROM uploads WHERE status = 'approved' AND NOT EXISTS (
+      SELECT 1 FROM revisions WHERE revisions.package_id = uploads.package_id AND revisions.revision = uploads.revision)`,
+      )
+      .all(),
     [],
     'what is approved has its revision',
   );
   let previous = '0'.repeat(64);
   const rows = db
-    .prepare<[], AuditRow>('SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit ORDER BY seq')
+    .prepare<[], AuditRow>(
+      'SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit ORDER BY seq',
+    )
     .all();
   const broken = rows.filter((row, at) => {
     const follows = row.seq === at + 1 && row.previous === previous && row.hash === auditHash(row);

@@ -50,7 +50,10 @@ t.test('every change has its row: who, what, to what, in which session and reque
   for (const row of chain.filter(({ actor }) => actor === store.ids.ada)) {
     t.match(row, { sessionId: /^[0-9a-f-]{36}$/, requestId: /^[0-9a-f-]{36}$/, at: '2026-03-01T12:00:00.000Z' });
   }
-  t.match(chain.find(({ action }) => action === 'approve_upload'), { actor: 'larder', details: /"revision":1/ });
+  t.match(
+    chain.find(({ action }) => action === 'approve_upload'),
+    { actor: 'larder', details: /"revision":1/ },
+  );
 });
 
 t.test('no change is made without its row, and no row without its change', async (t) => {
@@ -69,7 +72,10 @@ t.test('no change is made without its row, and no row without its change', async
 
   // An entry that cannot be written takes its change with it.
   const entry = { at: null as unknown as string, actor: 'test', action: 'register', object: 'bin/one' };
-  await t.rejects(records.change(entry, (tx) => tx.packages.publish((before.length && 'x') || '')), /NOT NULL/);
+  await t.rejects(
+    records.change(entry, (tx) => tx.packages.publish((before.length && 'x') || '')),
+    /NOT NULL/,
+  );
   await t.rejects(
     records.change(entry, async (tx) => tx.packages.remove((await tx.packages.find('bin', 'one'))?.id ?? '')),
     /NOT NULL/,
@@ -141,7 +147,10 @@ t.test('who goes behind the database shows in the chain', async (t) => {
       ...(['at', 'actor', 'action', 'object', 'details', 'previous', 'hash', 'sessionId', 'requestId'] as const).map(
         (member) => [`changed in ${member}`, honest.with(at, { ...row, [member]: `${row[member] ?? ''}x` })] as const,
       ),
-      ['changed, with a hash that fits', honest.with(at, { ...row, actor: 'x', hash: auditHash({ ...row, actor: 'x' }) })],
+      [
+        'changed, with a hash that fits',
+        honest.with(at, { ...row, actor: 'x', hash: auditHash({ ...row, actor: 'x' }) }),
+      ],
       ['renumbered', honest.with(at, { ...row, seq: row.seq + 1 })],
     ] as const) {
       t.not(firstFault([...tampered]), undefined, `row ${row.seq} ${what}`);

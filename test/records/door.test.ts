@@ -33,7 +33,12 @@ async function open(t: { teardown(work: () => unknown): void }): Promise<{ db: D
 }
 
 const balances = async (from: Pick<Queries, 'all'>): Promise<Record<string, number>> =>
-  Object.fromEntries((await from.all<Account>(sql`SELECT name, balance FROM accounts ORDER BY name`)).map(({ name, balance }) => [name, balance]));
+  Object.fromEntries(
+    (await from.all<Account>(sql`SELECT name, balance FROM accounts ORDER BY name`)).map(({ name, balance }) => [
+      name,
+      balance,
+    ]),
+  );
 
 const add = (tx: Queries, name: string, amount: number): Promise<number> =>
   tx.run(sql`UPDATE accounts SET balance = balance + ${amount} WHERE name = ${name}`);
@@ -47,7 +52,13 @@ t.test('every commit is on disk before it is reported', async (t) => {
     await from.get(sql`PRAGMA trusted_schema`),
     await from.get(sql`PRAGMA cell_size_check`),
   ];
-  const expected = [{ synchronous: 2 }, { journal_mode: 'wal' }, { foreign_keys: 1 }, { trusted_schema: 0 }, { cell_size_check: 1 }];
+  const expected = [
+    { synchronous: 2 },
+    { journal_mode: 'wal' },
+    { foreign_keys: 1 },
+    { trusted_schema: 0 },
+    { cell_size_check: 1 },
+  ];
   t.same(await pragma(db), expected, 'for the reader');
   t.same(await db.transaction((tx) => pragma(tx)), expected, 'and the writer');
 });
@@ -73,7 +84,7 @@ t.test('a reader sees what is committed and nothing else', async (t) => {
   t.same(await balances(db), { ada: 0, bob: 100 });
 });
 
-t.test("a write that comes while a transaction waits neither joins it nor goes with it", async (t) => {
+t.test('a write that comes while a transaction waits neither joins it nor goes with it', async (t) => {
   const { db } = await open(t);
   const began = Promise.withResolvers<undefined>();
   const failing = db.transaction(async (tx) => {
@@ -108,7 +119,10 @@ t.test('transactions run one after the other in the order in which they were ask
       }),
     ),
   );
-  t.same(order, [...Array(20).keys()].flatMap((at) => [`begin ${at}`, `end ${at}`]));
+  t.same(
+    order,
+    [...Array(20).keys()].flatMap((at) => [`begin ${at}`, `end ${at}`]),
+  );
   t.same(await balances(db), { ada: 116, bob: 0 }, 'each saw what the one before had left');
 });
 
@@ -169,7 +183,10 @@ t.test('what breaks a rule of the database is refused, and the transaction with 
 
 t.test('outside a transaction nothing is written', async (t) => {
   const { db } = await open(t);
-  await t.rejects(db.all(sql`UPDATE accounts SET balance = 0 RETURNING name`), /readonly|read-only|query_only|attempt to write/i);
+  await t.rejects(
+    db.all(sql`UPDATE accounts SET balance = 0 RETURNING name`),
+    /readonly|read-only|query_only|attempt to write/i,
+  );
   t.same(await balances(db), { ada: 100, bob: 0 });
 });
 
@@ -251,7 +268,10 @@ t.test('a closed database says so', async (t) => {
   await other.close();
   await last;
   t.same(await balances(db), { ada: 101, bob: 0 }, 'what was asked for before the close is done');
-  await t.rejects(other.transaction((tx) => add(tx, 'ada', 1)), /cannot write: the database is closed/);
+  await t.rejects(
+    other.transaction((tx) => add(tx, 'ada', 1)),
+    /cannot write: the database is closed/,
+  );
   await other.close();
 });
 

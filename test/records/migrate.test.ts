@@ -17,9 +17,14 @@ function place(t: { teardown(work: () => unknown): void }): string {
 }
 
 const tables = async (db: Database): Promise<string[]> =>
-  (await db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)).map(({ name }) => name);
+  (await db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)).map(
+    ({ name }) => name,
+  );
 
-const first = { name: '0001-first', text: 'CREATE TABLE one (id INTEGER PRIMARY KEY); CREATE TABLE two (id INTEGER PRIMARY KEY);' };
+const first = {
+  name: '0001-first',
+  text: 'CREATE TABLE one (id INTEGER PRIMARY KEY); CREATE TABLE two (id INTEGER PRIMARY KEY);',
+};
 const second = { name: '0002-second', text: 'ALTER TABLE one ADD COLUMN name TEXT;' };
 
 t.test('each migration runs once, in order', async (t) => {
@@ -40,7 +45,10 @@ t.test('one that fails leaves nothing of itself', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   const broken = { name: '0002-broken', text: 'CREATE TABLE three (id INTEGER); NONSENSE;' };
-  await t.rejects(migrate(db, [first, broken, { name: '0003-third', text: 'CREATE TABLE four (id INTEGER);' }]), /syntax error/);
+  await t.rejects(
+    migrate(db, [first, broken, { name: '0003-third', text: 'CREATE TABLE four (id INTEGER);' }]),
+    /syntax error/,
+  );
   t.same(await tables(db), ['migrations', 'one', 'two']);
   t.same(await migrate(db, [first, { ...broken, text: 'CREATE TABLE three (id INTEGER);' }]), ['0002-broken']);
 });
@@ -49,7 +57,10 @@ t.test('data of a newer release is refused and left as it is', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   await migrate(db, [first, second]);
-  await t.rejects(migrate(db, [first]), /cannot open data written by a newer release of larder \(it holds 0002-second\)/);
+  await t.rejects(
+    migrate(db, [first]),
+    /cannot open data written by a newer release of larder \(it holds 0002-second\)/,
+  );
   t.same(await migrate(db, [first, second]), []);
 });
 
@@ -58,7 +69,13 @@ t.test('two processes that open new data at one moment do not disturb each other
   const both = [openSqlite(file), openSqlite(file)];
   t.teardown(() => Promise.all(both.map((db) => db.close())));
   const ran = await Promise.all(both.map((db) => migrate(db, migrations())));
-  t.same(ran.flat().sort(), migrations().map(({ name }) => name).sort(), 'each migration was run by one of them');
+  t.same(
+    ran.flat().sort(),
+    migrations()
+      .map(({ name }) => name)
+      .sort(),
+    'each migration was run by one of them',
+  );
 });
 
 t.test('the migrations are numbered without gaps, and each says what it is for', (t) => {

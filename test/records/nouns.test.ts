@@ -7,7 +7,12 @@ import t from 'tap';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
-const entry = (store: TestAppliance) => ({ at: store.clock.now.toISOString(), actor: 'test', action: 'try', object: 'x' });
+const entry = (store: TestAppliance) => ({
+  at: store.clock.now.toISOString(),
+  actor: 'test',
+  action: 'try',
+  object: 'x',
+});
 
 t.test('content stays as long as any table names it', async (t) => {
   const store = await startStore(t);
@@ -27,9 +32,15 @@ t.test('content stays as long as any table names it', async (t) => {
   for (const { name } of naming) {
     if (name === 'signing_keys') continue; // there it is the id of a key
     const digest = String(++held).padStart(96, 'a');
-    const columns = db.prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)').all(name);
-    const values = columns.map((column) => (column.name === 'sha3_384' ? digest : column.type === 'INTEGER' ? 1000 + held : `x${held}`));
-    db.prepare(`INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`).run(...values);
+    const columns = db
+      .prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)')
+      .all(name);
+    const values = columns.map((column) =>
+      column.name === 'sha3_384' ? digest : column.type === 'INTEGER' ? 1000 + held : `x${held}`,
+    );
+    db.prepare(
+      `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ).run(...values);
     t.equal(await records.uploads.needsContent(digest), true, name);
     t.equal(await records.uploads.needsContent(digest.replace('a', 'b')), false);
   }
@@ -54,9 +65,16 @@ t.test('an icon keeps its content', async (t) => {
 t.test('an upload is claimed by one package, once', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
-  const [one, two] = [(await ada.post('/v1/bin', { name: 'one' })).body.id, (await ada.post('/v1/bin', { name: 'two' })).body.id];
+  const [one, two] = [
+    (await ada.post('/v1/bin', { name: 'one' })).body.id,
+    (await ada.post('/v1/bin', { name: 'two' })).body.id,
+  ];
   const upload = await ada.upload('content');
-  const claim = (packageId: string) => ({ packageId, pushedBy: store.ids.ada, pushedAt: store.clock.now.toISOString() });
+  const claim = (packageId: string) => ({
+    packageId,
+    pushedBy: store.ids.ada,
+    pushedAt: store.clock.now.toISOString(),
+  });
   const results = await store.beside.records.change(entry(store), async (tx) => [
     await tx.uploads.claim(upload, claim(one)),
     await tx.uploads.claim(upload, claim(two)),
@@ -78,8 +96,13 @@ t.test('a package that goes takes everything of its own along, and nothing else'
     ids.push(id);
     await ada.push('bin', name, `content of ${name}`);
     await addRevision(store, id, 2);
-    await ada.post(`/v1/bin/${name}/releases`, [{ channel: 'edge', revision: 1 }, { channel: 'edge/fix', revision: 2 }]);
-    await records.change(entry(store), (tx) => tx.collaborators.add(id, store.ids.bob, store.ids.ada, store.clock.now.toISOString()));
+    await ada.post(`/v1/bin/${name}/releases`, [
+      { channel: 'edge', revision: 1 },
+      { channel: 'edge/fix', revision: 2 },
+    ]);
+    await records.change(entry(store), (tx) =>
+      tx.collaborators.add(id, store.ids.bob, store.ids.ada, store.clock.now.toISOString()),
+    );
   }
   const [gone = '', stays = ''] = ids;
   await records.change(entry(store), (tx) => tx.packages.remove(gone));
@@ -114,12 +137,21 @@ t.test('the database refuses what must never be', async (t) => {
     ['a package without a publisher', `UPDATE packages SET publisher_id = 'nobody'`],
     ['a package status of its own', `UPDATE packages SET status = 'perhaps'`],
     ['half private', `UPDATE packages SET private = 2`],
-    ['a name twice', `INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
-      VALUES ('x', 'bin', 'hello', 'bin', '${store.ids.ada}', 0, 'registered', '{}', 'x')`],
-    ['a release of no revision', `INSERT INTO releases (package_id, channel, slot, revision, resources, released_at)
-      VALUES ('${id}', 'latest/edge', '*', 7, '[]', 'x')`],
-    ['a claimed upload without a status', `INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, package_id)
-      VALUES ('x', 'x', 'x', 1, 'x', 'x', '${id}')`],
+    [
+      'a name twice',
+      `INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+      VALUES ('x', 'bin', 'hello', 'bin', '${store.ids.ada}', 0, 'registered', '{}', 'x')`,
+    ],
+    [
+      'a release of no revision',
+      `INSERT INTO releases (package_id, channel, slot, revision, resources, released_at)
+      VALUES ('${id}', 'latest/edge', '*', 7, '[]', 'x')`,
+    ],
+    [
+      'a claimed upload without a status',
+      `INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, package_id)
+      VALUES ('x', 'x', 'x', 1, 'x', 'x', '${id}')`,
+    ],
     ['an account that is gone while it publishes', `DELETE FROM accounts WHERE id = '${store.ids.ada}'`],
     ['a user name twice', `UPDATE accounts SET username = 'ada'`],
     ['an e-mail address twice', `UPDATE accounts SET email = 'ada@example.com'`],

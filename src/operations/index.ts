@@ -3,7 +3,13 @@ import type { Operation } from '#api/operation.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
+import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
+import { updateBrand } from './brands/update-brand.ts';
+import { createModel } from './models/create-model.ts';
+import { deleteModel } from './models/delete-model.ts';
+import { readModels } from './models/read-models.ts';
+import { updateModel } from './models/update-model.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
 import { packageIcon } from './names/package-icon.ts';
 import { packageMetadata } from './names/package-metadata.ts';
@@ -12,11 +18,19 @@ import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
+import { addRemodelAllowlist } from './remodel-allowlist/add-remodel-allowlist.ts';
+import { deleteRemodelAllowlist } from './remodel-allowlist/delete-remodel-allowlist.ts';
+import { listRemodelAllowlist } from './remodel-allowlist/list-remodel-allowlist.ts';
+import { updateRemodelAllowlist } from './remodel-allowlist/update-remodel-allowlist.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
+import { createSerialPolicy } from './serial-policies/create-serial-policy.ts';
+import { deleteSerialPolicy } from './serial-policies/delete-serial-policy.ts';
+import { readSerialPolicies } from './serial-policies/read-serial-policies.ts';
 import { root } from './service/root.ts';
 import { createSigningKey } from './signing-keys/create-signing-key.ts';
+import { deleteSigningKey } from './signing-keys/delete-signing-key.ts';
 import { readSigningKeyAccountKeyRequest } from './signing-keys/read-signing-key-account-key-request.ts';
 import { readSigningKeys } from './signing-keys/read-signing-keys.ts';
 import { dashboardAcl } from './tokens/dashboard-acl.ts';
@@ -50,9 +64,17 @@ const publisherInterface = [
   listReleases,
   packagePermissions,
   readBrand,
+  updateBrand,
+  deleteBrand,
+  createModel,
+  readModels,
+  updateModel,
+  deleteModel,
   createSigningKey,
   readSigningKeys,
   readSigningKeyAccountKeyRequest,
+  deleteRemodelAllowlist,
+  updateRemodelAllowlist,
 ];
 
 /** What clients need beside the interface. */
@@ -71,4 +93,14 @@ const besideIt = [
   statusCheck,
 ];
 
-export const operations: Operation[] = [...publisherInterface, ...besideIt];
+/** What brands need beside the interface. */
+const forBrands = [
+  deleteSigningKey,
+  listRemodelAllowlist,
+  addRemodelAllowlist,
+  readSerialPolicies,
+  createSerialPolicy,
+  deleteSerialPolicy,
+];
+
+export const operations: Operation[] = [...publisherInterface, ...besideIt, ...forBrands];

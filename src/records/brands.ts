@@ -25,6 +25,14 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
       (await db.get(sql`
         SELECT 1 FROM brand_administrators WHERE brand_account_id = ${brandAccountId} AND account_id = ${accountId}`)),
 
+  /** What keeps a brand from being deleted. */
+  inUse: async (brandAccountId: string): Promise<'models' | 'signing keys' | undefined> =>
+    (
+      await db.get<{ by: 'models' | 'signing keys' }>(sql`
+        SELECT 'models' AS by FROM models WHERE brand_account_id = ${brandAccountId}
+        UNION ALL SELECT 'signing keys' FROM signing_keys WHERE brand_account_id = ${brandAccountId} LIMIT 1`)
+    )?.by,
+
   /** The accounts named as creator or modifier of something, by id. */
   async people(ids: (string | null)[]): Promise<Map<string, Account>> {
     const rows = await db.all<Account>(sql`
@@ -44,6 +52,13 @@ export const brandChanges = (db: Queries) => ({
       INSERT INTO brands (account_id, name, created_at, created_by)
       VALUES (${brand.accountId}, ${brand.name}, ${brand.createdAt}, ${brand.createdBy})
       ON CONFLICT DO NOTHING`)),
+
+  rename: (brand: Brand) =>
+    db.run(sql`
+      UPDATE brands SET name = ${brand.name}, modified_at = ${brand.modifiedAt}, modified_by = ${brand.modifiedBy}
+      WHERE account_id = ${brand.accountId}`),
+
+  remove: (accountId: string) => db.run(sql`DELETE FROM brands WHERE account_id = ${accountId}`),
 
   addAdministrator: (brandAccountId: string, accountId: string, since: string) =>
     db.run(sql`

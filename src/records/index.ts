@@ -8,12 +8,15 @@ import { collaboratorChanges, collaborators } from './collaborators.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
+import { modelChanges, models } from './models.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
+import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
+import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
@@ -29,12 +32,15 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   collaborators: collaborators(db),
   dischargerKeys: dischargerKeys(db),
   macaroons: macaroons(db),
+  models: models(db),
   packages: packages(db),
   passwords: passwords(db),
   releases: releases(db),
+  remodelAllowlist: remodelAllowlist(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
+  serialPolicies: serialPolicies(db),
   signingKeys: signingKeys(db),
   totpSecrets: totpSecrets(db),
   tracks: tracks(db),
@@ -50,12 +56,15 @@ const changing = (db: Queries) => ({
   collaborators: collaboratorChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
   macaroons: macaroonChanges(db),
+  models: modelChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
+  remodelAllowlist: remodelAllowlistChanges(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),
+  serialPolicies: serialPolicyChanges(db),
   signingKeys: signingKeyChanges(db),
   totpSecrets: totpSecretChanges(db),
   tracks: trackChanges(db),

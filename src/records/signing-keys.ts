@@ -46,4 +46,6 @@ export const signingKeyChanges = (db: Queries) => ({
       VALUES (${k.sha3_384}, ${k.brandAccountId}, ${k.name}, ${k.fingerprint}, ${k.publicKey}, ${k.sealed},
         ${k.createdAt}, ${k.createdBy})
       ON CONFLICT DO NOTHING`)),
+
+  remove: (sha3_384: string) => db.run(sql`DELETE FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
 });

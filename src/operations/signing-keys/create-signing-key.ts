@@ -1,7 +1,4 @@
-import { createPublicKey } from 'node:crypto';
-
-import { generateKey, seal } from '#assertions/keys.ts';
-import { encodePublicKey, fingerprint, keyId } from '#assertions/openpgp.ts';
+import { makeSealedKey } from '#assertions/keys.ts';
 import { isKeyName } from '#assertions/types.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
@@ -25,7 +22,10 @@ export const createSigningKey = operation({
     const { principal, brand, body, records, masterKey, now } = call;
     const { name } = body;
     if (!isKeyName(name)) {
-      throw new Refusal('api-error', `The key name '${name}' must be of lower-case letters, digits and single inner dashes, with a letter among them.`);
+      throw new Refusal(
+        'api-error',
+        `The key name '${name}' must be of lower-case letters, digits and single inner dashes, with a letter among them.`,
+      );
     }
     const master = masterKey();
     if (master === undefined) {
@@ -35,16 +35,10 @@ export const createSigningKey = operation({
     // Looked at before the second that it takes to make a key, and again when it is kept.
     if (await records.signingKeys.hasName(brand.accountId, name)) throw taken;
 
-    const privateKey = await generateKey();
-    const publicKey = createPublicKey(privateKey);
-    const sha3_384 = keyId(publicKey);
     const key = {
-      sha3_384,
+      ...(await makeSealedKey(master, brand.accountId)),
       brandAccountId: brand.accountId,
       name,
-      fingerprint: fingerprint(publicKey),
-      publicKey: encodePublicKey(publicKey),
-      sealed: seal(master, { brandAccountId: brand.accountId, keyId: sha3_384 }, privateKey),
       createdAt: timestamp(now()),
       createdBy: principal.accountId,
       modifiedAt: null,
@@ -53,7 +47,7 @@ export const createSigningKey = operation({
     const entry = {
       ...by(call, 'create_signing_key'),
       at: key.createdAt,
-      object: `brand/${brand.accountId}/signing-key/${sha3_384}`,
+      object: `brand/${brand.accountId}/signing-key/${key.sha3_384}`,
       details: { name },
     };
     await records.change(entry, async (tx) => {

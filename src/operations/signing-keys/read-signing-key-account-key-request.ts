@@ -4,8 +4,8 @@ import { brandAdministrator } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { AccountKeyRequestRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
+import { noSigningKey } from './present.ts';
 
 export const readSigningKeyAccountKeyRequest = operation({
   name: 'read_signing_key_account_key_request',
@@ -23,7 +23,7 @@ export const readSigningKeyAccountKeyRequest = operation({
     const { params, brand, body, request, records, signer, now } = call;
     const key = await records.signingKeys.find(params.signing_key_sha3_384);
     if (key?.brandAccountId !== brand.accountId) {
-      throw new Refusal('resource-not-found', `Brand ${brand.accountId} has no signing key '${params.signing_key_sha3_384.slice(0, 100)}'.`);
+      throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
     }
     const moment = now();
     const { since, until } = (body as AccountKeyRequestRequest | undefined) ?? {};

@@ -1,0 +1,59 @@
+// Serial policies: with which key a brand signs the serials of a model.
+import { sql, type Queries } from './database.ts';
+
+export interface SerialPolicy {
+  brandAccountId: string;
+  modelName: string;
+  revision: number;
+  signingKeySha3384: string;
+  createdAt: string;
+  createdBy: string;
+}
+
+export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** A model's policies, newest first. */
+  list: (brandAccountId: string, modelName: string) =>
+    db.all<SerialPolicy>(sql`
+      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
+        signing_key_sha3_384 AS "signingKeySha3384", created_at AS "createdAt", created_by AS "createdBy"
+      FROM serial_policies WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName}
+      ORDER BY revision DESC`),
+
+  /** The policy that counts. */
+  current: (brandAccountId: string, modelName: string) =>
+    db.get<SerialPolicy>(sql`
+      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
+        signing_key_sha3_384 AS "signingKeySha3384", created_at AS "createdAt", created_by AS "createdBy"
+      FROM serial_policies WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName}
+      ORDER BY revision DESC LIMIT 1`),
+
+  /** Whether a key signs the serials of any model. */
+  useKey: async (sha3_384: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384} LIMIT 1`)),
+});
+
+export const serialPolicyChanges = (db: Queries) => ({
+  ...serialPolicies(db),
+
+  /** Adds a policy under the next number, which no deleted policy had either, and gives that number. */
+  async add(policy: Omit<SerialPolicy, 'revision'>): Promise<number> {
+    const { brandAccountId, modelName } = policy;
+    const model = await db.get<{ revision: number }>(sql`
+      UPDATE models SET policies_made = policies_made + 1
+      WHERE brand_account_id = ${brandAccountId} AND name = ${modelName}
+      RETURNING policies_made AS revision`);
+    if (model === undefined) throw new Error(`cannot add a serial policy: ${brandAccountId} has no model ${modelName}`);
+    await db.run(sql`
+      INSERT INTO serial_policies (brand_account_id, model_name, revision, signing_key_sha3_384, created_at, created_by)
+      VALUES (${brandAccountId}, ${modelName}, ${model.revision}, ${policy.signingKeySha3384}, ${policy.createdAt},
+        ${policy.createdBy})`);
+    return model.revision;
+  },
+
+  /** Removes a policy; false when there is none of that number. */
+  remove: async (brandAccountId: string, modelName: string, revision: number) =>
+    0 <
+    (await db.run(sql`
+      DELETE FROM serial_policies
+      WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName} AND revision = ${revision}`)),
+});

@@ -38,6 +38,7 @@ import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
+import { readTrusted } from './trusted.ts';
 import { version } from './version.ts';
 
 export interface StoreOptions {
@@ -164,6 +165,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       masterKeyFile: keys.master_key_file,
     });
     let masterKey = readMasterKey(places(config));
+    let roots = readTrusted(config.assertions.trusted);
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
     const clock = await timeKeeper(known, store.latestTime, now);
@@ -182,6 +184,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       blobs,
       signer,
       masterKey: () => masterKey,
+      roots: () => roots,
       config,
       now,
       newId,
@@ -229,8 +232,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reload() {
         const fresh = readConfig(join(directory, 'larder.toml'));
         const key = readMasterKey(places(fresh));
+        const trusted = readTrusted(fresh.assertions.trusted);
         config = fresh;
         masterKey = key;
+        roots = trusted;
         opened.config = config;
         log.level = config.log.level;
         current = build();

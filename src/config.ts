@@ -30,6 +30,7 @@ export interface Config {
   readonly names: Settled<SectionOf<'names'>>;
   readonly log: Settled<SectionOf<'log'>>;
   readonly keys: Readonly<SectionOf<'keys'>>;
+  readonly assertions: Settled<SectionOf<'assertions'>>;
 }
 
 const largest = 1024 * 1024;

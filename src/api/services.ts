@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
+import type { Roots } from '#assertions/chain.ts';
 import type { Signer } from '#assertions/signer.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
@@ -22,6 +23,8 @@ export interface Services {
   signer: Signer;
   /** The signing master key; absent while the store is sealed. */
   masterKey: () => KeyObject | undefined;
+  /** What assertions that come in must lead to. */
+  roots: () => Roots;
   /** The configuration as it stands now; a reload changes it between calls. */
   config: Config;
   now: Now;

@@ -29,7 +29,7 @@ export const mediaType = 'application/x.ubuntu.assertion';
 const headersLimit = 128 * 1024;
 const bodyLimit = 2 * 1024 * 1024;
 const signatureLimit = 128 * 1024;
-const streamLimit = 4 * 1024 * 1024;
+export const streamLimit = 4 * 1024 * 1024;
 const countLimit = 256;
 const depthLimit = 32;
 

@@ -3,6 +3,7 @@ import type { Operation } from '#api/operation.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
+import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
@@ -101,6 +102,7 @@ const forBrands = [
   readSerialPolicies,
   createSerialPolicy,
   deleteSerialPolicy,
+  importBrandAssertions,
 ];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt, ...forBrands];

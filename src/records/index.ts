@@ -2,6 +2,7 @@
 import { accountChanges, accounts } from './accounts.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
+import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
@@ -27,6 +28,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   accounts: accounts(db),
   agents: agents(db),
   appliance: appliance(db),
+  assertions: assertions(db),
   audit: audit(db),
   brands: brands(db),
   collaborators: collaborators(db),
@@ -51,6 +53,7 @@ const changing = (db: Queries) => ({
   accounts: accountChanges(db),
   agents: agentChanges(db),
   appliance: applianceChanges(db),
+  assertions: assertionChanges(db),
   audit: audit(db),
   brands: brandChanges(db),
   collaborators: collaboratorChanges(db),

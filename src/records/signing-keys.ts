@@ -14,20 +14,24 @@ export interface SigningKey {
   createdBy: string;
   modifiedAt: string | null;
   modifiedBy: string | null;
+  /** When its registration was first asked for. */
+  requestedAt: string | null;
 }
 
 export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (sha3_384: string) =>
     db.get<SigningKey>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey", sealed,
-        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy",
+        requested_at AS "requestedAt"
       FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
 
   /** A brand's keys, in the order of creation. */
   list: (brandAccountId: string) =>
     db.all<Omit<SigningKey, 'sealed' | 'publicKey'>>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, created_at AS "createdAt",
-        created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+        created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy",
+        requested_at AS "requestedAt"
       FROM signing_keys WHERE brand_account_id = ${brandAccountId} ORDER BY created_at, name`),
 
   hasName: async (brandAccountId: string, name: string) =>
@@ -46,6 +50,11 @@ export const signingKeyChanges = (db: Queries) => ({
       VALUES (${k.sha3_384}, ${k.brandAccountId}, ${k.name}, ${k.fingerprint}, ${k.publicKey}, ${k.sealed},
         ${k.createdAt}, ${k.createdBy})
       ON CONFLICT DO NOTHING`)),
+
+  /** Remembers that its registration was asked for. */
+  request: (sha3_384: string, at: string) =>
+    db.run(sql`
+      UPDATE signing_keys SET requested_at = ${at} WHERE sha3_384 = ${sha3_384} AND requested_at IS NULL`),
 
   remove: (sha3_384: string) => db.run(sql`DELETE FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
 });

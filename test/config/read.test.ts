@@ -30,6 +30,7 @@ const defaults = {
   names: { reserved: [] },
   log: { level: 'info' },
   keys: {},
+  assertions: { trusted: [] },
 };
 
 const everything = `# The store of the site.
@@ -64,6 +65,8 @@ reserved = [
 level = "warn"
 [keys]
 master_key_file = "/etc/larder/master.key"
+[assertions]
+trusted = ["/etc/larder/roots.assert"]
 `;
 
 const everythingRead = {
@@ -80,6 +83,7 @@ const everythingRead = {
   names: { reserved: ['core', 'kernel'] },
   log: { level: 'warn' },
   keys: { master_key_file: '/etc/larder/master.key' },
+  assertions: { trusted: ['/etc/larder/roots.assert'] },
 };
 
 t.test('an empty file means the defaults', async (t) => {

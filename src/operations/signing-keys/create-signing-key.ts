@@ -43,6 +43,7 @@ export const createSigningKey = operation({
       createdBy: principal.accountId,
       modifiedAt: null,
       modifiedBy: null,
+      requestedAt: null,
     };
     const entry = {
       ...by(call, 'create_signing_key'),

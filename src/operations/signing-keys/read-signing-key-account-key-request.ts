@@ -42,7 +42,7 @@ export const readSigningKeyAccountKeyRequest = operation({
       object: `brand/${brand.accountId}/signing-key/${key.sha3_384}`,
       details: { since: since ?? null, until: until ?? null },
     };
-    await records.change(entry, () => Promise.resolve());
+    await records.change(entry, (tx) => tx.signingKeys.request(key.sha3_384, entry.at));
     if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };
     return new Answer({
       headers: {

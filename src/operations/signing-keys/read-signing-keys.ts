@@ -1,5 +1,8 @@
+import { joined } from '#assertions/assertion.ts';
+import { registrationOf } from '#assertions/registration.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { accountKeysOf } from '../assertions/account-keys.ts';
 import { pick } from '../present.ts';
 import { presentSigningKey } from './present.ts';
 
@@ -13,9 +16,20 @@ export const readSigningKeys = operation({
   query: 'BrandQuery',
   response: 'SigningKeyList',
 
-  async handle({ brand, query, records }) {
+  async handle({ brand, query, records, now }) {
     const keys = await records.signingKeys.list(brand.accountId);
+    const registered = await accountKeysOf(keys, records);
     const people = await records.brands.people(keys.flatMap((key) => [key.createdBy, key.modifiedBy]));
-    return keys.map((key) => pick(presentSigningKey(key, people), query.fields));
+    return keys.map((key) => {
+      const shown = presentSigningKey(key, people);
+      const accountKey = registered.get(key.sha3_384);
+      const status = registrationOf(key.requestedAt, accountKey, now());
+      const more = { ...shown, status, 'account-key': accountKey === undefined ? null : joined(accountKey) };
+      // What the interface does not have is shown to whoever asks for it by name.
+      return namesAny(query.fields, ['status', 'account-key']) ? pick(more, query.fields) : pick(shown, query.fields);
+    });
   },
 });
+
+const namesAny = (fields: string | undefined, names: readonly string[]): boolean =>
+  (fields ?? '').split(',').some((name) => names.includes(name.trim()));

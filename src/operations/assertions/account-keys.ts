@@ -1,0 +1,12 @@
+// The account-keys that came back for signing keys of this store.
+import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
+import type { Records } from '#records/index.ts';
+
+/** The account-keys of these signing keys, by key id, as far as they have come back. */
+export async function accountKeysOf(
+  keys: readonly { sha3_384: string }[],
+  records: Pick<Records, 'assertions'>,
+): Promise<Map<string, Assertion>> {
+  const kept = await records.assertions.listOf(keys.map(({ sha3_384 }) => `account-key/${sha3_384}`));
+  return new Map(kept.map(({ name, text }) => [name.slice('account-key/'.length), parseAssertion(text)]));
+}

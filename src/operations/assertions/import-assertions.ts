@@ -1,0 +1,39 @@
+import { mediaType, streamLimit } from '#assertions/assertion.ts';
+import { primaryKeyOf } from '#assertions/types.ts';
+import { brandAdministrator } from '#api/access.ts';
+import { readBody } from '#api/body.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { by } from '../by.ts';
+import { importAssertions } from './keep.ts';
+
+export const importBrandAssertions = operation({
+  name: 'import_assertions',
+  method: 'POST',
+  path: '/v1/brand/:brand_account_id/assertions',
+  since: 0,
+  summary:
+    'Import what came back from the online store: account-keys and what they rest on, checked up to a root of trust.',
+  access: brandAdministrator('account-manage-keys', false),
+  response: 'ImportAssertionsResponse',
+  status: 201,
+
+  async handle(call) {
+    const { brand, request, records, roots, now } = call;
+    const [type] = (request.headers['content-type'] ?? '').split(';');
+    if (type?.trim().toLowerCase() !== mediaType) {
+      throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
+    }
+    const text = await readBody(request, streamLimit);
+    const moment = now();
+    const imported = await importAssertions(text, {
+      records,
+      roots: roots(),
+      now: moment,
+      brandAccountId: brand.accountId,
+      entry: { ...by(call, 'import_assertions'), at: timestamp(moment), object: `brand/${brand.accountId}` },
+    });
+    return { imported: imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) })) };
+  },
+});

@@ -1,0 +1,52 @@
+// Assertions: what was imported and believed, and what this store signed, as texts that nothing here looks into.
+import { sql, type Queries } from './database.ts';
+
+export interface KeptAssertion {
+  /** The type and the primary key, such as `account/acme`. */
+  name: string;
+  type: string;
+  /** Whose it is, where it is an account-key. */
+  accountId: string | null;
+  revision: number;
+  origin: 'imported' | 'signed';
+  text: string;
+  keptAt: string;
+  /** An account id, or `cli:<user>`. */
+  keptBy: string;
+}
+
+export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (name: string) =>
+    db.get<KeptAssertion>(sql`
+      SELECT name, type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt", kept_by AS "keptBy"
+      FROM assertions WHERE name = ${name}`),
+
+  /** Those of these names that are kept. */
+  listOf: (names: readonly string[]) =>
+    db.all<KeptAssertion>(sql`
+      SELECT name, assertions.type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt", kept_by AS "keptBy"
+      FROM json_each(${JSON.stringify(names)}) AS wanted CROSS JOIN assertions ON assertions.name = wanted.value`),
+
+  /** The account-keys of these accounts. */
+  keysOf: (accountIds: readonly string[]) =>
+    db.all<KeptAssertion>(sql`
+      SELECT name, assertions.type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt",
+        kept_by AS "keptBy"
+      FROM json_each(${JSON.stringify(accountIds)}) AS wanted
+      CROSS JOIN assertions ON account_id = wanted.value AND assertions.type = 'account-key'`),
+});
+
+export const assertionChanges = (db: Queries) => ({
+  ...assertions(db),
+
+  /** Keeps an assertion; false when one of its name is here in the same revision or a newer one. */
+  keep: async (a: KeptAssertion) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO assertions (name, type, account_id, revision, origin, text, kept_at, kept_by)
+      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
+      ON CONFLICT (name) DO UPDATE
+      SET account_id = excluded.account_id, revision = excluded.revision, origin = excluded.origin,
+        text = excluded.text, kept_at = excluded.kept_at, kept_by = excluded.kept_by
+      WHERE excluded.revision > assertions.revision`)),
+});

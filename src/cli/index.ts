@@ -50,6 +50,14 @@ export const groups: readonly Group[] = [
     ],
   },
   {
+    title: 'Signing keys and assertions',
+    commands: [
+      { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
+      { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
+      { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
+    ],
+  },
+  {
     title: 'About larder',
     commands: [
       { name: 'help', load: async () => (await import('./help.ts')).help(groups) },

@@ -18,6 +18,12 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
         modified_at AS "modifiedAt", modified_by AS "modifiedBy"
       FROM brands WHERE account_id = ${accountId}`),
 
+  list: () =>
+    db.all<Brand>(sql`
+      SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy",
+        modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      FROM brands ORDER BY account_id`),
+
   /** Whether an account administers a brand; a brand's own account always does. */
   isAdministrator: async (brandAccountId: string, accountId: string) =>
     brandAccountId === accountId ||

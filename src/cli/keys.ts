@@ -1,0 +1,53 @@
+// Brands' keys as commands on the host find and use them.
+import { softwareSigner, type Signer } from '#assertions/signer.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Brand } from '#records/brands.ts';
+import type { SigningKey } from '#records/signing-keys.ts';
+import { readMasterKey } from '#src/secrets.ts';
+import { UsageError, type World } from './command.ts';
+import type { OpenStore } from './store.ts';
+
+/** The brand of an account; refuses an account that is none. */
+export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: string): Promise<Brand> {
+  const brand = await records.brands.find(id);
+  if (brand !== undefined) return brand;
+  throw new Refusal('resource-not-found', `There is no brand '${id}'; 'larder brand create' makes one of an account.`);
+}
+
+/** All brands, or the one that is named. */
+export const brandsOf = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
+  id === undefined ? store.records.brands.list() : [await brandOf(store, id)];
+
+/** The key of this name or id, of one brand or of any. */
+export async function keyOf(
+  store: Pick<OpenStore, 'records'>,
+  wanted: string,
+  brandId: string | undefined,
+): Promise<SigningKey> {
+  const found: SigningKey[] = [];
+  for (const { accountId } of await brandsOf(store, brandId)) {
+    for (const { name, sha3_384 } of await store.records.signingKeys.list(accountId)) {
+      const key = [name, sha3_384].includes(wanted) ? await store.records.signingKeys.find(sha3_384) : undefined;
+      if (key !== undefined) found.push(key);
+    }
+  }
+  const [key, other] = found;
+  if (key === undefined) {
+    throw new Refusal('resource-not-found', `There is no signing key '${wanted}'; 'larder key list' lists them.`);
+  }
+  if (other !== undefined) throw new UsageError(`several brands have a key '${wanted}'; say which with --brand ID`);
+  return key;
+}
+
+/** Signs with the keys of the store; without the master key it refuses to. */
+export function signerOf({ records, directory, config }: OpenStore, { env }: World): Signer {
+  const masterKey = readMasterKey({
+    directory,
+    credentials: env['CREDENTIALS_DIRECTORY'],
+    masterKeyFile: config.keys.master_key_file,
+  });
+  return softwareSigner(
+    (id) => records.signingKeys.find(id),
+    () => masterKey,
+  );
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import type { Logger } from 'pino';
 
+import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
@@ -168,6 +169,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     let roots = readTrusted(config.assertions.trusted);
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
+    const deviceRequestIds = requestIds(store.siteKey);
     const clock = await timeKeeper(known, store.latestTime, now);
     const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
 
@@ -185,6 +187,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       signer,
       masterKey: () => masterKey,
       roots: () => roots,
+      requestIds: deviceRequestIds,
       config,
       now,
       newId,

@@ -4,9 +4,10 @@ import { json, type Sent } from './answer.ts';
 
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
- * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools.
+ * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools,
+ * `device` by snapd, which shows its message to whoever stands before the device.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard';
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'device';
 
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
@@ -48,6 +49,7 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
     error_list: [{ code, message }],
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
+  device: (code, message) => ({ message, error_list: [{ code, message }] }),
 };
 
 const bakeryCodes: Record<number, string> = {

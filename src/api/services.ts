@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
 
 import type { Roots } from '#assertions/chain.ts';
+import type { RequestIds } from '#assertions/request-ids.ts';
 import type { Signer } from '#assertions/signer.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
@@ -25,6 +26,7 @@ export interface Services {
   masterKey: () => KeyObject | undefined;
   /** What assertions that come in must lead to. */
   roots: () => Roots;
+  requestIds: RequestIds;
   /** The configuration as it stands now; a reload changes it between calls. */
   config: Config;
   now: Now;

@@ -7,6 +7,8 @@ import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
+import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
+import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
 import { createModel } from './models/create-model.ts';
 import { deleteModel } from './models/delete-model.ts';
 import { readModels } from './models/read-models.ts';
@@ -26,6 +28,8 @@ import { updateRemodelAllowlist } from './remodel-allowlist/update-remodel-allow
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
+import { listSerialLogOfSerial } from './serial-log/list-serial-log-of-serial.ts';
+import { listSerialLog } from './serial-log/list-serial-log.ts';
 import { createSerialPolicy } from './serial-policies/create-serial-policy.ts';
 import { deleteSerialPolicy } from './serial-policies/delete-serial-policy.ts';
 import { readSerialPolicies } from './serial-policies/read-serial-policies.ts';
@@ -103,6 +107,11 @@ const forBrands = [
   createSerialPolicy,
   deleteSerialPolicy,
   importBrandAssertions,
+  listSerialLog,
+  listSerialLogOfSerial,
 ];
 
-export const operations: Operation[] = [...publisherInterface, ...besideIt, ...forBrands];
+/** What devices need. */
+const forDevices = [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld];
+
+export const operations: Operation[] = [...publisherInterface, ...besideIt, ...forBrands, ...forDevices];

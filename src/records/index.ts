@@ -17,6 +17,7 @@ import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.t
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
+import { serialLog, serialLogChanges } from './serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
@@ -42,6 +43,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
+  serialLog: serialLog(db),
   serialPolicies: serialPolicies(db),
   signingKeys: signingKeys(db),
   totpSecrets: totpSecrets(db),
@@ -67,6 +69,7 @@ const changing = (db: Queries) => ({
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),
+  serialLog: serialLogChanges(db),
   serialPolicies: serialPolicyChanges(db),
   signingKeys: signingKeyChanges(db),
   totpSecrets: totpSecretChanges(db),

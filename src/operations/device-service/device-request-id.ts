@@ -1,0 +1,29 @@
+// Where a device begins to ask for its serial; under the address of the device service, and under the older one.
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+
+const declaration = {
+  method: 'POST',
+  since: 0,
+  access: anyone,
+  response: 'DeviceRequestIdResponse',
+  prefixed: false,
+  errors: 'device',
+  handle: ({ requestIds, now }: { requestIds: { make(moment: Date): string }; now: () => Date }) => ({
+    'request-id': requestIds.make(now()),
+  }),
+} as const;
+
+export const deviceRequestId = operation({
+  ...declaration,
+  name: 'device_request_id',
+  path: '/device-service/request-id',
+  summary: 'Give a device the id to sign in its request for a serial.',
+});
+
+export const deviceRequestIdOfOld = operation({
+  ...declaration,
+  name: 'device_request_id_of_old',
+  path: '/api/v1/snaps/auth/request-id',
+  summary: 'Give a device the id to sign in its request for a serial, at the address that devices know by default.',
+});

@@ -1,0 +1,45 @@
+// Where a device gets its serial; under the address of the device service, and under the older one.
+import { mediaType, stream } from '#assertions/assertion.ts';
+import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { anyone } from '#api/access.ts';
+import { readBody } from '#api/body.ts';
+import { Answer, operation, type Call } from '#api/operation.ts';
+import { giveSerial } from './give-serial.ts';
+
+/** A request, and the model and serial of before that a device may send along. */
+const bodyLimit = 256 * 1024;
+
+const declaration = {
+  method: 'POST',
+  since: 0,
+  access: anyone,
+  produces: [mediaType],
+  prefixed: false,
+  errors: 'device',
+
+  async handle(call: Call<string, object, undefined, undefined>) {
+    const { request, records } = call;
+    const { 'api-key': apiKey, 'snap-device-capabilities': capabilities = '' } = request.headers;
+    const serial = await giveSerial(await readBody(request, bodyLimit), String(apiKey ?? ''), call);
+    // Devices that do not say that they read a stream take the serial and nothing else.
+    const takesStream = String(capabilities).split(' ').includes('serial-stream');
+    const sent = takesStream ? await withPrerequisites(serial, (names) => records.assertions.listOf(names)) : [serial];
+    return new Answer({ headers: { 'content-type': mediaType }, body: stream(sent) });
+  },
+} as const;
+
+export const deviceSerial = operation({
+  ...declaration,
+  produces: [...declaration.produces],
+  name: 'device_serial',
+  path: '/device-service/serial',
+  summary: 'Give a device its serial, under the serial policy of its model.',
+});
+
+export const deviceSerialOfOld = operation({
+  ...declaration,
+  produces: [...declaration.produces],
+  name: 'device_serial_of_old',
+  path: '/api/v1/snaps/auth/devices',
+  summary: 'Give a device its serial, at the address that devices know by default.',
+});

@@ -1,0 +1,148 @@
+// Gives a device its serial: what it sent is checked, the policy of its model says with which key, and the log keeps it.
+import { hash, timingSafeEqual } from 'node:crypto';
+
+import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
+import { acceptUpload } from '#assertions/chain.ts';
+import { readSerialRequest, signSerial, type SerialRequest } from '#assertions/signing.ts';
+import { restsOn } from '#assertions/prerequisites.ts';
+import type { Services } from '#api/services.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Model } from '#records/models.ts';
+import type { SerialLogEntry } from '#records/serial-log.ts';
+import { accountKeysOf } from '../assertions/account-keys.ts';
+import { asKept } from '../assertions/keep.ts';
+
+type Parts = Pick<Services, 'records' | 'roots' | 'signer' | 'requestIds' | 'now' | 'newId'> & { requestId: string };
+
+/** The serial assertion of the device that sent this; a device that asks again gets the same one again. */
+export async function giveSerial(text: string, apiKey: string, parts: Parts): Promise<Assertion> {
+  const { records, requestIds, now } = parts;
+  const moment = now();
+  const request = readSerialRequest(text);
+  if (!requestIds.holds(request.requestId, moment)) {
+    throw new Refusal(
+      'forbidden',
+      'The request-id is none that this store gave within the last hour; ask for a new one.',
+    );
+  }
+  const model = await records.models.find(request.brandId, request.model);
+  if (model === undefined) {
+    throw new Refusal(
+      'resource-not-found',
+      `This store knows no model '${request.model}' of the brand '${request.brandId}'.`,
+    );
+  }
+  checkApiKey(model, apiKey);
+  const earlier = await records.serialLog.ofDevice(request.brandId, request.deviceKeyId);
+  const same = earlier.find(({ modelName }) => modelName === request.model);
+  if (same !== undefined) return parseAssertion(same.serialAssertion);
+  const former = (await formerSerial(request, earlier, parts)) ?? undefined;
+  return signAndKeep(request, text, request.serial ?? former ?? parts.newId.uuid(), moment, parts);
+}
+
+function checkApiKey({ apiKey, name }: Model, given: string): void {
+  if (apiKey === null) return;
+  const [wanted, said] = [apiKey, given].map((key) => Buffer.from(hash('sha256', key), 'hex')) as [Buffer, Buffer];
+  if (timingSafeEqual(wanted, said)) return;
+  throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);
+}
+
+/** The serial that the device had as another model, once it is known to be its own and the remodel to be permitted. */
+async function formerSerial(
+  request: SerialRequest,
+  earlier: readonly SerialLogEntry[],
+  parts: Parts,
+): Promise<string | undefined> {
+  const { records } = parts;
+  const enclosed = request.enclosed.find(({ type }) => type === 'serial');
+  const [logged] = earlier;
+  if (enclosed === undefined && logged === undefined) return undefined;
+  const before =
+    enclosed === undefined
+      ? { brand: request.brandId, model: logged?.modelName ?? '', serial: logged?.serial ?? '' }
+      : await believed(enclosed, request, earlier, parts);
+  if (before.brand === request.brandId && before.model === request.model) return before.serial;
+  const isPermitted =
+    before.brand === request.brandId &&
+    (await records.remodelAllowlist.allows(before.brand, before.model, before.serial, request.model));
+  if (isPermitted) return before.serial;
+  throw new Refusal(
+    'forbidden',
+    `The remodel allowlist does not permit the device with the serial '${before.serial}' of the model '${before.model}' to become '${request.model}'.`,
+  );
+}
+
+/** What an enclosed serial says, once it is known to be signed by somebody who may, and to be of this very device. */
+async function believed(
+  serial: Assertion,
+  request: SerialRequest,
+  earlier: readonly SerialLogEntry[],
+  { records, roots, now }: Parts,
+): Promise<{ brand: string; model: string; serial: string }> {
+  const said = {
+    brand: serial.headers['brand-id'] as string,
+    model: serial.headers['model'] as string,
+    serial: serial.headers['serial'] as string,
+  };
+  if (serial.headers['device-key-sha3-384'] !== request.deviceKeyId) {
+    throw new Refusal('forbidden', 'The serial that was sent along belongs to another device.');
+  }
+  const isOurs = earlier.some(({ modelName, serial }) => modelName === said.model && serial === said.serial);
+  if (!isOurs) {
+    const kept = await records.assertions.listOf(restsOn(serial));
+    const known = kept.map(({ text }) => parseAssertion(text));
+    acceptUpload(stream([serial]), { roots: roots(), known, held: [], now: now() });
+  }
+  return said;
+}
+
+async function signAndKeep(
+  request: SerialRequest,
+  text: string,
+  serial: string,
+  moment: Date,
+  parts: Parts,
+): Promise<Assertion> {
+  const { records, signer, requestId } = parts;
+  const { brandId, model, deviceKeyId } = request;
+  const policy = await records.serialPolicies.current(brandId, model);
+  if (policy === undefined) {
+    throw new Refusal(
+      'forbidden',
+      `The model '${model}' has no serial policy, which would say with which key to sign.`,
+    );
+  }
+  const keyId = policy.signingKeySha3384;
+  const accountKey = (await accountKeysOf([{ sha3_384: keyId }], records)).get(keyId);
+  const key = { signer, keyId, accountId: brandId, accountKey };
+  const signed = parseAssertion(await signSerial(key, request, serial, moment));
+  const at = timestamp(moment);
+  const object = `brand/${brandId}/model/${model}/serial/${serial}`;
+  const actor = `device:${deviceKeyId}`;
+  const entry = {
+    at,
+    actor,
+    action: 'device_serial',
+    object,
+    requestId,
+    details: { key: keyId, policy: policy.revision },
+  };
+  return records.change(entry, async (tx) => {
+    const kept = asKept(signed, 'signed', entry);
+    const claimed = await tx.serialLog.claim({
+      brandAccountId: brandId,
+      modelName: model,
+      serial,
+      deviceKeySha3384: deviceKeyId,
+      signingKeySha3384: keyId,
+      serialAssertion: kept.text,
+      serialRequest: text,
+      createdAt: at,
+    });
+    if (!claimed)
+      throw new Refusal('conflict', `The serial '${serial}' of the model '${model}' belongs to another device.`);
+    await tx.assertions.keep(kept);
+    return signed;
+  });
+}

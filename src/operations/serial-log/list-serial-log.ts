@@ -1,0 +1,42 @@
+import { brandAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { noModel } from '../models/present.ts';
+import { presentSerialLogEntry } from './present.ts';
+
+export const listSerialLog = operation({
+  name: 'list_serial_log',
+  method: 'GET',
+  path: '/v1/brand/:brand_account_id/model/:model_name/serial-log',
+  since: 0,
+  summary: 'List the serials that devices of a model got, newest first, page by page.',
+  access: brandAdministrator('account-manage-metadata', true),
+  query: 'SerialLogQuery',
+  response: 'SerialLogResponse',
+
+  async handle({ brand, params, query, records }) {
+    const { model_name: name } = params;
+    if ((await records.models.find(brand.accountId, name)) === undefined) throw noModel(brand.accountId, name);
+    const size = Number(query['page-size'] ?? '100');
+    if (size > 500) throw new Refusal('api-error', 'A page holds at most 500 entries at /page-size');
+    const [place = String(Number.MAX_SAFE_INTEGER)] = query.cursor === undefined ? [] : readCursor(query.cursor, 1);
+    const time = {
+      start: momentOf(query['start-time'], '0000-01-01T00:00:00.000Z'),
+      end: momentOf(query['end-time'], '9999-12-31T23:59:59.999Z'),
+    };
+    const entries = await records.serialLog.list(brand.accountId, name, Number(place), time, size + 1);
+    const page = entries.slice(0, size);
+    const last = page.at(-1);
+    const hasMore = entries.length > size && last !== undefined;
+    return {
+      items: page.map((entry) => presentSerialLogEntry(entry, query)),
+      'next-cursor': hasMore ? writeCursor([String(last.seq)]) : null,
+    };
+  },
+});
+
+/** In the zone and with the digits that the records have, so that texts can be compared. */
+const momentOf = (text: string | undefined, otherwise: string): string =>
+  text === undefined ? otherwise : timestamp(new Date(text));

@@ -55,6 +55,8 @@ export const groups: readonly Group[] = [
       { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
       { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
       { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
+      { name: 'assertion sign', load: async () => (await import('./assertion-sign.ts')).assertionSign },
+      { name: 'assertion export', load: async () => (await import('./assertion-export.ts')).assertionExport },
     ],
   },
   {

@@ -11,7 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Model } from '#records/models.ts';
 import type { SerialLogEntry } from '#records/serial-log.ts';
 import { accountKeysOf } from '../assertions/account-keys.ts';
-import { asKept } from '../assertions/keep.ts';
+import { keepSerial } from './keep-serial.ts';
 
 type Parts = Pick<Services, 'records' | 'roots' | 'signer' | 'requestIds' | 'now' | 'newId'> & { requestId: string };
 
@@ -128,21 +128,6 @@ async function signAndKeep(
     requestId,
     details: { key: keyId, policy: policy.revision },
   };
-  return records.change(entry, async (tx) => {
-    const kept = asKept(signed, 'signed', entry);
-    const claimed = await tx.serialLog.claim({
-      brandAccountId: brandId,
-      modelName: model,
-      serial,
-      deviceKeySha3384: deviceKeyId,
-      signingKeySha3384: keyId,
-      serialAssertion: kept.text,
-      serialRequest: text,
-      createdAt: at,
-    });
-    if (!claimed)
-      throw new Refusal('conflict', `The serial '${serial}' of the model '${model}' belongs to another device.`);
-    await tx.assertions.keep(kept);
-    return signed;
-  });
+  await keepSerial(records, entry, { signed, request, text });
+  return signed;
 }

@@ -20,6 +20,7 @@ import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
+import { revisionSigning } from '#jobs/sign-revisions.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
@@ -171,7 +172,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const deviceRequestIds = requestIds(store.siteKey);
     const clock = await timeKeeper(known, store.latestTime, now);
-    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
+    const signing = revisionSigning({ records: known, signer, now, log });
+    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log, approved: () => signing.soon() });
 
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
@@ -215,6 +217,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
+        signing.job,
         clock.job,
       ],
       log,
@@ -246,7 +249,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         const waiting = forRestart(startedWith, config, options.listen !== undefined);
         if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
       },
-      reviewed: () => queue.idle(),
+      async reviewed() {
+        await queue.idle();
+        await signing.idle();
+      },
       async stop() {
         log.info('stopping');
         clearTimeout(ballast);
@@ -256,6 +262,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         const stopping = queue.stop();
         await reviewer.close();
         await stopping;
+        await signing.idle();
         await digests.close();
         await clock.keep();
         await opened.close();

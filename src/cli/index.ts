@@ -41,6 +41,7 @@ export const groups: readonly Group[] = [
       { name: 'account enable', load: async () => (await import('./account-disable.ts')).accountEnable },
       { name: 'account role', load: async () => (await import('./account-role.ts')).accountRole },
       { name: 'package register', load: async () => (await import('./package-register.ts')).packageRegister },
+      { name: 'package set-id', load: async () => (await import('./package-set-id.ts')).packageSetId },
       { name: 'token issue', load: async () => (await import('./token-issue.ts')).tokenIssue },
       { name: 'agent register', load: async () => (await import('./agent.ts')).agentRegister },
       { name: 'agent list', load: async () => (await import('./agent.ts')).agentList },

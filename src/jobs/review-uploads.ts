@@ -28,12 +28,14 @@ export interface ReviewQueueOptions {
   now: Now;
   newId: NewIds;
   log: Logger;
+  /** Told after each approval. */
+  approved?: () => void;
 }
 
 /** After so many failures of our own with one upload, its publisher is told to push it again. */
 const attempts = 3;
 
-export function reviewQueue({ records, blobs, reviewer, now, newId, log }: ReviewQueueOptions): ReviewQueue {
+export function reviewQueue({ records, blobs, reviewer, now, newId, log, approved }: ReviewQueueOptions): ReviewQueue {
   const failures = new Map<string, number>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -112,6 +114,7 @@ export function reviewQueue({ records, blobs, reviewer, now, newId, log }: Revie
       }
       note({ revision });
     });
+    approved?.();
   }
 
   async function keepIcon(verdict: Approval): Promise<string | null> {

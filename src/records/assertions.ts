@@ -7,6 +7,8 @@ export interface KeptAssertion {
   type: string;
   /** Whose it is, where it is an account-key. */
   accountId: string | null;
+  /** Of which snap, where it is a snap-declaration. */
+  snapName: string | null;
   revision: number;
   origin: 'imported' | 'signed';
   text: string;
@@ -18,20 +20,29 @@ export interface KeptAssertion {
 export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (name: string) =>
     db.get<KeptAssertion>(sql`
-      SELECT name, type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt", kept_by AS "keptBy"
+      SELECT name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
+        kept_at AS "keptAt", kept_by AS "keptBy"
       FROM assertions WHERE name = ${name}`),
 
   /** Those of these names that are kept. */
   listOf: (names: readonly string[]) =>
     db.all<KeptAssertion>(sql`
-      SELECT name, assertions.type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt", kept_by AS "keptBy"
+      SELECT name, assertions.type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
+        kept_at AS "keptAt", kept_by AS "keptBy"
       FROM json_each(${JSON.stringify(names)}) AS wanted CROSS JOIN assertions ON assertions.name = wanted.value`),
+
+  /** The snap-declarations of a snap name; a name may have had several owners. */
+  ofSnap: (snapName: string) =>
+    db.all<KeptAssertion>(sql`
+      SELECT name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
+        kept_at AS "keptAt", kept_by AS "keptBy"
+      FROM assertions WHERE snap_name = ${snapName} ORDER BY name`),
 
   /** The account-keys of these accounts. */
   keysOf: (accountIds: readonly string[]) =>
     db.all<KeptAssertion>(sql`
-      SELECT name, assertions.type, account_id AS "accountId", revision, origin, text, kept_at AS "keptAt",
-        kept_by AS "keptBy"
+      SELECT name, assertions.type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
+        kept_at AS "keptAt", kept_by AS "keptBy"
       FROM json_each(${JSON.stringify(accountIds)}) AS wanted
       CROSS JOIN assertions ON account_id = wanted.value AND assertions.type = 'account-key'`),
 });
@@ -43,10 +54,10 @@ export const assertionChanges = (db: Queries) => ({
   keep: async (a: KeptAssertion) =>
     0 <
     (await db.run(sql`
-      INSERT INTO assertions (name, type, account_id, revision, origin, text, kept_at, kept_by)
-      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
+      INSERT INTO assertions (name, type, account_id, snap_name, revision, origin, text, kept_at, kept_by)
+      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.snapName}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
       ON CONFLICT (name) DO UPDATE
-      SET account_id = excluded.account_id, revision = excluded.revision, origin = excluded.origin,
+      SET account_id = excluded.account_id, snap_name = excluded.snap_name, revision = excluded.revision, origin = excluded.origin,
         text = excluded.text, kept_at = excluded.kept_at, kept_by = excluded.kept_by
       WHERE excluded.revision > assertions.revision`)),
 });

@@ -130,5 +130,17 @@ export const packageChanges = (db: Queries) => ({
 
   publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
 
+  /** Gives a package another id, with all that belongs to it; false when another package has that id. */
+  async setId(id: string, newId: string): Promise<boolean> {
+    if ((await db.get(sql`SELECT 1 FROM packages WHERE id = ${newId}`)) !== undefined) return false;
+    // What belongs to a package follows it before the end of the transaction; what were forgotten would undo it.
+    await db.script('PRAGMA defer_foreign_keys = ON');
+    await db.run(sql`UPDATE packages SET id = ${newId} WHERE id = ${id}`);
+    await db.run(sql`UPDATE tracks SET package_id = ${newId} WHERE package_id = ${id}`);
+    await db.run(sql`UPDATE collaborators SET package_id = ${newId} WHERE package_id = ${id}`);
+    await db.run(sql`UPDATE uploads SET package_id = ${newId} WHERE package_id = ${id}`);
+    return true;
+  },
+
   remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
 });

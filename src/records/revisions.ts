@@ -74,6 +74,15 @@ export const revisions = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.get<{ revision: number }>(sql`
       SELECT revision FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
 
+  /** Revisions whose snap.yaml speaks of a provenance and that have no assertion yet, after the one given. */
+  toSign: (after: { packageId: string; revision: number }, limit: number) =>
+    db.all<{ packageId: string; revision: number; sha3_384: string; size: number; packageYaml: string }>(sql`
+      SELECT package_id AS "packageId", revision, sha3_384, size, package_yaml AS "packageYaml"
+      FROM revisions
+      WHERE assertion IS NULL AND package_yaml LIKE '%provenance:%'
+        AND (package_id, revision) > (${after.packageId}, ${after.revision})
+      ORDER BY package_id, revision LIMIT ${limit}`),
+
   newest: async (packageId: string) =>
     (
       await db.get<{ revision: number | null }>(sql`
@@ -90,6 +99,11 @@ export const revisionChanges = (db: Queries) => ({
         package_yaml, craft_yaml)
       VALUES (${r.packageId}, ${r.revision}, ${r.sha3_384}, ${r.sha256}, ${r.size}, ${r.version}, ${r.status}, ${r.createdAt},
         ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml})`),
+
+  /** Says under which name the assertion of a revision is kept; empty when it needs none. */
+  setAssertion: (packageId: string, revision: number, assertion: string) =>
+    db.run(sql`
+      UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`),
 
   markReleased: (packageId: string, revision: number) =>
     db.run(sql`

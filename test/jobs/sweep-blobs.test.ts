@@ -15,7 +15,12 @@ t.test('content that no record needs is removed, once it is old enough to be on 
   await ada.upload('needed');
   const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
+  const blobs = await diskBlobs({
+    directory: store.directory,
+    reserve: 0,
+    digests,
+    fatal: (error) => t.fail(error.message),
+  });
 
   const left = (content: string, storedAt: Date): string => {
     const digest = createHash('sha3-384').update(content).digest('hex');

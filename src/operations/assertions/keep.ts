@@ -44,6 +44,7 @@ export const asKept = (one: Assertion, origin: KeptAssertion['origin'], entry: A
   name: nameOf(one),
   type: one.type,
   accountId: one.type === 'account-key' ? ((one.headers['account-id'] as string | undefined) ?? null) : null,
+  snapName: one.type === 'snap-declaration' ? ((one.headers['snap-name'] as string | undefined) ?? null) : null,
   revision: one.revision,
   origin,
   text: joined(one),

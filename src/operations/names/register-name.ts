@@ -1,3 +1,4 @@
+import { parseAssertion } from '#assertions/assertion.ts';
 import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -5,6 +6,7 @@ import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
 import { by } from '../by.ts';
 import { claimName } from './claim-name.ts';
 
@@ -33,7 +35,7 @@ export const registerName = operation({
     if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
     if (config.names.reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
 
-    const id = newId.id();
+    const id = (namespace === 'snap' ? await onlineId(records, name, principal.accountId) : undefined) ?? newId.id();
     const at = timestamp(now());
     const entry = { ...by(call, 'register_name'), at, object: `${namespace}/${name}`, details: { id } };
     const wanted = { id, namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
@@ -41,3 +43,12 @@ export const registerName = operation({
     return { id };
   },
 });
+
+/** The id that the snap has online, as an imported snap-declaration says that names this account as its publisher. */
+async function onlineId(records: Pick<Records, 'assertions'>, name: string, accountId: string): Promise<string | undefined> {
+  for (const { text } of await records.assertions.ofSnap(name)) {
+    const { headers } = parseAssertion(text);
+    if (headers['publisher-id'] === accountId) return headers['snap-id'] as string;
+  }
+  return undefined;
+}

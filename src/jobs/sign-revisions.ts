@@ -1,0 +1,163 @@
+// Signs revisions of snaps whose provenance was delegated to a brand of this store: once they are approved, and once
+// the snap-declaration and the brand's account-key have come back from the online store, in whatever order.
+import type { Logger } from 'pino';
+
+import { joined, parseAssertion, type Assertion, type Value } from '#assertions/assertion.ts';
+import { registrationOf } from '#assertions/registration.ts';
+import type { Signer } from '#assertions/signer.ts';
+import { signSnapRevision } from '#assertions/signing.ts';
+import { defaultProvenance, nameOf, series } from '#assertions/types.ts';
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import { readYaml } from '#review/yaml.ts';
+import type { Job } from './runner.ts';
+
+export interface RevisionSigning {
+  /** Goes over all that waits; also when nothing told that there is something. */
+  job: Job;
+  /** Says that a revision was approved. */
+  soon(): void;
+  /** Resolves when it is not at work. */
+  idle(): Promise<void>;
+}
+
+interface Options {
+  records: Records;
+  signer: Signer;
+  now: Now;
+  log: Logger;
+}
+
+type Waiting = Awaited<ReturnType<Records['revisions']['toSign']>>[number];
+
+const pageSize = 100;
+
+export function revisionSigning({ records, signer, now, log }: Options): RevisionSigning {
+  let running: Promise<number> | undefined;
+  let again = false;
+
+  function run(): Promise<number> {
+    again = running !== undefined;
+    running ??= all().finally(() => {
+      running = undefined;
+      if (again) soon();
+    });
+    return running;
+  }
+
+  function soon(): void {
+    run().catch((error: unknown) => {
+      log.error({ err: error }, 'cannot sign revisions; they are tried again within the minute');
+    });
+  }
+
+  async function all(): Promise<number> {
+    let signed = 0;
+    for (let after = { packageId: '', revision: 0 }; ;) {
+      const page = await records.revisions.toSign(after, pageSize);
+      for (const one of page) if (await settle(one)) signed++;
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) return signed;
+      after = last;
+    }
+  }
+
+  /** True when the revision was signed. */
+  async function settle(one: Waiting): Promise<boolean> {
+    const { packageId, revision } = one;
+    const provenance = provenanceIn(one.packageYaml);
+    if (provenance === undefined) {
+      await change('needs_no_assertion', one, (tx) => tx.revisions.setAssertion(packageId, revision, ''));
+      return false;
+    }
+    const kept = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
+    if (kept === undefined) return false;
+    const assertion = await signedBySomebody(parseAssertion(kept.text), provenance, one);
+    if (assertion === undefined) return false;
+    await change('sign_revision', one, async (tx) => {
+      const at = timestamp(now());
+      await tx.assertions.keep({
+        name: nameOf(assertion),
+        type: assertion.type,
+        accountId: null,
+        snapName: null,
+        revision: assertion.revision,
+        origin: 'signed',
+        text: joined(assertion),
+        keptAt: at,
+        keptBy: 'larder',
+      });
+      await tx.revisions.setAssertion(packageId, revision, nameOf(assertion));
+    });
+    return true;
+  }
+
+  /** Signed with the first key that may: of a brand here that the declaration names, and registered. */
+  async function signedBySomebody(
+    declaration: Assertion,
+    provenance: string,
+    { sha3_384, size, revision }: Waiting,
+  ): Promise<Assertion | undefined> {
+    const headers = {
+      'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
+      provenance,
+      'snap-size': String(size),
+      'snap-revision': String(revision),
+      'developer-id': declaration.headers['publisher-id'] as string,
+    };
+    for (const accountId of delegates(declaration)) {
+      for (const { sha3_384: keyId, requestedAt } of await records.signingKeys.list(accountId)) {
+        const found = await records.assertions.find(`account-key/${keyId}`);
+        const accountKey = found && parseAssertion(found.text);
+        if (registrationOf(requestedAt, accountKey, now()) !== 'registered') continue;
+        try {
+          const key = { signer, keyId, accountId, accountKey };
+          return parseAssertion(await signSnapRevision(key, declaration, headers, now()));
+        } catch (error) {
+          // A key that may not, or a store that is sealed: another key may, or this one later.
+          if (!(error instanceof Refusal)) throw error;
+          log.debug({ key: keyId, reason: error.message }, 'a revision was not signed');
+        }
+      }
+    }
+    return undefined;
+  }
+
+  const change = (action: string, { packageId, revision }: Waiting, work: Parameters<Records['change']>[1]) =>
+    records.change({ at: timestamp(now()), actor: 'larder', action, object: `${packageId}/${revision}` }, work);
+
+  return {
+    job: { name: 'sign-revisions', every: minutes(1), run: async () => counted(await run()) },
+    soon,
+    async idle() {
+      while (running !== undefined) await running.catch(() => undefined);
+    },
+  };
+}
+
+const counted = (signed: number): Record<string, unknown> => (signed === 0 ? {} : { signed });
+
+/** The provenance that a snap.yaml names, unless it is the one of every store. */
+function provenanceIn(packageYaml: string): string | undefined {
+  const document = readYaml(packageYaml, 'meta/snap.yaml');
+  const provenance = document instanceof Map ? document.get('provenance') : undefined;
+  return typeof provenance === 'string' && provenance !== '' && provenance !== defaultProvenance
+    ? provenance
+    : undefined;
+}
+
+/** The accounts that a snap-declaration lets sign revisions. */
+function delegates({ headers }: Assertion): string[] {
+  const authorities = headers['revision-authority'];
+  if (!Array.isArray(authorities)) return [];
+  return [
+    ...new Set(
+      (authorities as readonly Value[]).flatMap((one) => {
+        const id =
+          typeof one === 'object' && !Array.isArray(one) ? (one as Record<string, Value>)['account-id'] : undefined;
+        return typeof id === 'string' ? [id] : [];
+      }),
+    ),
+  ];
+}

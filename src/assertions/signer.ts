@@ -1,5 +1,6 @@
 // Who signs: something that holds private keys and signs bytes with them without showing them.
 import { constants, sign, type KeyObject } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { Refusal } from '#domain/refusal.ts';
 import { contentOf, joined, type Headers, type Value } from './assertion.ts';
 import { open } from './keys.ts';
@@ -53,6 +54,8 @@ export function softwareSigner(
   openKeys = 16,
 ): Signer {
   const opened = new Map<string, KeyObject>();
+  // One core is left to everybody else: signing on all of them would hold up the answers to those who want no signature.
+  const inTurn = turnstile(Math.max(1, availableParallelism() - 1));
 
   async function kept(keyId: string): Promise<KeptKey> {
     const key = await find(keyId);
@@ -81,7 +84,24 @@ export function softwareSigner(
 
   return {
     publicKey: async (keyId) => decodePublicKey((await kept(keyId)).publicKey),
-    sign: async (keyId, bytes) => signWith(privateKey(keyId, await kept(keyId)), bytes),
+    sign: async (keyId, bytes) => inTurn(async () => signWith(privateKey(keyId, await kept(keyId)), bytes)),
+  };
+}
+
+/** Lets so many do their work at a time, and the others in the order in which they came. */
+function turnstile(places: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (work) => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
   };
 }
 

@@ -165,6 +165,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       directory,
       credentials: options.credentials,
       masterKeyFile: keys.master_key_file,
+      passphraseFile: keys.passphrase_file,
     });
     let masterKey = readMasterKey(places(config));
     let roots = readTrusted(config.assertions.trusted);

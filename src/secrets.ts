@@ -4,6 +4,8 @@ import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { passphraseIn, unwrapWithPassphrase } from './passphrase.ts';
+
 /** A new wrapping key as the text of its file: 32 bytes, base64. */
 export const newWrappingKey = (): string => `${randomBytes(32).toString('base64')}\n`;
 
@@ -14,6 +16,8 @@ export interface SecretPlaces {
   credentials: string | undefined;
   /** The master key's file, where the configuration names one. */
   masterKeyFile: string | undefined;
+  /** The file of the passphrase, where the configuration names one. */
+  passphraseFile?: string | undefined;
 }
 
 /** The site key: the credential `larder-site-key`, or `site.key` in the data directory. */
@@ -25,14 +29,32 @@ export function readSiteKey(places: SecretPlaces): Buffer {
   return key;
 }
 
-/** The signing master key, or nothing: then the store is sealed. */
+/** The signing master key, or nothing: then the store is sealed. A file with the key itself comes before a passphrase. */
 export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
   const key = firstOf([
     credential(places, 'larder-master-key'),
     places.masterKeyFile,
     join(places.directory, 'master.key'),
   ]);
-  return key && createSecretKey(key);
+  const found = key ?? underPassphrase(places);
+  return found && createSecretKey(found);
+}
+
+/** The key in `master.key.sealed`; nothing where that file is not there, or nobody gives its passphrase. */
+function underPassphrase(places: SecretPlaces): Buffer | undefined {
+  const file = join(places.directory, 'master.key.sealed');
+  const sealed = readIfThere(file);
+  if (sealed === undefined) return undefined;
+  for (const source of [credential(places, 'larder-master-passphrase'), places.passphraseFile]) {
+    const passphrase = source === undefined ? undefined : readIfThere(source);
+    if (passphrase === undefined) continue;
+    try {
+      return unwrapWithPassphrase(sealed, passphraseIn(passphrase));
+    } catch (error) {
+      throw new Error(`cannot open ${file} with the passphrase in ${source}`, { cause: error });
+    }
+  }
+  return undefined;
 }
 
 const credential = ({ credentials }: SecretPlaces, name: string): string | undefined =>

@@ -55,6 +55,7 @@ export const groups: readonly Group[] = [
     commands: [
       { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
       { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
+      { name: 'key seal', load: async () => (await import('./key-seal.ts')).keySeal },
       { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
       { name: 'assertion sign', load: async () => (await import('./assertion-sign.ts')).assertionSign },
       { name: 'assertion export', load: async () => (await import('./assertion-export.ts')).assertionExport },

@@ -45,6 +45,7 @@ export function signerOf({ records, directory, config }: OpenStore, { env }: Wor
     directory,
     credentials: env['CREDENTIALS_DIRECTORY'],
     masterKeyFile: config.keys.master_key_file,
+    passphraseFile: config.keys.passphrase_file,
   });
   return softwareSigner(
     (id) => records.signingKeys.find(id),

@@ -65,6 +65,7 @@ reserved = [
 level = "warn"
 [keys]
 master_key_file = "/etc/larder/master.key"
+passphrase_file = "/run/larder/passphrase"
 [assertions]
 trusted = ["/etc/larder/roots.assert"]
 `;
@@ -82,7 +83,7 @@ const everythingRead = {
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   names: { reserved: ['core', 'kernel'] },
   log: { level: 'warn' },
-  keys: { master_key_file: '/etc/larder/master.key' },
+  keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
 };
 

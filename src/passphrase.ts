@@ -1,0 +1,39 @@
+// The signing master key under a passphrase: what lies on the disk is of no use to whoever does not know it.
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+
+/**
+ * The text of the file. The passphrase is stretched by scrypt, which takes 128 MiB and a good part of a second, and
+ * the key encrypted with AES-256-GCM:
+ *
+ *     larder-master-key/1 scrypt-131072-8-1 salt=… key=…      (nonce, ciphertext and tag, base64url)
+ */
+export function wrapWithPassphrase(key: Buffer, passphrase: string): string {
+  const [salt, nonce] = [randomBytes(16), randomBytes(12)];
+  const cipher = createCipheriv('aes-256-gcm', stretched(passphrase, salt), nonce).setAAD(Buffer.from(heading));
+  const sealed = Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
+  return `${heading} salt=${salt.toString('base64url')} key=${sealed.toString('base64url')}\n`;
+}
+
+/** The key in such a text; throws where the passphrase is another, or the text is no longer what it was. */
+export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
+  const [, salt, sealed] =
+    /^larder-master-key\/1 scrypt-131072-8-1 salt=([\w-]{22}) key=([\w-]{80})\n?$/.exec(text) ?? [];
+  if (salt === undefined || sealed === undefined) throw new Error('it is not a master key under a passphrase');
+  const bytes = Buffer.from(sealed, 'base64url');
+  const key = stretched(passphrase, Buffer.from(salt, 'base64url'));
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(heading));
+  decipher.setAuthTag(bytes.subarray(-16));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
+  } catch (cause) {
+    throw new Error('the passphrase is another one, or the file was changed', { cause });
+  }
+}
+
+/** A passphrase as a file holds it: what follows the last line is not part of it. */
+export const passphraseIn = (text: string): string => text.replace(/\r?\n$/, '');
+
+const heading = 'larder-master-key/1 scrypt-131072-8-1';
+
+const stretched = (passphrase: string, salt: Buffer): Buffer =>
+  scryptSync(passphrase.normalize('NFC'), salt, 32, { N: 131072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 });

@@ -174,7 +174,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const deviceRequestIds = requestIds(store.siteKey);
     const clock = await timeKeeper(known, store.latestTime, now);
     const signing = revisionSigning({ records: known, signer, now, log });
-    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log, approved: () => signing.soon() });
+    const queue = reviewQueue({
+      records: known,
+      blobs,
+      reviewer,
+      digests,
+      now,
+      newId,
+      log,
+      approved: () => {
+        signing.soon();
+      },
+    });
 
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });

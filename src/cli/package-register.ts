@@ -3,7 +3,7 @@ import { isPackageId } from '#domain/ids.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { claimName } from '#operations/names/claim-name.ts';
 import { command, UsageError } from './command.ts';
-import { packageName } from './package-name.ts';
+import { packageName } from './package.ts';
 import { accountOf, withStore } from './store.ts';
 
 export const packageRegister = command({

@@ -3,7 +3,7 @@ import { timestamp } from '#domain/clock.ts';
 import { isPackageId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { command, UsageError } from './command.ts';
-import { packageName } from './package-name.ts';
+import { packageName } from './package.ts';
 import { withStore } from './store.ts';
 
 export const packageSetId = command({

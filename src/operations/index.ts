@@ -1,5 +1,6 @@
 // Every operation of the store.
 import type { Operation } from '#api/operation.ts';
+import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
@@ -13,18 +14,42 @@ import { createModel } from './models/create-model.ts';
 import { deleteModel } from './models/delete-model.ts';
 import { readModels } from './models/read-models.ts';
 import { updateModel } from './models/update-model.ts';
+import { addBuildset } from './builds/add-buildset.ts';
+import { addCommitWorkflow } from './builds/add-commit-workflow.ts';
+import { buildsetStatus } from './builds/buildset-status.ts';
+import { filterCommitWorkflows } from './builds/filter-commit-workflows.ts';
+import { updateBuild } from './builds/update-build.ts';
+import { updateCommitWorkflow } from './builds/update-commit-workflow.ts';
+import { acceptInvite } from './collaborators/accept-invite.ts';
+import { getAllInvites } from './collaborators/get-all-invites.ts';
+import { getCollaborators } from './collaborators/get-collaborators.ts';
+import { getPendingInvites } from './collaborators/get-pending-invites.ts';
+import { inviteCollaborators } from './collaborators/invite-collaborators.ts';
+import { rejectInvite } from './collaborators/reject-invite.ts';
+import { revokeInvites } from './collaborators/revoke-invites.ts';
+import { bulkLibraries } from './libraries/bulk-libraries.ts';
+import { createLibrary } from './libraries/create-library.ts';
+import { publishLibrary } from './libraries/publish-library.ts';
+import { readLibrary } from './libraries/read-library.ts';
+import { dashboardAccount } from './names/dashboard-account.ts';
+import { dashboardRegisterName } from './names/dashboard-register-name.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
 import { packageIcon } from './names/package-icon.ts';
 import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
 import { addRemodelAllowlist } from './remodel-allowlist/add-remodel-allowlist.ts';
 import { deleteRemodelAllowlist } from './remodel-allowlist/delete-remodel-allowlist.ts';
 import { listRemodelAllowlist } from './remodel-allowlist/list-remodel-allowlist.ts';
 import { updateRemodelAllowlist } from './remodel-allowlist/update-remodel-allowlist.ts';
+import { listResourceRevisions } from './resources/list-resource-revisions.ts';
+import { listResources } from './resources/list-resources.ts';
+import { pushResource } from './resources/push-resource.ts';
+import { updateResourceRevisions } from './resources/update-resource-revisions.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
@@ -66,7 +91,21 @@ const publisherInterface = [
   listRevisions,
   pushRevision,
   listUploadReviews,
+  listResources,
+  listResourceRevisions,
+  pushResource,
+  updateResourceRevisions,
   listReleases,
+  inviteCollaborators,
+  revokeInvites,
+  acceptInvite,
+  rejectInvite,
+  getAllInvites,
+  getPendingInvites,
+  getCollaborators,
+  buildsetStatus,
+  filterCommitWorkflows,
+  packageAccess,
   packagePermissions,
   readBrand,
   updateBrand,
@@ -92,6 +131,17 @@ const besideIt = [
   refreshSsoToken,
   uploadBlob,
   pushReleases,
+  createTracks,
+  createLibrary,
+  publishLibrary,
+  readLibrary,
+  bulkLibraries,
+  dashboardRegisterName,
+  dashboardAccount,
+  addBuildset,
+  updateBuild,
+  addCommitWorkflow,
+  updateCommitWorkflow,
   packageIcon,
   healthz,
   readyz,

@@ -5,15 +5,22 @@ import { appliance, applianceChanges } from './appliance.ts';
 import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
+import { buildSetChanges, buildSets } from './build-sets.ts';
+import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
+import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { guardrailChanges, guardrails } from './guardrails.ts';
+import { inviteChanges, invites } from './invites.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
+import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
+import { resourceChanges, resources } from './resources.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
@@ -32,14 +39,21 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   assertions: assertions(db),
   audit: audit(db),
   brands: brands(db),
+  buildSets: buildSets(db),
+  charmLibraries: charmLibraries(db),
   collaborators: collaborators(db),
+  commitWorkflows: commitWorkflows(db),
   dischargerKeys: dischargerKeys(db),
+  guardrails: guardrails(db),
+  invites: invites(db),
   macaroons: macaroons(db),
   models: models(db),
   packages: packages(db),
   passwords: passwords(db),
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
+  resourceRevisions: resourceRevisions(db),
+  resources: resources(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
@@ -58,14 +72,21 @@ const changing = (db: Queries) => ({
   assertions: assertionChanges(db),
   audit: audit(db),
   brands: brandChanges(db),
+  buildSets: buildSetChanges(db),
+  charmLibraries: charmLibraryChanges(db),
   collaborators: collaboratorChanges(db),
+  commitWorkflows: commitWorkflowChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  guardrails: guardrailChanges(db),
+  invites: inviteChanges(db),
   macaroons: macaroonChanges(db),
   models: modelChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
   remodelAllowlist: remodelAllowlistChanges(db),
+  resourceRevisions: resourceRevisionChanges(db),
+  resources: resourceChanges(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),

@@ -106,6 +106,22 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT id, name, type, private, publisher_id = ${accountId} AS publishes,
         EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}) AS collaborates
       FROM packages WHERE id = ${id} AND namespace = 'snap'`),
+
+  /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
+  named: (names: { namespace: Namespace; name: string }[], accountId: string) =>
+    db.all<{ namespace: Namespace; id: string; name: string; type: PackageType; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
+      SELECT package.namespace, package.id, package.name, package.type, publisher_id = ${accountId} AS publishes,
+        collaborator.account_id IS NOT NULL AS collaborates
+      FROM json_each(${JSON.stringify(names)}) AS wanted
+      CROSS JOIN packages AS package
+        ON package.namespace = wanted.value ->> '$.namespace' AND package.name = wanted.value ->> '$.name'
+      LEFT JOIN collaborators AS collaborator
+        ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
+      ORDER BY wanted.key`),
+
+  /** Whether a person reviews a package's uploads. */
+  isReviewedByHand: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM packages WHERE id = ${id} AND manual_review = 1`)),
 });
 
 export const packageChanges = (db: Queries) => ({
@@ -130,17 +146,13 @@ export const packageChanges = (db: Queries) => ({
 
   publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
 
-  /** Gives a package another id, with all that belongs to it; false when another package has that id. */
+  /** Gives a package another id, and what belongs to it follows; false when another package has that id. */
   async setId(id: string, newId: string): Promise<boolean> {
     if ((await db.get(sql`SELECT 1 FROM packages WHERE id = ${newId}`)) !== undefined) return false;
-    // What belongs to a package follows it before the end of the transaction; what were forgotten would undo it.
-    await db.script('PRAGMA defer_foreign_keys = ON');
     await db.run(sql`UPDATE packages SET id = ${newId} WHERE id = ${id}`);
-    await db.run(sql`UPDATE tracks SET package_id = ${newId} WHERE package_id = ${id}`);
-    await db.run(sql`UPDATE collaborators SET package_id = ${newId} WHERE package_id = ${id}`);
-    await db.run(sql`UPDATE uploads SET package_id = ${newId} WHERE package_id = ${id}`);
     return true;
   },
+  reviewByHand: (id: string, on: boolean) => db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
 
   remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
 });

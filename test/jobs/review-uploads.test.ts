@@ -67,6 +67,7 @@ async function world(t: { teardown(work: () => unknown): void }, review: Reviewe
     records: known,
     blobs: { path: (digest: string) => digest } as unknown as Blobs,
     reviewer: { review, close: async () => undefined },
+    digests: { ofFile: () => Promise.reject(new Error('no resource is pushed here')) },
     now: () => new Date(at),
     newId: randomIds,
     log: pino({ base: null }, { write: (line) => void lines.push(line) }),

@@ -22,7 +22,7 @@ CREATE INDEX packages_by_icon ON packages (icon) WHERE icon IS NOT NULL;
 CREATE INDEX packages_by_publisher ON packages (publisher_id, namespace, name);
 
 CREATE TABLE tracks (
-  package_id                   TEXT NOT NULL REFERENCES packages (id) ON DELETE CASCADE,
+  package_id                   TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   name                         TEXT NOT NULL,
   version_pattern              TEXT,
   automatic_phasing_percentage REAL,
@@ -31,7 +31,7 @@ CREATE TABLE tracks (
 );
 
 CREATE TABLE collaborators (
-  package_id TEXT NOT NULL REFERENCES packages (id) ON DELETE CASCADE,
+  package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   account_id TEXT NOT NULL REFERENCES accounts (id),
   created_at TEXT NOT NULL,
   created_by TEXT NOT NULL REFERENCES accounts (id),

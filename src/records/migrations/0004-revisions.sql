@@ -6,7 +6,7 @@ CREATE TABLE uploads (
   size        INTEGER NOT NULL,
   address     TEXT NOT NULL,
   received_at TEXT NOT NULL,
-  package_id  TEXT REFERENCES packages (id) ON DELETE CASCADE,
+  package_id  TEXT REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   pushed_by   TEXT REFERENCES accounts (id),
   pushed_at   TEXT,
   status      TEXT CHECK (status IN ('new', 'scanned', 'approved', 'rejected')),
@@ -27,7 +27,7 @@ CREATE INDEX uploads_unclaimed ON uploads (address, received_at) WHERE package_i
 
 -- Revisions are numbered 1, 2, 3 per package in the order of approval. What only some namespaces know is in details.
 CREATE TABLE revisions (
-  package_id TEXT NOT NULL REFERENCES packages (id) ON DELETE CASCADE,
+  package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   revision   INTEGER NOT NULL CHECK (revision > 0),
   sha3_384   TEXT NOT NULL,
   sha256     TEXT NOT NULL,

@@ -116,21 +116,51 @@ t.test('every operation', async (t) => {
 
   await t.test('a member that its body does not have is refused with 400', async (t) => {
     for (const op of ours.filter(({ body }) => body !== undefined)) {
-      const valid = bodyOf(op);
-      const target = Array.isArray(valid) ? valid[0] : valid;
-      Object.assign(target, { 'unexpected-member': 1 });
-      if (problems(op.body as Shape, valid).length === 0) continue; // the interface leaves this body open
-      const reply = await send(root, op, pathOf(op, subject), valid);
-      t.equal(reply.status, 400, about(op));
-      const pointer = Array.isArray(valid) ? '/0' : '/';
-      t.match(
-        reply.body,
-        refusal(
-          'api-error',
-          new RegExp(`^Additional properties are not allowed \\('unexpected-member' was unexpected\\) at ${pointer}$`),
-        ),
-        about(op),
-      );
+      for (const [pointer, body] of withMemberTooMany(bodyOf(op))) {
+        if (problems(op.body as Shape, body).length === 0) continue; // the interface leaves this object open
+        const reply = await send(root, op, pathOf(op, subject), body);
+        t.equal(reply.status, 400, about(op));
+        t.match(
+          reply.body,
+          refusal(
+            'api-error',
+            new RegExp(
+              `^Additional properties are not allowed \\('unexpected-member' was unexpected\\) at ${pointer}$`,
+            ),
+          ),
+          about(op),
+        );
+      }
+    }
+  });
+
+  await t.test('what is wrong with a request is told only to whoever is admitted', async (t) => {
+    for (const op of guarded.filter(({ body, access }) => body !== undefined && access.inPayload === undefined)) {
+      const ask = (token: string): Promise<Response> =>
+        fetch(
+          `${store.url}${pathOf(op, subject)}${op.path.includes('?') ? '&' : '?'}limit=ten&fields=${'x'.repeat(3000)}`,
+          {
+            method: op.method,
+            headers: {
+              'content-type': 'application/json',
+              ...(token !== '' && { authorization: `Macaroon ${token}` }),
+            },
+            body: '{ nonsense',
+          },
+        );
+      t.equal((await ask('')).status, 401, `${about(op)}: nobody`);
+      t.equal((await ask('nonsense')).status, 401, `${about(op)}: a bad token`);
+      if (op.access.permissions.length > 0) {
+        t.equal(
+          (await ask((await store.as('ada', { permissions: [] })).token)).status,
+          401,
+          `${about(op)}: a weak one`,
+        );
+      }
+      if (/publisher|collaborator|brand administrator/.test(op.access.who)) {
+        t.equal((await ask(bob.token)).status, 404, `${about(op)}: a stranger`);
+      }
+      t.equal((await ask(root.token)).status, 400, `${about(op)}: somebody admitted`);
     }
   });
 
@@ -279,6 +309,26 @@ t.test('an operation that the configuration turns off is not there', async (t) =
     }
   }
 });
+
+/** The same body once for each object in it, with a member too many there, and where that is. */
+function withMemberTooMany(body: unknown): [pointer: string, body: unknown][] {
+  const places = (value: unknown, pointer: string): string[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : [
+          ...(Array.isArray(value) ? [] : [pointer]),
+          ...Object.entries(value).flatMap(([name, inner]) => places(inner, `${pointer}/${name}`)),
+        ];
+  return places(body, '').map((pointer) => {
+    const copy = structuredClone(body);
+    const target = pointer
+      .split('/')
+      .slice(1)
+      .reduce((value, name) => (value as Record<string, object>)[name] ?? {}, copy as object);
+    Object.assign(target, { 'unexpected-member': 1 });
+    return [pointer === '' ? '/' : pointer, copy];
+  });
+}
 
 /** What the tests themselves add to when they ask for another token. */
 const tokens = ['macaroons', 'audit'];

@@ -4,7 +4,5 @@
 export const uploadStatuses = ['new', 'scanned', 'approved', 'rejected'] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
 
-export const isInReview = (status: UploadStatus): boolean => status === 'new' || status === 'scanned';
-
 /** `released` once it has been in a channel. */
 export type RevisionStatus = 'approved' | 'released' | 'rejected';

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
@@ -90,6 +91,30 @@ t.test('no token, key or credential is in the log', async (t) => {
     );
   }
   t.notMatch(lines, '"level":"error"');
+});
+
+t.test('a fault of ours is told to the caller without a word of it, and to the log with all', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  db.exec('ALTER TABLE tracks RENAME TO trucks');
+  const reply = await ada.get('/v1/snap');
+  t.equal(reply.status, 500);
+  t.same(Object.keys(reply.body), ['error-list']);
+  t.match(reply.body['error-list'], [{ code: 'internal-error', message: /x-request-id/ }]);
+  t.notMatch(JSON.stringify(reply.body), /tracks|SQL/i);
+  const line = store.log.find((one) => one.includes('"level":"error"')) ?? '';
+  t.match(JSON.parse(line), {
+    request: reply.headers.get('x-request-id'),
+    operation: 'list_registered_names',
+    status: 500,
+    err: { message: /no such table/, stack: String },
+  });
+  t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 500 });
+  t.equal(await store.beside.records.packages.find('snap', 'hello'), undefined, 'what failed half way was undone');
+  db.exec('ALTER TABLE trucks RENAME TO tracks');
+  t.equal((await ada.post('/v1/snap', { name: 'hello' })).status, 200, 'and the process goes on');
 });
 
 t.test('a line says who did what, from where, and how it went', async (t) => {

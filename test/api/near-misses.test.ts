@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -26,10 +27,15 @@ t.test('no body breaks an operation', async (t) => {
   rmSync(join(store.directory, 'master.key'));
   store.appliance.reload();
 
+  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
+  t.teardown(() => db.close());
+  const audited = db.prepare<[], { seq: number }>('SELECT MAX(seq) AS seq FROM audit');
+
   for (const op of operations.filter(({ body }) => body !== undefined)) {
     const shape = op.body as Shape;
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 5, arbitrary: nearMisses(shape) }, fitting(shape), awkward), async (body) => {
+        const before = audited.get();
         const response = await fetch(store.url + pathOf(op, subject), {
           method: op.method,
           headers: { authorization: `Macaroon ${ada.token}`, 'content-type': 'application/json' },
@@ -40,7 +46,9 @@ t.test('no body breaks an operation', async (t) => {
         const sealed = status === 503 && answer.includes('"sealed"');
         if (status >= 300 && status < 400) throw new Error(`a redirect: ${status}`);
         if (status >= 500 && !sealed) throw new Error(`${status}: ${answer}; ${store.log.at(-1) ?? ''}`);
-        if (status >= 400 && !sealed) {
+        // Every change has its entry in the audit log: without one, nothing was left behind.
+        if (status >= 400 && op.since > 0 && audited.get()?.seq !== before?.seq) throw new Error(`changed by a ${status}`);
+        if (status >= 400 && op.errors === undefined && !sealed) {
           const { 'error-list': ours, error_list: others } = JSON.parse(answer) as Record<
             string,
             { message: string }[]

@@ -176,11 +176,7 @@ t.test('a form that another site has sent is refused', async (t) => {
     { origin: 'null' },
     { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
   ]) {
-    t.match(
-      await send(headers),
-      { status: 403, body: /sent by a page of another site/ },
-      JSON.stringify(headers),
-    );
+    t.match(await send(headers), { status: 403, body: /sent by a page of another site/ }, JSON.stringify(headers));
   }
   for (const headers of [
     {},

@@ -1,6 +1,6 @@
 """Logs in to a store with the bakery client that Debian packages, and prints what came of it as JSON.
 
-The plan comes in as JSON: {"base", "method": "browser" | "agent" | "legacy-browser" | "legacy-agent",
+Each line that comes in is a plan, each line that goes out its outcome. A plan is {"base", "method": "browser" | "agent" | "legacy-browser" | "legacy-agent" | "sso",
 "username", "password", "agents": <agent file>, "version": null | 1 | 2 | 3, "condition", "body"}.
 Without a version the root is the store's own, and is exchanged for a token; with one, this program is a
 service of its own that asks the identity provider about whoever logs in.
@@ -21,9 +21,8 @@ import macaroonbakery.httpbakery as httpbakery
 import macaroonbakery.httpbakery.agent as agent
 from macaroonbakery import _utils as utils
 
-plan = json.load(sys.stdin)
-base = plan["base"]
-identity = base + "/identity"
+plan = {}
+base = identity = client = None
 
 
 def fill_in(url):
@@ -38,11 +37,11 @@ def fill_in(url):
     threading.Thread(target=work).start()
 
 
-if plan["method"].endswith("browser"):
-    client = httpbakery.Client(interaction_methods=[httpbakery.WebBrowserInteractor(open=fill_in)])
-else:
+def new_client():
+    if plan["method"].endswith(("browser", "sso")):
+        return httpbakery.Client(interaction_methods=[httpbakery.WebBrowserInteractor(open=fill_in)])
     found = agent.read_auth_info(json.dumps(plan["agents"]))
-    client = httpbakery.Client(interaction_methods=[agent.AgentInteractor(found)], key=found.key)
+    return httpbakery.Client(interaction_methods=[agent.AgentInteractor(found)], key=found.key)
 
 
 def acquire(caveat, payload):
@@ -101,7 +100,46 @@ def of_a_service():
     return {"conditions": seen, "unmet": [one for one in problems if one is not None]}
 
 
-try:
-    print(json.dumps(of_the_store() if plan["version"] is None else of_a_service()))
-except Exception as error:  # what went wrong is what the test asks about
-    print(json.dumps({"error": type(error).__name__ + ": " + str(error)}))
+def in_the_sso_style():
+    """What charmcraft does since 4.4: its base ends in /publishergw, and one of its calls drops that."""
+    gateway = base + "/publishergw"
+    issued = requests.post(requests.compat.urljoin(gateway, "v1/tokens/usso"), json=plan["body"])
+    issued.raise_for_status()
+    root = Macaroon.deserialize(issued.json()["macaroon"])
+    third = [one for one in root.third_party_caveats()]
+    login = {"email": plan["username"], "password": plan["password"], "caveat_id": third[0].caveat_id}
+    reply = requests.post(base + "/api/v2/tokens/discharge", json=login)
+    if reply.status_code != 200:
+        return {"refused": reply.json(), "status": reply.status_code}
+    bound = root.prepare_for_request(Macaroon.deserialize(reply.json()["discharge_macaroon"]))
+    header = "Macaroon root=" + root.serialize() + ", discharge=" + bound.serialize()
+    direct = requests.get(gateway + "/v1/tokens/whoami", headers={"Authorization": header})
+    exchanged = requests.post(gateway + "/v1/tokens/usso/exchange", headers={"Authorization": header},
+                              json={"client-description": "charmcraft@peer"})
+    exchanged.raise_for_status()
+    authorization = {"Authorization": "Macaroon " + exchanged.json()["macaroon"]}
+    whoami = requests.get(gateway + "/v1/tokens/whoami", headers=authorization)
+    tokens = requests.get(gateway + "/v1/tokens", headers=authorization)
+    return {
+        "location": [one.location for one in third],
+        "direct": direct.json(),
+        "whoami": whoami.json(),
+        "description": tokens.json()["macaroons"][0]["description"],
+    }
+
+
+def outcome():
+    if plan["method"] == "sso":
+        return in_the_sso_style()
+    return of_the_store() if plan["version"] is None else of_a_service()
+
+
+for line in sys.stdin:
+    plan = json.loads(line)
+    base = plan["base"]
+    identity = base + "/identity"
+    client = new_client()
+    try:
+        print(json.dumps(outcome()), flush=True)
+    except Exception as error:  # what went wrong is what the test asks about
+        print(json.dumps({"error": type(error).__name__ + ": " + str(error)}), flush=True)

@@ -58,6 +58,18 @@ t.test('a file that is sent is kept under its digest, and its id is for whoever 
   t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');
 });
 
+t.test('the same file sent by many at once is kept once, and each has an id of his own', async (t) => {
+  const store = await startStore(t);
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, at) =>
+      send(store, form(at % 3 === 0 ? 'other' : 'x'.repeat(300_000)), { 'content-type': type }),
+    ),
+  );
+  t.ok(replies.every(({ status }) => status === 200));
+  t.equal(new Set(replies.map(({ body }) => body['upload_id'])).size, 12);
+  t.equal(contentFiles(store.directory).length, 2);
+});
+
 t.test('a token is neither needed nor looked at', async (t) => {
   const store = await startStore(t);
   for (const authorization of ['Macaroon nonsense', `Macaroon ${(await store.as('ada')).token}`]) {

@@ -154,6 +154,19 @@ t.test('the default track is one that the package has', async (t) => {
   t.match((await ada.patch('/v1/snap/hello', { 'default-track': null })).body.metadata, { 'default-track': null });
 });
 
+t.test('a charm may be changed with the macaroon in the payload, which is no member of the metadata', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  const { anyone } = store;
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T', macaroon: ada.token }), {
+    status: 200,
+    body: { metadata: { title: 'T' } },
+  });
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T', macaroon: ada.token, colour: 1 }), refused(/'colour'/));
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T' }), { status: 401 });
+});
+
 t.test('two changes at once are both kept', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');

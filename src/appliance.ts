@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 
 import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
+import { readTrusted } from '#assertions/trusted.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
 import { diskBlobs } from '#blobs/disk.ts';
@@ -40,7 +41,6 @@ import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
-import { readTrusted } from './trusted.ts';
 import { version } from './version.ts';
 
 export interface StoreOptions {

@@ -12,10 +12,7 @@ export const assertionExport = command({
     { name: 'type', summary: 'Its type, such as model, serial or account-key.' },
     { name: 'key', value: 'KEY', summary: 'The values of its primary key, in their order.', repeated: true },
   ],
-  examples: [
-    'larder assertion export model 16 acme pump',
-    'larder assertion export serial acme pump 0001 --json',
-  ],
+  examples: ['larder assertion export model 16 acme pump', 'larder assertion export serial acme pump 0001 --json'],
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records }) => {

@@ -1,7 +1,7 @@
 // larder assertion import
 import { primaryKeyOf } from '#assertions/types.ts';
 import { importAssertions } from '#operations/assertions/keep.ts';
-import { readTrusted } from '#src/trusted.ts';
+import { readTrusted } from '#assertions/trusted.ts';
 import { readAssertionFile } from './assertion-file.ts';
 import { command } from './command.ts';
 import { withStore } from './store.ts';

@@ -108,7 +108,8 @@ async function signedOf(
       );
     }
   }
-  const { type: _type, timestamp, ...headers } = given;
+  const { timestamp } = given;
+  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'type' && name !== 'timestamp'));
   const at = typeof timestamp === 'string' ? momentOf('timestamp', timestamp) : undefined;
   const moment = at ?? store.now();
   const first = parseAssertion(await sign[type](key, headers, moment));

@@ -1,8 +1,8 @@
 // The roots of trust: the assertions in the files that the configuration names, or Canonical's.
 import { readFileSync } from 'node:fs';
 
-import { readRoots, type Roots } from '#assertions/chain.ts';
-import { canonicalRoots } from '#assertions/roots.ts';
+import { readRoots, type Roots } from './chain.ts';
+import { canonicalRoots } from './roots.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** Reads the files; none at all means the roots of the public online store. */

@@ -1,5 +1,7 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
@@ -19,17 +21,21 @@ import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
+import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import { readConfig, type Config } from './config.ts';
+import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
+import { tlsOptions } from '#tls/options.ts';
+import { createFile, readConfig, replaceFile, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
@@ -165,6 +171,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const clock = await timeKeeper(known, store.latestTime, now);
     const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
 
+    const keeping = keepingOf(directory, store.siteKey, now);
+    let tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
@@ -187,17 +196,28 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
           ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
         ],
       }),
+      authorityCertificate: () => tls?.authority,
       version,
     });
     let current = build();
 
-    const server = createServer({ operations, services, checkAnswers: options.checkAnswers ?? false });
+    const server = createServer({ operations, services, checkAnswers: options.checkAnswers ?? false, tls: secureContext(tls) });
+    const renew = async (): Promise<boolean> => {
+      if (!(server instanceof TlsServer) || tls === undefined) return false;
+      const before = tls.certificate;
+      tls = await keepTls(tlsSettings(config), keeping);
+      if (tls.certificate === before) return false;
+      server.setSecureContext(secureContext(tls) ?? {});
+      log.info({ hosts: tls.hosts, ends: tls.ends }, 'the server has a new certificate');
+      return true;
+    };
     const url = await listen(server, options.listen ?? config.http.listen);
     const jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
+        renewCertificate(renew),
         clock.job,
       ],
       log,
@@ -218,11 +238,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reload() {
         const fresh = readConfig(join(directory, 'larder.toml'));
         const key = readMasterKey(places(fresh));
+        if (speaksTls(fresh)) readCertificates(directory, tlsSettings(fresh));
         config = fresh;
         masterKey = key;
         opened.config = config;
         log.level = config.log.level;
         current = build();
+        renew().catch((error: unknown) => {
+          log.error({ err: error }, 'cannot take the new certificate; the old one stays');
+        });
         log.info('configuration reloaded');
         const waiting = forRestart(startedWith, config, options.listen !== undefined);
         if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
@@ -264,9 +288,34 @@ export const migrations = (): { name: string; text: string }[] =>
 function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
   return [
     ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];
 }
+
+/** TLS is on exactly when the address that clients use says so. */
+export const speaksTls = ({ http }: Config): boolean => http.base_url.startsWith('https:');
+
+/** For which names the server proves itself, and with whose certificate. */
+export const tlsSettings = ({ http, tls }: Config) => ({
+  hosts: [new URL(http.base_url).hostname.replace(/^\[|\]$/g, ''), ...tls.names],
+  certificateFile: tls.certificate_file,
+  keyFile: tls.key_file,
+});
+
+/** How the certificates of a data directory are kept. */
+export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({
+  directory,
+  now,
+  seal: (secret, purpose) => seal(siteKey, secret, purpose),
+  unseal: (text, purpose) => unseal(siteKey, text, purpose),
+  write: (file, content, mode) => {
+    (existsSync(file) ? replaceFile : createFile)(file, content, mode);
+  },
+});
+
+const secureContext = (tls: { certificate: string; key: string } | undefined) =>
+  tls && { ...tlsOptions, cert: tls.certificate, key: tls.key };
 
 /** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
 export function lockDirectory(directory: string): { close(): unknown } {
@@ -298,7 +347,7 @@ async function listen(server: Server, where: string): Promise<string> {
     throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
   }
   const address = server.address() as AddressInfo;
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
 async function close(server: Server): Promise<void> {

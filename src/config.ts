@@ -11,6 +11,7 @@ import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
 
 export { ConfigError, type ConfigProblem };
+export { createFile, replaceFile } from './configuration/durable-file.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
@@ -25,6 +26,7 @@ export interface Config {
   readonly auth: Readonly<SectionOf<'auth'>>;
   readonly identity: Settled<SectionOf<'identity'>>;
   readonly http: Settled<SectionOf<'http'>>;
+  readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;

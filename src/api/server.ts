@@ -1,5 +1,6 @@
 // The HTTP server: the only file that knows Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,10 +26,12 @@ export interface ServerOptions {
   services: () => Services;
   /** Whether every answer is held against its shape; on in development and tests. */
   checkAnswers: boolean;
+  /** Certificate, key and suites where the store speaks TLS; they may be changed later by `setSecureContext`. */
+  tls?: HttpsOptions | undefined;
 }
 
 /** Builds the server; the caller listens. */
-export function createServer({ operations, services, checkAnswers }: ServerOptions): Server {
+export function createServer({ operations, services, checkAnswers, tls }: ServerOptions): Server {
   const router = new Router({ strict: true, sensitive: true });
   for (const op of [...operations].sort(moreLiteralFirst)) {
     router.register(op.path, [op.method], () => undefined, { name: op.name });
@@ -64,16 +67,15 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
-  const server = createHttpServer(
-    {
-      maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
-      requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
-      headersTimeout: 60_000,
-      keepAliveTimeout: 75_000,
-      requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
-    },
-    app.callback() as (request: IncomingMessage, response: ServerResponse) => void,
-  );
+  const limits = {
+    maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
+    requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
+    headersTimeout: 60_000,
+    keepAliveTimeout: 75_000,
+    requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
+  };
+  const listener = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
+  const server = tls === undefined ? createHttpServer(limits, listener) : createHttpsServer({ ...limits, ...tls }, listener);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     refuseUnread(error, socket as Socket, services().newId.uuid());
   });

@@ -27,6 +27,8 @@ export interface Services {
   reviewSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
   health: () => { working: boolean; problems: string[] };
+  /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
+  authorityCertificate: () => string | undefined;
   /** The release of larder that runs. */
   version: string;
 }

@@ -1,6 +1,7 @@
 // Every operation of the store.
 import type { Operation } from '#api/operation.ts';
 import { packagePermissions } from './access/package-permissions.ts';
+import { caCertificate } from './appliance/ca-certificate.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { readBrand } from './brands/read-brand.ts';
@@ -48,6 +49,6 @@ const publisherInterface = [
 ];
 
 /** What clients need beside the interface. */
-const besideIt = [uploadBlob, pushReleases, packageIcon, healthz, readyz, statusCheck];
+const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, healthz, readyz, statusCheck];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

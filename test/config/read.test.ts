@@ -25,6 +25,7 @@ const defaults = {
   auth: {},
   identity: { redirect_urls: [], root_key_days: 7 },
   http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [] },
+  tls: { names: [] },
   internal: { package_permissions: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   names: { reserved: [] },
@@ -48,6 +49,10 @@ root_key_days = 1
 base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
+[tls]
+names = ["store", "10.0.0.7", "fd00::7"]
+certificate_file = "/etc/larder/server.pem"
+key_file = "/etc/larder/server.key"
 [internal]
 package_permissions = true
 [uploads]
@@ -74,6 +79,11 @@ const everythingRead = {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
+  },
+  tls: {
+    names: ['store', '10.0.0.7', 'fd00::7'],
+    certificate_file: '/etc/larder/server.pem',
+    key_file: '/etc/larder/server.key',
   },
   internal: { package_permissions: true },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
@@ -104,6 +114,11 @@ t.test('nobody can change a configuration that was read', async (t) => {
   t.throws(() => (config['store'] = {}), TypeError);
   t.throws(() => (config['names']!['reserved'] as string[]).push('x'), TypeError);
   t.throws(() => (parseConfig('x', '').http.trusted_proxies as string[]).push('x'), TypeError);
+});
+
+t.test('the two files of a certificate belong together', async (t) => {
+  t.match(refusal('[tls]\nkey_file = "/k.pem"\n'), [/larder\.toml:2: tls\.certificate_file and tls\.key_file belong together/]);
+  t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
 });
 
 t.test('an unknown key is refused with its line and the key that was meant', async (t) => {

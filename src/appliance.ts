@@ -1,5 +1,4 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
-import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -23,6 +22,7 @@ import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
+import { sealAudit } from '#jobs/seal-audit.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
@@ -35,7 +35,7 @@ import { openSqlite } from '#records/sqlite.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
-import { createFile, readConfig, replaceFile, type Config } from './config.ts';
+import { prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
@@ -101,6 +101,7 @@ export async function openRecords(
   const db = openSqlite(file, { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
   try {
     await migrate(db, migrations());
+    db.keepRowDigests();
     return { records: records(db), close: () => db.close() };
   } catch (error) {
     await db.close();
@@ -218,6 +219,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
         renewCertificate(renew),
+        sealAudit(known, store.siteKey, store.latestTime),
         clock.job,
       ],
       log,
@@ -310,7 +312,7 @@ export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping
   seal: (secret, purpose) => seal(siteKey, secret, purpose),
   unseal: (text, purpose) => unseal(siteKey, text, purpose),
   write: (file, content, mode) => {
-    (existsSync(file) ? replaceFile : createFile)(file, content, mode);
+    prepareFile(file, content, mode).place();
   },
 });
 

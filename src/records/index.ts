@@ -2,9 +2,10 @@
 import { accountChanges, accounts } from './accounts.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
-import { appendAudit, audit, type AuditEntry } from './audit.ts';
+import { appendAudit, audit, auditChanges, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
+import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
@@ -27,6 +28,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   audit: audit(db),
   brands: brands(db),
   collaborators: collaborators(db),
+  damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
   macaroons: macaroons(db),
   packages: packages(db),
@@ -45,9 +47,10 @@ const changing = (db: Queries) => ({
   accounts: accountChanges(db),
   agents: agentChanges(db),
   appliance: applianceChanges(db),
-  audit: audit(db),
+  audit: auditChanges(db),
   brands: brandChanges(db),
   collaborators: collaboratorChanges(db),
+  damagedBlobs: damagedBlobChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),

@@ -64,6 +64,14 @@ t.test('a row that was changed, added or taken away by anybody else is named', a
   ]);
 });
 
+t.test('tables that are not as larder made them are named', async (t) => {
+  const file = await filled(t);
+  const db = new SQLite(file);
+  db.exec('DROP TRIGGER audit_is_append_only_update');
+  db.close();
+  t.strictSame(checkDatabase(file), ['row 0 of sqlite_master is changed']);
+});
+
 t.test('every bit that turns over in what the database holds is found', async (t) => {
   const original = await filled(t);
   const file = `${original}.copy`;

@@ -13,10 +13,12 @@ import type { Services } from '#api/services.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { digestPool } from '#blobs/digests.ts';
 import type { Now } from '#domain/clock.ts';
-import { seconds } from '#domain/clock.ts';
+import { hours, seconds, timestamp } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { quarantine, startScrub, type ScrubState } from '#integrity/scrub.ts';
+import { verifyStore, type Verdict } from '#integrity/verify.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
@@ -82,7 +84,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const rootKeys = createRootKeys({ records: known, siteKey, newId, clock, life });
     const dischargerKeys = createDischargerKeys({ records: known, siteKey, clock });
     const location = (): string => store.config.http.base_url;
-    const authority = createAuthority({ records: known, rootKeys, dischargerKeys, latestTime: latest, now, newId, location });
+    const authority = createAuthority({
+      records: known,
+      rootKeys,
+      dischargerKeys,
+      latestTime: latest,
+      now,
+      newId,
+      location,
+    });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, siteKey, now, newId, close };
     return store;
@@ -123,6 +133,8 @@ export interface Appliance {
   log: Logger;
   /** Reads the configuration again; throws, and keeps the old one, when the new one is not accepted. */
   reload(): void;
+  /** How far the blobs have been read again. */
+  scrubbed(): ScrubState;
   /** Resolves when no upload waits for its review any more. */
   reviewed(): Promise<void>;
   /** Finishes the requests under way, then the jobs, then the records. */
@@ -150,6 +162,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     options.fatal?.(error);
   };
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  // A thread of its own: uploads never wait for the scrub.
+  const scrubDigests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
   try {
@@ -167,7 +181,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       masterKeyFile: keys.master_key_file,
     });
     let masterKey = readMasterKey(places(config));
-    const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
+    const signer = softwareSigner(
+      (keyId) => known.signingKeys.find(keyId),
+      () => masterKey,
+    );
 
     const clock = await timeKeeper(known, store.latestTime, now);
     const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
@@ -202,7 +219,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     });
     let current = build();
 
-    const server = createServer({ operations, services, checkAnswers: options.checkAnswers ?? false, tls: secureContext(tls) });
+    const server = createServer({
+      operations,
+      services,
+      checkAnswers: options.checkAnswers ?? false,
+      tls: secureContext(tls),
+    });
     const renew = async (): Promise<boolean> => {
       if (!(server instanceof TlsServer) || tls === undefined) return false;
       const before = tls.certificate;
@@ -225,6 +247,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       log,
       seconds(5),
     );
+    const scrub = startScrub({
+      records: known,
+      blobs,
+      digests: scrubDigests,
+      now,
+      log,
+      rate: () => config.integrity.scrub_rate,
+      rest: hours(1),
+    });
     queue.soon();
     const ballast = setTimeout(() => {
       blobs.keepBallast().catch((error: unknown) => {
@@ -253,16 +284,19 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         const waiting = forRestart(startedWith, config, options.listen !== undefined);
         if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
       },
+      scrubbed: () => scrub.state(),
       reviewed: () => queue.idle(),
       async stop() {
         log.info('stopping');
         clearTimeout(ballast);
         await close(server);
+        await scrub.stop();
         await jobs.stop();
         const stopping = queue.stop();
         await reviewer.close();
         await stopping;
         await digests.close();
+        await scrubDigests.close();
         await clock.keep();
         await opened.close();
         lock.close();
@@ -273,6 +307,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   } catch (error) {
     await reviewer.close();
     await digests.close();
+    await scrubDigests.close();
     await store?.close();
     lock.close();
     throw error;
@@ -293,6 +328,41 @@ function forRestart(before: Config, now: Config, listensElsewhere: boolean): str
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];
+}
+
+/** Proves a data directory, whether it is being served or not; `takeOut` puts damaged blobs out of service. */
+export async function verifyDirectory(
+  { directory, config, records: known, siteKey, now }: Store,
+  {
+    actor,
+    takeOut,
+    progress,
+  }: { actor: string; takeOut: boolean; progress: (step: string, done: number, total: number) => void },
+): Promise<Verdict> {
+  const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  const fatal = (error: Error): never => {
+    throw error;
+  };
+  try {
+    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
+    const file = join(directory, 'larder.db');
+    const verdict = await verifyStore({
+      file,
+      records: known,
+      blobs,
+      digests,
+      siteKey,
+      progress,
+      nativeBinding: nativeBinding(),
+    });
+    if (takeOut) {
+      for (const blob of verdict.blobs.damaged)
+        await quarantine(blob, { records: known, blobs, at: timestamp(now()), actor });
+    }
+    return verdict;
+  } finally {
+    await digests.close();
+  }
 }
 
 /** TLS is on exactly when the address that clients use says so. */

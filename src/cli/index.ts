@@ -42,6 +42,7 @@ export const groups: readonly Group[] = [
   {
     title: 'Looking after the store',
     commands: [
+      { name: 'verify', load: async () => (await import('./verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
       { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },
       { name: 'audit verify', load: async () => (await import('./audit-verify.ts')).auditVerify },

@@ -28,6 +28,7 @@ const defaults = {
   tls: { names: [] },
   internal: { package_permissions: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
   log: { level: 'info' },
   keys: {},
@@ -60,6 +61,8 @@ max_size = 1_048_576
 reserve = "2 GiB"
 unclaimed_per_address = "512MiB"
 unclaimed_hours = 0x30
+[integrity]
+scrub_rate = 0
 [names]
 reserved = [
   "core", # ours
@@ -87,6 +90,7 @@ const everythingRead = {
   },
   internal: { package_permissions: true },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
+  integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },
   log: { level: 'warn' },
   keys: { master_key_file: '/etc/larder/master.key' },

@@ -10,15 +10,14 @@ import type { Logger } from 'pino';
 import { softwareSigner } from '#assertions/signer.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
-import { diskBlobs } from '#blobs/disk.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
-import { hours, seconds, timestamp } from '#domain/clock.ts';
+import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
-import { quarantine, startScrub, type ScrubState } from '#integrity/scrub.ts';
-import { verifyStore, type Verdict } from '#integrity/verify.ts';
+import { startScrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs } from '#jobs/runner.ts';
@@ -330,39 +329,29 @@ function forRestart(before: Config, now: Config, listensElsewhere: boolean): str
   ];
 }
 
-/** Proves a data directory, whether it is being served or not; `takeOut` puts damaged blobs out of service. */
-export async function verifyDirectory(
-  { directory, config, records: known, siteKey, now }: Store,
-  {
-    actor,
-    takeOut,
-    progress,
-  }: { actor: string; takeOut: boolean; progress: (step: string, done: number, total: number) => void },
-): Promise<Verdict> {
+/** The blobs of a data directory as commands on the host have them, beside a serving process or without one. */
+export async function withBlobs<Result>(
+  { directory, config }: Pick<Store, 'directory' | 'config'>,
+  work: (kept: Kept) => Promise<Result>,
+): Promise<Result> {
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   const fatal = (error: Error): never => {
     throw error;
   };
   try {
     const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
-    const file = join(directory, 'larder.db');
-    const verdict = await verifyStore({
-      file,
-      records: known,
-      blobs,
-      digests,
-      siteKey,
-      progress,
-      nativeBinding: nativeBinding(),
-    });
-    if (takeOut) {
-      for (const blob of verdict.blobs.damaged)
-        await quarantine(blob, { records: known, blobs, at: timestamp(now()), actor });
-    }
-    return verdict;
+    return await work({ blobs, digests, database: join(directory, 'larder.db'), nativeBinding: nativeBinding() });
   } finally {
     await digests.close();
   }
+}
+
+export interface Kept {
+  blobs: DiskBlobs;
+  digests: DigestPool;
+  /** The database file, and what it takes to look into it. */
+  database: string;
+  nativeBinding: object | undefined;
 }
 
 /** TLS is on exactly when the address that clients use says so. */

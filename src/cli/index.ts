@@ -42,6 +42,8 @@ export const groups: readonly Group[] = [
   {
     title: 'Looking after the store',
     commands: [
+      { name: 'backup', load: async () => (await import('./backup.ts')).backup },
+      { name: 'restore', load: async () => (await import('./restore.ts')).restore },
       { name: 'verify', load: async () => (await import('./verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
       { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },

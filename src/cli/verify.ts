@@ -1,5 +1,8 @@
 // larder verify
-import { verifyDirectory } from '#src/appliance.ts';
+import { timestamp } from '#domain/clock.ts';
+import { quarantine } from '#integrity/scrub.ts';
+import { verifyStore } from '#integrity/verify.ts';
+import { withBlobs } from '#src/appliance.ts';
 import { command } from './command.ts';
 import { progressOf } from './progress.ts';
 import { withStore } from './store.ts';
@@ -23,12 +26,23 @@ export const verify = command({
   run: (call) =>
     withStore(call, async (store) => {
       const progress = progressOf(call);
-      const { good, database, audit, blobs } = await verifyDirectory(store, {
-        actor: store.actor,
-        takeOut: call.options.quarantine,
-        progress: progress.at,
+      const { records, siteKey } = store;
+      const verdict = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding }) => {
+        const found = await verifyStore({
+          file,
+          records,
+          blobs,
+          digests,
+          siteKey,
+          nativeBinding,
+          progress: progress.at,
+        });
+        const by = { records, blobs, at: timestamp(store.now()), actor: store.actor };
+        if (call.options.quarantine) for (const blob of found.blobs.damaged) await quarantine(blob, by);
+        return found;
       });
       progress.end();
+      const { good, database, audit, blobs } = verdict;
       const problems = [
         ...database.map((line) => `database: ${line}`),
         ...audit.problems.map((line) => `audit log: ${line}`),

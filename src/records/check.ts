@@ -46,6 +46,9 @@ export async function copyDatabase(
 ): Promise<void> {
   const db = open(file, options);
   try {
+    // One moment is held from here on. Without that every commit of another process would make the copy begin anew.
+    db.exec('BEGIN');
+    db.prepare('SELECT COUNT(*) FROM migrations').get();
     await db.backup(to, {
       progress({ totalPages, remainingPages }) {
         options.progress?.(totalPages - remainingPages, totalPages);

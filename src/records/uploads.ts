@@ -94,6 +94,10 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT DISTINCT sha3_384 FROM uploads WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
     ).map(({ sha3_384 }) => sha3_384),
 
+  /** The uploads of this content that nobody has claimed. */
+  unclaimedWith: (sha3_384: string) =>
+    db.all<{ id: string }>(sql`SELECT id FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL`),
+
   /** Whether any record still needs this content. */
   needsContent: async (sha3_384: string) =>
     undefined !==

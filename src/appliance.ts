@@ -1,4 +1,5 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
+import { renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import SQLite from 'better-sqlite3';
 import type { Logger } from 'pino';
 
 import { softwareSigner } from '#assertions/signer.ts';
+import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
@@ -17,10 +19,10 @@ import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
-import { startScrub, type ScrubState } from '#integrity/scrub.ts';
+import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
-import { runJobs } from '#jobs/runner.ts';
+import { runJobs, type JobState, type Runner } from '#jobs/runner.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { sealAudit } from '#jobs/seal-audit.ts';
@@ -134,6 +136,8 @@ export interface Appliance {
   reload(): void;
   /** How far the blobs have been read again. */
   scrubbed(): ScrubState;
+  /** How the work that comes round again has gone. */
+  jobs(): JobState[];
   /** Resolves when no upload waits for its review any more. */
   reviewed(): Promise<void>;
   /** Finishes the requests under way, then the jobs, then the records. */
@@ -191,6 +195,22 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const keeping = keepingOf(directory, store.siteKey, now);
     let tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
 
+    let jobs: Runner | undefined;
+    let scrub: Scrub | undefined;
+    const sealed = (): boolean => masterKey === undefined;
+    const metrics = createMetrics(async (): Promise<StoreState> => {
+      const { unclaimed, waiting, approved, rejected, ...counted } = await known.counts.all();
+      return {
+        ...counted,
+        ...occupied(directory),
+        uploads: { unclaimed, waiting, approved, rejected },
+        scrubbedBytes: scrub?.state().bytes ?? 0,
+        sealed: sealed(),
+        certificateEnds: tls?.ends,
+        jobs: jobs?.state() ?? [],
+      };
+    }, version);
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
@@ -214,6 +234,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         ],
       }),
       authorityCertificate: () => tls?.authority,
+      metrics,
       version,
     });
     let current = build();
@@ -234,7 +255,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       return true;
     };
     const url = await listen(server, options.listen ?? config.http.listen);
-    const jobs = runJobs(
+    const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
         expireBranches(known, now),
@@ -245,8 +266,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ],
       log,
       seconds(5),
-    );
-    const scrub = startScrub({
+    ));
+    const scrubbing = (scrub = startScrub({
       records: known,
       blobs,
       digests: scrubDigests,
@@ -254,7 +275,16 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       log,
       rate: () => config.integrity.scrub_rate,
       rest: hours(1),
-    });
+    }));
+    const servingSince = new Date().toISOString();
+    const tellState = (): void => {
+      const about = { pid: process.pid, url, version, since: servingSince, level: log.level, sealed: sealed() };
+      const certificate = tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint };
+      const { problems } = current.health();
+      writeState(directory, { ...about, certificate, problems, jobs: runner.state(), scrub: scrubbing.state() });
+    };
+    tellState();
+    const telling = setInterval(tellState, seconds(10)).unref();
     queue.soon();
     const ballast = setTimeout(() => {
       blobs.keepBallast().catch((error: unknown) => {
@@ -283,14 +313,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         const waiting = forRestart(startedWith, config, options.listen !== undefined);
         if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
       },
-      scrubbed: () => scrub.state(),
+      scrubbed: () => scrubbing.state(),
+      jobs: () => runner.state(),
       reviewed: () => queue.idle(),
       async stop() {
         log.info('stopping');
         clearTimeout(ballast);
+        clearInterval(telling);
+        rmSync(join(directory, stateFile), { force: true });
         await close(server);
-        await scrub.stop();
-        await jobs.stop();
+        await scrubbing.stop();
+        await runner.stop();
         const stopping = queue.stop();
         await reviewer.close();
         await stopping;
@@ -311,6 +344,44 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     lock.close();
     throw error;
   }
+}
+
+/** Where the serving process says how it goes, for commands on the host; good only while the directory is held. */
+export const stateFile = 'serving.json';
+
+export interface ServingState {
+  pid: number;
+  url: string;
+  version: string;
+  since: string;
+  level: string;
+  sealed: boolean;
+  certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
+  problems: string[];
+  jobs: JobState[];
+  scrub: ScrubState;
+}
+
+function writeState(directory: string, state: ServingState): void {
+  const file = join(directory, stateFile);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // On a full disk the store serves on; what it says of itself is then old.
+  }
+}
+
+/** What the data directory takes of its disk. */
+export function occupied(directory: string) {
+  const size = (name: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return {
+    databaseBytes: size('larder.db'),
+    walBytes: size('larder.db-wal'),
+    diskFreeBytes: bavail * bsize,
+    diskSizeBytes: blocks * bsize,
+  };
 }
 
 /** The migrations that travel with the program, in order. */

@@ -65,7 +65,7 @@ interface Declaration<
   body?: Body;
   response?: Response;
   /** The configuration switch that must be on; the path does not exist without it. */
-  enabledBy?: 'store.offline_mode' | 'internal.package_permissions';
+  enabledBy?: 'store.offline_mode' | 'internal.package_permissions' | 'http.metrics' | 'http.documents';
   unstable?: boolean;
   /** The status of success, 200 unless said otherwise. */
   status?: number;

@@ -124,6 +124,12 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
     ...(failure instanceof Refusal ? { refusal: failure.code, reason: failure.message } : undefined),
     ...(aborted ? { aborted: true } : undefined),
   };
+  services.metrics.answered({
+    operation,
+    status: sent.status,
+    refusal: failure instanceof Refusal ? failure.code : undefined,
+    seconds: (performance.now() - started) / 1000,
+  });
   if (failure === undefined || failure instanceof Refusal) services.log.info(line, 'answered');
   else services.log.error({ ...line, err: failure }, 'failed');
 }
@@ -243,6 +249,8 @@ function refuseUnread(error: Error & { code?: string }, socket: Socket, requestI
 function isThere({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean {
   if (withPrefix && prefixed === false) return false;
   if (enabledBy === undefined) return true;
+  if (enabledBy === 'http.metrics') return config.http.metrics;
+  if (enabledBy === 'http.documents') return config.http.documents;
   if (enabledBy === 'internal.package_permissions') return config.internal.package_permissions;
   const { store_admin_id: id, store_admin_macaroon_sha3_384: digests } = config.auth;
   return config.store.offline_mode && id !== undefined && digests !== undefined;

@@ -10,6 +10,7 @@ import type { NewIds } from '#domain/ids.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import type { Records } from '#records/index.ts';
 import type { Config } from '#src/config.ts';
+import type { Metrics } from './metrics.ts';
 
 export interface Services {
   records: Records;
@@ -29,6 +30,7 @@ export interface Services {
   health: () => { working: boolean; problems: string[] };
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
+  metrics: Metrics;
   /** The release of larder that runs. */
   version: string;
 }

@@ -3,6 +3,7 @@ import type { Operation } from '#api/operation.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
+import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
@@ -49,6 +50,6 @@ const publisherInterface = [
 ];
 
 /** What clients need beside the interface. */
-const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, healthz, readyz, statusCheck];
+const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, metrics, healthz, readyz, statusCheck];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

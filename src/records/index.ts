@@ -5,6 +5,7 @@ import { appliance, applianceChanges } from './appliance.ts';
 import { appendAudit, audit, auditChanges, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
+import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
@@ -28,6 +29,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   audit: audit(db),
   brands: brands(db),
   collaborators: collaborators(db),
+  counts: counts(db),
   damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
   macaroons: macaroons(db),
@@ -68,6 +70,7 @@ const changing = (db: Queries) => ({
 /** What every request of a gateway asks is remembered until something changes. */
 const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
   ...nouns,
+  counts: { all: whileUnchanged(db.version, nouns.counts.all) },
   macaroons: { ...nouns.macaroons, session: whileUnchanged(db.version, nouns.macaroons.session) },
   packages: { ...nouns.packages, snapFor: whileUnchanged(db.version, nouns.packages.snapFor, 100_000) },
 });

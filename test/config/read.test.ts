@@ -24,7 +24,7 @@ const defaults = {
   store: { id: 'larder', offline_mode: false },
   auth: {},
   identity: { redirect_urls: [], root_key_days: 7 },
-  http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [] },
+  http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [], metrics: true, documents: true },
   tls: { names: [] },
   internal: { package_permissions: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
@@ -50,6 +50,7 @@ root_key_days = 1
 base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
+metrics = false
 [tls]
 names = ["store", "10.0.0.7", "fd00::7"]
 certificate_file = "/etc/larder/server.pem"
@@ -82,6 +83,8 @@ const everythingRead = {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
+    metrics: false,
+    documents: true,
   },
   tls: {
     names: ['store', '10.0.0.7', 'fd00::7'],

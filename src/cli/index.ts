@@ -42,6 +42,9 @@ export const groups: readonly Group[] = [
   {
     title: 'Looking after the store',
     commands: [
+      { name: 'status', load: async () => (await import('./status.ts')).status },
+      { name: 'doctor', load: async () => (await import('./doctor.ts')).doctor },
+      { name: 'log-level', load: async () => (await import('./log-level.ts')).logLevel },
       { name: 'backup', load: async () => (await import('./backup.ts')).backup },
       { name: 'restore', load: async () => (await import('./restore.ts')).restore },
       { name: 'verify', load: async () => (await import('./verify.ts')).verify },

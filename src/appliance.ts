@@ -9,6 +9,7 @@ import SQLite from 'better-sqlite3';
 import type { Logger } from 'pino';
 
 import { softwareSigner } from '#assertions/signer.ts';
+import { createDocuments } from '#api/documents/pages.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
@@ -211,6 +212,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       };
     }, version);
 
+    const documents = createDocuments(operations, version);
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
@@ -235,6 +238,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       }),
       authorityCertificate: () => tls?.authority,
       metrics,
+      documents,
       version,
     });
     let current = build();

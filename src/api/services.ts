@@ -10,6 +10,7 @@ import type { NewIds } from '#domain/ids.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import type { Records } from '#records/index.ts';
 import type { Config } from '#src/config.ts';
+import type { Documents } from './documents/pages.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Services {
@@ -31,6 +32,7 @@ export interface Services {
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
   metrics: Metrics;
+  documents: Documents;
   /** The release of larder that runs. */
   version: string;
 }

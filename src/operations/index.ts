@@ -2,6 +2,7 @@
 import type { Operation } from '#api/operation.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
+import { documentsHome, documentsPage, openapiDocument } from './appliance/documents.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
@@ -50,6 +51,6 @@ const publisherInterface = [
 ];
 
 /** What clients need beside the interface. */
-const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, metrics, healthz, readyz, statusCheck];
+const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, metrics, openapiDocument, documentsHome, documentsPage, healthz, readyz, statusCheck];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

@@ -25,10 +25,14 @@ import { timeKeeper } from '#jobs/remember-time.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs, type JobState, type Runner } from '#jobs/runner.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
+import { createIdentity } from '#identity/identity.ts';
+import { identityOperations } from '#identity/operations.ts';
+import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { sealAudit } from '#jobs/seal-audit.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
+import { createDischarger } from '#macaroons/discharger.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
@@ -212,12 +216,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       };
     }, version);
 
-    const documents = createDocuments(operations, version);
+    const everyOperation = [...operations, ...identityOperations];
+    const documents = createDocuments(everyOperation, version);
+    const { siteKey, latestTime: latest, dischargerKeys } = store;
+    const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
+    const identity = createIdentity({ records: known, siteKey, now });
 
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
       authority,
+      discharger,
+      identity,
       blobs,
       signer,
       masterKey: () => masterKey,
@@ -244,7 +254,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     let current = build();
 
     const server = createServer({
-      operations,
+      operations: everyOperation,
       services,
       checkAnswers: options.checkAnswers ?? false,
       tls: secureContext(tls),
@@ -262,6 +272,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
+        sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
         renewCertificate(renew),
@@ -325,6 +336,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         clearTimeout(ballast);
         clearInterval(telling);
         rmSync(join(directory, stateFile), { force: true });
+        identity.interactions.close();
         await close(server);
         await scrubbing.stop();
         await runner.stop();

@@ -13,6 +13,6 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination ?? pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 }),
+    destination ?? pino.destination({ dest: 2, sync: true, minLength: 16_000, periodicFlush: 250 }),
   );
 }

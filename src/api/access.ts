@@ -4,6 +4,7 @@ import { isNamespace, type Namespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Login } from '#macaroons/authority.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -12,6 +13,10 @@ import type { PublishedPackage } from '#records/packages.ts';
 export interface Asked {
   /** The account behind the request's token; refused with 401 when there is none. */
   authenticate(): Promise<Principal>;
+  /** The login behind the request's macaroons, proven and ready to be exchanged. */
+  login(): Promise<Login>;
+  /** Whether the request brings a token at all. */
+  presentsToken(): Promise<boolean>;
   /** Whether the token that `authenticate` looked at came in the payload. */
   inPayload(): boolean;
   params: Record<string, string>;
@@ -24,6 +29,8 @@ export interface Access<Evidence> {
   permissions: Permission[];
   /** Who may call it, in words, for the permission table. */
   who: string;
+  /** Whether the macaroons may also come in the payload's member `macaroon`, outside the charm namespace too. */
+  inPayload?: true;
   admit(asked: Asked): Promise<Evidence>;
 }
 
@@ -36,6 +43,23 @@ export interface PackageEvidence {
 
 /** Anybody, without a token. */
 export const anyone: Access<object> = { permissions: [], who: 'anyone', admit: () => Promise.resolve({}) };
+
+/** Anybody; whoever brings a token is known by it, and a token that does not hold is refused. */
+export const visitor: Access<{ principal: Principal | undefined }> = {
+  permissions: [],
+  who: 'anyone',
+  admit: async ({ presentsToken, authenticate }) => ({
+    principal: (await presentsToken()) ? await authenticate() : undefined,
+  }),
+};
+
+/** Whoever has logged in at the identity provider and brings its discharge. */
+export const discharged: Access<{ login: Login }> = {
+  permissions: [],
+  who: 'anyone with a discharged macaroon',
+  inPayload: true,
+  admit: async ({ login }) => ({ login: await login() }),
+};
 
 /** Any account; with a permission, when its token holds that. */
 export const account = (permission?: Permission): Access<{ principal: Principal }> => ({
@@ -121,7 +145,10 @@ export const brandAdministrator = (
         return { principal, brand };
       }
     }
-    throw new Refusal('resource-not-found', `Brand ${id.slice(0, 64)} not found, or this account does not administer it`);
+    throw new Refusal(
+      'resource-not-found',
+      `Brand ${id.slice(0, 64)} not found, or this account does not administer it`,
+    );
   },
 });
 

@@ -34,19 +34,24 @@ export interface Sent {
 export async function answer(op: Operation, exchange: Exchange, services: Services, checkAnswers: boolean): Promise<Sent> {
   const { request, params, query } = exchange;
   let payload: Promise<unknown> | undefined;
-  const body = (): Promise<unknown> => (payload ??= jsonBody(op, request));
+  const body = (): Promise<unknown> => (payload ??= readPayload(op, request));
 
   let inPayload = false;
+  const tokens = async (): Promise<string[]> => {
+    const presented = await credentials(op, exchange, body);
+    inPayload = presented.inPayload;
+    return presented.tokens;
+  };
   const evidence = await op.access.admit({
     params,
     query,
     records: services.records,
     async authenticate() {
-      const presented = await credentials(exchange, body);
-      inPayload = presented.inPayload;
-      exchange.principal = await services.authority.authenticate(presented.tokens);
+      exchange.principal = await services.authority.authenticate(await tokens());
       return exchange.principal;
     },
+    login: async () => services.authority.login(await tokens()),
+    presentsToken: async () => (await tokens()).length > 0,
     inPayload: () => inPayload,
   });
   if (op.query !== undefined) check(op.query, query);
@@ -65,27 +70,41 @@ export async function answer(op: Operation, exchange: Exchange, services: Servic
 /** How JSON is announced: exactly so, without a charset, or some clients do not recognise it. */
 export const json = { 'content-type': 'application/json' };
 
-async function jsonBody(op: Operation, request: IncomingMessage): Promise<unknown> {
+async function readPayload(op: Operation, request: IncomingMessage): Promise<unknown> {
+  const form = op.consumes === 'application/x-www-form-urlencoded';
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding !== 'identity') throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
   const text = await readBody(request, op.bodyLimit ?? 1024 * 1024);
   if (text === '') {
     if (op.bodyOptional === true || op.body === undefined) return undefined;
-    throw new Refusal('api-error', 'The request has no body; this operation takes a JSON document.');
+    throw new Refusal('api-error', `The request has no body; this operation takes a ${form ? 'form' : 'JSON document'}.`);
   }
-  if (type !== undefined && !/^application\/json(?:\s*;|$)/i.test(type)) {
-    throw new Refusal('unsupported-media-type', `This operation takes application/json, not '${type.slice(0, 100)}'.`);
+  const taken = form ? 'application/x-www-form-urlencoded' : 'application/json';
+  if (type !== undefined && type !== taken && type.split(';', 1)[0]?.trim().toLowerCase() !== taken) {
+    throw new Refusal('unsupported-media-type', `This operation takes ${taken}, not '${type.slice(0, 100)}'.`);
   }
-  return readJson(text);
+  return form ? members(text, 'The form') : readJson(text);
+}
+
+/** The members of a query or a form; one that is given twice is refused, because two readers would take different ones. */
+export function members(text: string, what: string): Record<string, string> {
+  const found: Record<string, string> = Object.create(null) as Record<string, string>;
+  if (text === '') return found;
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in found) throw new Refusal('api-error', `${what} names '${name.slice(0, 100)}' twice.`);
+    found[name] = value;
+  }
+  return found;
 }
 
 /**
- * The tokens a request presents: in its headers, or, for charm operations alone, in the payload's member `macaroon`,
- * which is taken out before validation.
+ * The tokens a request presents: in its headers, or, for charm operations and exchanges alone, in the payload's
+ * member `macaroon`, which is taken out before validation.
  */
-async function credentials({ request, params }: Exchange, body: () => Promise<unknown>): Promise<Presented> {
+async function credentials(op: Operation, { request, params }: Exchange, body: () => Promise<unknown>): Promise<Presented> {
   const { authorization, macaroons } = request.headers;
-  if (authorization !== undefined || macaroons !== undefined || params['namespace'] !== 'charm') {
+  const mayBeInPayload = op.access.inPayload === true || params['namespace'] === 'charm';
+  if (authorization !== undefined || macaroons !== undefined || !mayBeInPayload) {
     return { tokens: fromHeaders(authorization, macaroons), inPayload: false };
   }
   if (request.headers['content-length'] === '0' || !('content-length' in request.headers || 'transfer-encoding' in request.headers)) {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
 import type { Access } from './access.ts';
+import type { ErrorFamily } from './refusals.ts';
 import type { Shape } from './schema.ts';
 import type { Services } from './services.ts';
 import type { Wire } from './wire.ts';
@@ -19,7 +20,12 @@ export type Params<Path extends string> = Path extends `${string}:${infer Name}/
 type Of<S extends Shape | undefined> = S extends Shape ? Wire[S] : undefined;
 
 /** What a handler gets: the request in its shapes, the services, and the evidence of its access rule. */
-export type Call<Path extends string, Evidence, Query extends Shape | undefined, Body extends Shape | undefined> = Services &
+export type Call<
+  Path extends string,
+  Evidence,
+  Query extends Shape | undefined,
+  Body extends Shape | undefined,
+> = Services &
   Evidence & {
     params: Params<Path>;
     query: Of<Query>;
@@ -69,14 +75,19 @@ interface Declaration<
   unstable?: boolean;
   /** The status of success, 200 unless said otherwise. */
   status?: number;
-  /** The media type of the request's body, JSON unless said otherwise; the handler reads any other itself. */
-  consumes?: 'multipart/form-data' | 'application/json';
+  /**
+   * The media type of the request's body, JSON unless said otherwise. A form arrives as an object of texts;
+   * multipart bodies are read by the handler itself.
+   */
+  consumes?: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data';
   /** Media types it may answer with besides JSON. */
   produces?: string[];
   /** Whether the body may be left out. */
   bodyOptional?: boolean;
   /** Bytes of a JSON body, 1 MiB unless said otherwise. */
   bodyLimit?: number;
+  /** How its refusals are worded, `publisher` unless said otherwise. */
+  errors?: ErrorFamily;
   /** Whether it is also there below `/publishergw`; true unless said otherwise. */
   prefixed?: boolean;
   handle(call: Call<Path, Evidence, Query, Body>): Promise<Of<Response> | Answer> | Of<Response> | Answer;

@@ -1,8 +1,7 @@
 // The HTTP server: the only file that knows Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
-import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import Router from '@koa/router';
@@ -10,9 +9,10 @@ import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
 import { clientAddress, proxies } from './address.ts';
-import { answer, json, type Exchange, type Sent } from './answer.ts';
+import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
+import { refused, type ErrorFamily } from './refusals.ts';
 import type { Services } from './services.ts';
 
 /** The newest version of the interface that is implemented. */
@@ -32,11 +32,7 @@ export interface ServerOptions {
 
 /** Builds the server; the caller listens. */
 export function createServer({ operations, services, checkAnswers, tls }: ServerOptions): Server {
-  const router = new Router({ strict: true, sensitive: true });
-  for (const op of [...operations].sort(moreLiteralFirst)) {
-    router.register(op.path, [op.method], () => undefined, { name: op.name });
-  }
-  const declared = new Map(operations.map((op) => [op.name, op]));
+  const places = findPlaces(operations);
 
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection is in its log line
@@ -46,24 +42,20 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
   });
   app.use(async (ctx) => {
     const current = services();
-    const layers = router.match(ctx.path, ctx.method).path.filter(({ name }) => {
-      const op = declared.get(name ?? '');
-      return op !== undefined && isThere(op, current, ctx.state['prefixed'] === true);
-    });
-    // The most literal path decides: `DELETE /v1/tokens/whoami` is about no package called whoami.
-    const here = layers.filter(({ path }) => path === layers[0]?.path);
-    const layer = here.find(({ methods }) => methods.includes(ctx.method));
-    const op = declared.get(layer?.name ?? '');
-    if (here.length === 0) throw nothingHere(ctx.path);
-    if (layer === undefined || op === undefined) {
-      const allowed = [...new Set(here.flatMap(({ methods }) => methods))].sort().join(', ');
-      ctx.state['allow'] = allowed;
-      throw new Refusal('method-not-allowed', `This address takes ${allowed}, not ${ctx.method}.`);
+    const prefixed = ctx.state['prefixed'] === true;
+    const place = places(ctx.path, (op) => isThere(op, current, prefixed));
+    if (place === undefined) throw nothingHere(ctx.path);
+    const op = place.operations.find(({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'));
+    if (op === undefined) {
+      const methods = place.operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      ctx.state['allow'] = methods.sort().join(', ');
+      throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${ctx.method}.`);
     }
     ctx.state['operation'] = op.name;
+    ctx.state['errors'] = op.errors;
     const exchange = ctx.state['exchange'] as Exchange;
-    exchange.params = layer.params(ctx.path, layer.captures(ctx.path));
-    exchange.query = queryOf(ctx.querystring);
+    exchange.params = place.params;
+    exchange.query = members(ctx.querystring, 'The query');
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
@@ -74,12 +66,44 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
     keepAliveTimeout: 75_000,
     requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
   };
-  const listener = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
-  const server = tls === undefined ? createHttpServer(limits, listener) : createHttpsServer({ ...limits, ...tls }, listener);
+  const serve = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
+  const server = tls === undefined ? createHttpServer(limits, serve) : createHttpsServer({ ...limits, ...tls }, serve);
+  server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
+  server.on('connect', (_request, socket) => {
+    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
+  });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseUnread(error, socket as Socket, services().newId.uuid());
+    refuseUnread(error, socket, services().newId.uuid());
   });
   return server;
+}
+
+/** What is declared at an address, one operation a method. */
+interface Place {
+  operations: Operation[];
+  params: Record<string, string>;
+}
+
+/**
+ * Finds what is declared at an address. Addresses without parameters, those of every gateway's calls among them, are
+ * found by their name; the others are matched, and the most literal one decides: `DELETE /v1/tokens/whoami` is about
+ * no package called whoami.
+ */
+function findPlaces(operations: Operation[]): (path: string, isThere: (op: Operation) => boolean) => Place | undefined {
+  const byPath = Map.groupBy([...operations].sort(moreLiteralFirst), ({ path }) => path);
+  const router = new Router({ strict: true, sensitive: true });
+  for (const [path, [first]] of byPath) {
+    if (path.includes(':') && first !== undefined) router.register(path, [first.method], () => undefined);
+  }
+  return (path, isThere) => {
+    const exact = path.includes(':') ? [] : (byPath.get(path) ?? []).filter(isThere);
+    if (exact.length > 0) return { operations: exact, params: {} };
+    for (const layer of router.match(path, '').path) {
+      const found = (byPath.get(String(layer.path)) ?? []).filter(isThere);
+      if (found.length > 0) return { operations: found, params: layer.params(path, layer.captures(path)) };
+    }
+    return undefined;
+  };
 }
 
 /** One request from its first header to its log line. */
@@ -107,12 +131,12 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
     sent = ctx.state['sent'] as Sent;
   } catch (error) {
     failure = error;
-    sent = refused(error, ctx.state['allow'] as string | undefined);
+    const family = (ctx.state['errors'] as ErrorFamily | undefined) ?? 'publisher';
+    sent = refused(error, family, ctx.state['allow'] as string | undefined);
   }
   const operation = (ctx.state['operation'] as string | undefined) ?? 'none';
   const { res } = ctx;
-  for (const [name, value] of Object.entries(everyAnswer(requestId, operation))) res.setHeader(name, value);
-  const aborted = await send(ctx.req, res, sent);
+  const aborted = await send(ctx.req, res, { ...sent, headers: { ...sent.headers, ...everyAnswer(requestId, operation) } });
   const line = {
     request: requestId,
     operation,
@@ -162,32 +186,6 @@ async function send(request: IncomingMessage, response: ServerResponse, { status
 const hasBody = (request: IncomingMessage): boolean =>
   'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
 
-/** What a refused or failed call is told. */
-function refused(error: unknown, allow: string | undefined): Sent {
-  const refusal = error instanceof Refusal ? error : undefined;
-  const body = {
-    'error-list': [
-      refusal === undefined
-        ? { code: 'internal-error', message: 'Something went wrong on the server; its log has the details under this x-request-id.' }
-        : { code: refusal.code, message: refusal.message },
-    ],
-    // Web front ends know by these two that a login is due.
-    ...(refusal?.code === 'macaroon-authorization-required' && {
-      Code: 'macaroon discharge required',
-      Message: 'discharge required',
-    }),
-  };
-  return {
-    status: refusal?.status ?? 500,
-    headers: {
-      ...json,
-      ...(refusal?.retryAfter !== undefined && { 'retry-after': String(refusal.retryAfter) }),
-      ...(allow !== undefined && { allow }),
-    },
-    body: JSON.stringify(body),
-  };
-}
-
 /** What the HTTP parser lets pass although no honest client sends it. */
 function refuseTricks(request: IncomingMessage): void {
   const { url = '', rawHeaders } = request;
@@ -211,29 +209,23 @@ function refuseTricks(request: IncomingMessage): void {
   if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
 }
 
-/** The members of a query; one that is given twice is refused, because two readers would take different ones. */
-function queryOf(text: string): Record<string, string> {
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
-  if (text === '') return query;
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (name in query) throw new Refusal('api-error', `The query names '${name.slice(0, 100)}' twice.`);
-    query[name] = value;
-  }
-  return query;
-}
-
 /** Answers a request that the parser could not read, as far as the connection still takes an answer. */
-function refuseUnread(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+function refuseUnread(error: Error & { code?: string }, socket: Duplex, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const [status, code, message] =
+  const words: [string, string, string] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', 'header-too-large', 'The headers are larger than 72 KiB.']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
         : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
+  sayNo(socket, words, requestId);
+}
+
+/** Answers where there is nothing but a connection to answer with, and ends it. */
+function sayNo(socket: Duplex, [status, code, message]: [string, string, string], requestId: string): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = {
     ...everyAnswer(requestId, 'none'),

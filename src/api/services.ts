@@ -8,14 +8,18 @@ import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Authority } from '#macaroons/authority.ts';
+import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/pages.ts';
 import type { Metrics } from './metrics.ts';
+import type { Identity } from './identity.ts';
 
 export interface Services {
   records: Records;
   authority: Authority;
+  discharger: Discharger;
+  identity: Identity;
   blobs: Blobs;
   signer: Signer;
   /** The signing master key; absent while the store is sealed. */

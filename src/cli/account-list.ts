@@ -12,12 +12,12 @@ export const accountList = command({
   run: (call) =>
     withStore(call, async ({ records }) => {
       const accounts = await records.accounts.list();
-      const rows = accounts.map(({ id, username, email, displayName, roles }) => [
+      const rows = accounts.map(({ id, username, email, displayName, roles, disabledAt }) => [
         id,
         username,
         email,
         displayName,
-        roles.join(', '),
+        [...roles, ...(disabledAt === null ? [] : ['(disabled)'])].join(', '),
       ]);
       return {
         text: table(['ID', 'USER NAME', 'E-MAIL', 'DISPLAY NAME', 'ROLES'], rows),

@@ -127,6 +127,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
       // Again only for the one who began it, and never after it has been revoked, nor without its root key.
       const kept = await tx.macaroons.session(terms.sessionId, rootKeyId);
       if (kept?.accountId !== account.id) throw notThisAccount();
+      if (!begun && description !== null) await tx.macaroons.describe(terms.sessionId, description);
     });
     return account.id;
   }

@@ -22,7 +22,13 @@ import { root } from './service/root.ts';
 import { createSigningKey } from './signing-keys/create-signing-key.ts';
 import { readSigningKeyAccountKeyRequest } from './signing-keys/read-signing-key-account-key-request.ts';
 import { readSigningKeys } from './signing-keys/read-signing-keys.ts';
+import { dashboardAcl } from './tokens/dashboard-acl.ts';
+import { dischargeSsoToken, refreshSsoToken } from './tokens/discharge-sso-token.ts';
+import { exchangeMacaroons } from './tokens/exchange-macaroons.ts';
+import { exchangeDashboardMacaroons, exchangeUssoMacaroons } from './tokens/exchange-usso-macaroons.ts';
 import { getMacaroon } from './tokens/get-macaroon.ts';
+import { issueMacaroon } from './tokens/issue-macaroon.ts';
+import { issueUssoMacaroon } from './tokens/issue-usso-macaroon.ts';
 import { macaroonInfo } from './tokens/macaroon-info.ts';
 import { offlineExchangeMacaroon } from './tokens/offline-exchange-macaroon.ts';
 import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
@@ -31,6 +37,8 @@ import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
 const publisherInterface = [
   root,
   getMacaroon,
+  issueMacaroon,
+  exchangeMacaroons,
   offlineExchangeMacaroon,
   revokeMacaroon,
   macaroonInfo,
@@ -51,6 +59,24 @@ const publisherInterface = [
 ];
 
 /** What clients need beside the interface. */
-const besideIt = [uploadBlob, pushReleases, packageIcon, caCertificate, metrics, openapiDocument, documentsHome, documentsPage, healthz, readyz, statusCheck];
+const besideIt = [
+  issueUssoMacaroon,
+  exchangeUssoMacaroons,
+  exchangeDashboardMacaroons,
+  dashboardAcl,
+  dischargeSsoToken,
+  refreshSsoToken,
+  uploadBlob,
+  pushReleases,
+  packageIcon,
+  caCertificate,
+  metrics,
+  openapiDocument,
+  documentsHome,
+  documentsPage,
+  healthz,
+  readyz,
+  statusCheck,
+];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

@@ -31,6 +31,15 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
       )
     )?.disabledAt ?? null,
 
+  /** The roles that an account holds: `store-admin`, and `brand-admin:<brand>` for each brand. */
+  async rolesOf(id: string): Promise<string[]> {
+    const rows = await db.all<{ role: string }>(sql`
+      SELECT 'store-admin' AS role FROM store_administrators WHERE account_id = ${id}
+      UNION ALL
+      SELECT 'brand-admin:' || brand_account_id FROM brand_administrators WHERE account_id = ${id}`);
+    return rows.map(({ role }) => role);
+  },
+
   /** Every account in the order of creation, with the roles it holds and since when it is disabled. */
   async list(): Promise<(Account & { roles: string[]; disabledAt: string | null })[]> {
     const rows = await db.all<Account & { disabledAt: string | null; admin: number; brands: string | null }>(sql`

@@ -19,7 +19,7 @@ import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
-import { whileUnchanged } from './unchanged.ts';
+import { eachWhileUnchanged, whileUnchanged } from './unchanged.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
 const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -72,7 +72,7 @@ const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
   ...nouns,
   counts: { all: whileUnchanged(db.version, nouns.counts.all) },
   macaroons: { ...nouns.macaroons, session: whileUnchanged(db.version, nouns.macaroons.session) },
-  packages: { ...nouns.packages, snapFor: whileUnchanged(db.version, nouns.packages.snapFor, 100_000) },
+  packages: { ...nouns.packages, snapsFor: eachWhileUnchanged(db.version, nouns.packages.snapFor) },
 });
 
 /** The records inside a transaction. */

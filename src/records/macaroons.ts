@@ -63,6 +63,10 @@ export const macaroonChanges = (db: Queries) => ({
         ${macaroon.validSince}, ${macaroon.validUntil})
       ON CONFLICT (session_id) DO NOTHING`)),
 
+  /** Says what a session is for. */
+  describe: (sessionId: string, description: string) =>
+    db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
+
   /** Revokes one of the account's macaroons; false when it has none of that session. Revoking twice keeps the first time. */
   revoke: async (sessionId: string, accountId: string, at: string) =>
     0 <

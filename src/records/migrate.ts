@@ -19,14 +19,16 @@ export async function migrate(db: Database, migrations: Migration[]): Promise<st
       `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a later one`,
     );
   }
-  const missing = migrations.filter(({ name }) => !done.has(name));
-  for (const { name, text } of missing) {
+  const ran: string[] = [];
+  for (const { name, text } of migrations.filter((migration) => !done.has(migration.name))) {
     await db.transaction(async (tx) => {
+      // Another process may have opened the data at the same moment and been quicker.
+      if ((await tx.run(sql`INSERT INTO migrations (name) VALUES (${name}) ON CONFLICT DO NOTHING`)) === 0) return;
       await tx.script(text);
-      await tx.run(sql`INSERT INTO migrations (name) VALUES (${name})`);
+      ran.push(name);
     });
   }
-  return missing.map(({ name }) => name);
+  return ran;
 }
 
 async function applied(db: Database): Promise<Set<string>> {

@@ -1,5 +1,6 @@
 // SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
 import { openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
@@ -23,9 +24,10 @@ type Prepared = SQLite.Statement<Value[]>;
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const open = (settings: SQLite.Options = {}): Connection =>
     new SQLite(file, { ...settings, ...(options.nativeBinding && { nativeBinding: options.nativeBinding as unknown as string }) });
-  const writer = open({ timeout: 5000 });
+  const writer = open({ timeout: patience });
   configure(writer);
-  const reader = open({ timeout: 5000 });
+  writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
+  const reader = open({ timeout: patience });
   configure(reader);
   reader.pragma('query_only = ON');
 
@@ -36,9 +38,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 
   async function inTurn<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     if (closed) throw new Error('cannot write: the database is closed');
-    writer.exec('BEGIN IMMEDIATE');
+    let open = true;
+    await begin(writer);
     try {
-      const result = await work(writing);
+      const result = await work(whileOpen(writing, () => open)).finally(() => (open = false));
       writer.exec('COMMIT');
       return result;
     } catch (error) {
@@ -68,6 +71,27 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
       writer.close();
     },
   };
+}
+
+/** How many milliseconds to wait for another process that writes. */
+const patience = 5000;
+
+/** Begins a transaction as soon as no other process is in one. */
+async function begin(writer: Connection): Promise<void> {
+  const deadline = performance.now() + patience;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
+    try {
+      writer.exec('BEGIN IMMEDIATE');
+      return;
+    } catch (error) {
+      const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!busy) throw error;
+      if (performance.now() > deadline) {
+        throw new Error(`cannot write: another process has held the database for ${patience / 1000} seconds`, { cause: error });
+      }
+    }
+    await sleep(pause);
+  }
 }
 
 function configure(connection: Connection): void {
@@ -103,6 +127,17 @@ function commitCounter(file: string): () => number {
 }
 
 const headerSize = 48;
+
+/** Queries that end with their transaction: kept beyond it, they would write on their own, or into somebody else's. */
+function whileOpen(within: Queries, isOpen: () => boolean): Queries {
+  const ended = () => Promise.reject(new Error('cannot use a transaction that has ended'));
+  return {
+    get: (statement) => (isOpen() ? within.get(statement) : ended()),
+    all: (statement) => (isOpen() ? within.all(statement) : ended()),
+    run: (statement) => (isOpen() ? within.run(statement) : ended()),
+    script: (text) => (isOpen() ? within.script(text) : ended()),
+  };
+}
 
 function queries(connection: Connection): Queries {
   // A statement's text is one array for the life of the program, so the array itself is the key.

@@ -5,7 +5,10 @@ import t from 'tap';
 import { clientAddress, proxies } from '#api/address.ts';
 
 const from = (remoteAddress: string | undefined, forwarded: string | undefined, trusted: string[]): string =>
-  clientAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as unknown as IncomingMessage, proxies(trusted));
+  clientAddress(
+    { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as unknown as IncomingMessage,
+    proxies(trusted),
+  );
 
 t.test('without trusted proxies the connection says where a request comes from', (t) => {
   t.equal(from('192.0.2.1', undefined, []), '192.0.2.1');

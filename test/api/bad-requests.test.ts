@@ -25,7 +25,12 @@ function nothingHappened(t: Test): void {
 }
 
 /** Sends bytes and expects a refusal of this status, whole and in our words. */
-async function expectRefusal(t: Test, what: string, status: number, ...pieces: (string | Uint8Array)[]): Promise<RawReply | undefined> {
+async function expectRefusal(
+  t: Test,
+  what: string,
+  status: number,
+  ...pieces: (string | Uint8Array)[]
+): Promise<RawReply | undefined> {
   const reply = await raw(store.url, ...pieces);
   t.equal(reply?.status, status, what);
   t.equal(reply?.headers['content-type'], 'application/json', `${what}: JSON`);
@@ -38,7 +43,15 @@ async function expectRefusal(t: Test, what: string, status: number, ...pieces: (
 }
 
 const post = (body: string | Uint8Array, ...headers: string[]): [string, string | Uint8Array] => [
-  ['POST /v1/snap HTTP/1.1', 'Host: store', authorization, `Content-Length: ${Buffer.byteLength(body)}`, ...headers, '', ''].join('\r\n'),
+  [
+    'POST /v1/snap HTTP/1.1',
+    'Host: store',
+    authorization,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+    '',
+    '',
+  ].join('\r\n'),
   body,
 ];
 const json = 'Content-Type: application/json';
@@ -92,6 +105,20 @@ t.test('a request that could be read in two ways is refused', async (t) => {
   nothingHappened(t);
 });
 
+t.test('what HTTP has beside requests is refused or ignored', async (t) => {
+  await expectRefusal(t, 'a tunnel', 405, request('CONNECT other:443'));
+  await expectRefusal(t, 'a trace', 405, request('TRACE /v1/tokens'));
+  await expectRefusal(t, 'a method of its own', 400, request('BREW /v1/tokens'));
+  const upgraded = await raw(
+    store.url,
+    request('GET /v1/tokens/whoami', [authorization, 'Connection: Upgrade', 'Upgrade: websocket']),
+  );
+  t.equal(upgraded?.status, 200, 'nobody here changes protocols');
+  const expecting = await raw(store.url, request('GET /v1/tokens/whoami', [authorization, 'Expect: the-unexpected']));
+  t.equal(expecting?.status, 200);
+  nothingHappened(t);
+});
+
 t.test('an honest spelling of the same goes through', async (t) => {
   for (const [target, status] of [
     ['/v1/tokens/whoami', 200],
@@ -111,10 +138,28 @@ t.test('an honest spelling of the same goes through', async (t) => {
 });
 
 t.test('headers beyond the limit are refused, those within it are read', async (t) => {
-  const large = await expectRefusal(t, 'a token of 80 KiB', 431, request('GET /v1/tokens', [`Authorization: Macaroon ${'A'.repeat(80 * 1024)}`]));
+  const large = await expectRefusal(
+    t,
+    'a token of 80 KiB',
+    431,
+    request('GET /v1/tokens', [`Authorization: Macaroon ${'A'.repeat(80 * 1024)}`]),
+  );
   t.match(large?.body, 'header-too-large');
-  await expectRefusal(t, 'a token of 60 KiB', 401, request('GET /v1/tokens', [`Authorization: Macaroon ${'A'.repeat(60 * 1024)}`]));
-  await expectRefusal(t, 'a hundred kilobytes of small ones', 431, request('GET /', Array.from({ length: 2000 }, (_, at) => `X-${at}: ${'y'.repeat(50)}`)));
+  await expectRefusal(
+    t,
+    'a token of 60 KiB',
+    401,
+    request('GET /v1/tokens', [`Authorization: Macaroon ${'A'.repeat(60 * 1024)}`]),
+  );
+  await expectRefusal(
+    t,
+    'a hundred kilobytes of small ones',
+    431,
+    request(
+      'GET /',
+      Array.from({ length: 2000 }, (_, at) => `X-${at}: ${'y'.repeat(50)}`),
+    ),
+  );
   nothingHappened(t);
 });
 
@@ -163,7 +208,16 @@ t.test('a body that is no JSON is refused', async (t) => {
 
 t.test('a body of another kind is refused with 415', async (t) => {
   const body = '{"name":"x1"}';
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonx', 'application/xml', 'json', '*/*', 'application/merge-patch+json']) {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonx',
+    'application/xml',
+    'json',
+    '*/*',
+    'application/merge-patch+json',
+  ]) {
     const reply = await expectRefusal(t, type, 415, ...post(body, `Content-Type: ${type}`));
     t.match(reply?.body, 'unsupported-media-type');
   }
@@ -174,14 +228,29 @@ t.test('a body of another kind is refused with 415', async (t) => {
 t.test('a body over its limit is refused, however it is sent', async (t) => {
   const large = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
   await expectRefusal(t, 'announced', 413, ...post(large, json));
-  await expectRefusal(t, 'announced and not sent', 413, `POST /v1/snap HTTP/1.1\r\nHost: store\r\n${authorization}\r\nContent-Length: 99999999999\r\n\r\n`);
+  await expectRefusal(
+    t,
+    'announced and not sent',
+    413,
+    `POST /v1/snap HTTP/1.1\r\nHost: store\r\n${authorization}\r\nContent-Length: 99999999999\r\n\r\n`,
+  );
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
   const head = `POST /v1/snap HTTP/1.1\r\nHost: store\r\n${authorization}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   await expectRefusal(t, 'in chunks', 413, head, ...Array.from({ length: 20 }, () => chunk), '0\r\n\r\n');
   await expectRefusal(t, 'in chunks that never end', 413, head, ...Array.from({ length: 20 }, () => chunk));
-  await expectRefusal(t, 'without a token', 401, ...[`POST /v1/snap HTTP/1.1\r\nHost: store\r\nContent-Length: ${large.length}\r\n${json}\r\n\r\n`, large]);
+  await expectRefusal(
+    t,
+    'without a token',
+    401,
+    ...[`POST /v1/snap HTTP/1.1\r\nHost: store\r\nContent-Length: ${large.length}\r\n${json}\r\n\r\n`, large],
+  );
   const many = JSON.stringify({ filters: Array.from({ length: 20_000 }, () => ({ type: 'snap', id: 'x' })) });
-  await expectRefusal(t, 'a list too long', 400, request('POST /internal/v1/package-permissions', [authorization], many));
+  await expectRefusal(
+    t,
+    'a list too long',
+    400,
+    request('POST /internal/v1/package-permissions', [authorization], many),
+  );
   nothingHappened(t);
 });
 
@@ -190,7 +259,12 @@ t.test('a body that is missing or cut off is refused', async (t) => {
   t.match(missing?.body, 'has no body');
   await expectRefusal(t, 'neither length nor body', 400, request('POST /v1/snap', [authorization]));
   await expectRefusal(t, 'blank', 400, ...post('   ', json));
-  await expectRefusal(t, 'chunks that are none', 400, `POST /v1/snap HTTP/1.1\r\nHost: store\r\n${authorization}\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n`);
+  await expectRefusal(
+    t,
+    'chunks that are none',
+    400,
+    `POST /v1/snap HTTP/1.1\r\nHost: store\r\n${authorization}\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n`,
+  );
   nothingHappened(t);
 });
 
@@ -206,7 +280,10 @@ t.test('two requests on one connection get two answers', async (t) => {
   const twice = request('GET /healthz') + request('GET /healthz', ['Connection: close']);
   const reply = await raw(store.url, twice);
   t.equal(reply?.status, 200);
-  const refusedThenFine = await raw(store.url, request('POST /v1/snap', [authorization], '{') + request('GET /healthz', ['Connection: close']));
+  const refusedThenFine = await raw(
+    store.url,
+    request('POST /v1/snap', [authorization], '{') + request('GET /healthz', ['Connection: close']),
+  );
   t.equal(refusedThenFine?.status, 400, 'a refused request does not spoil the connection');
   nothingHappened(t);
 });
@@ -216,13 +293,27 @@ t.test('unusual but honest bodies are read', async (t) => {
   before = footprint(store.directory);
   const filters = JSON.stringify({ filters: [{ type: 'snap', id: 'x' }] });
   const at = 'POST /internal/v1/package-permissions HTTP/1.1\r\nHost: store';
-  const chunked = [...filters].map((one) => `1\r\n${one}\r\n`).join('');
+  const chunked = Array.from(filters)
+    .map((one) => `1\r\n${one}\r\n`)
+    .join('');
   for (const [what, text] of [
-    ['one byte a chunk', `${at}\r\n${authorization}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}0\r\n\r\n`],
-    ['a charset', `${at}\r\n${authorization}\r\nContent-Type: Application/JSON; charset=utf-8\r\nContent-Length: ${filters.length}\r\n\r\n${filters}`],
+    [
+      'one byte a chunk',
+      `${at}\r\n${authorization}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}0\r\n\r\n`,
+    ],
+    [
+      'a charset',
+      `${at}\r\n${authorization}\r\nContent-Type: Application/JSON; charset=utf-8\r\nContent-Length: ${filters.length}\r\n\r\n${filters}`,
+    ],
     ['no type', `${at}\r\n${authorization}\r\nContent-Length: ${filters.length}\r\n\r\n${filters}`],
-    ['an identity encoding', `${at}\r\n${authorization}\r\n${json}\r\nContent-Encoding: identity\r\nContent-Length: ${filters.length}\r\n\r\n${filters}`],
-    ['space around', `${at}\r\n${authorization}\r\n${json}\r\nContent-Length: ${filters.length + 4}\r\n\r\n\n\t${filters}\r\n`],
+    [
+      'an identity encoding',
+      `${at}\r\n${authorization}\r\n${json}\r\nContent-Encoding: identity\r\nContent-Length: ${filters.length}\r\n\r\n${filters}`,
+    ],
+    [
+      'space around',
+      `${at}\r\n${authorization}\r\n${json}\r\nContent-Length: ${filters.length + 4}\r\n\r\n\n\t${filters}\r\n`,
+    ],
   ] as const) {
     t.equal((await raw(store.url, text))?.status, 200, what);
   }

@@ -24,7 +24,11 @@ function ask(store: TestAppliance, headers: Record<string, string>): Promise<num
 }
 
 const token = async (store: TestAppliance): Promise<{ text: string; macaroon: Macaroon }> => {
-  const { token: text } = await store.as('ada', { permissions: ['package-view'], channels: ['edge'], packages: [{ type: 'snap', name: 'hello' }] });
+  const { token: text } = await store.as('ada', {
+    permissions: ['package-view'],
+    channels: ['edge'],
+    packages: [{ type: 'snap', name: 'hello' }],
+  });
   const macaroon = readToken(text);
   if (macaroon === undefined) throw new Error('cannot read the token');
   return { text, macaroon };
@@ -47,35 +51,58 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
       return copy.toString('base64url');
     }),
     place.map((at) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]).toString('base64url')),
-    fc.tuple(place, fc.nat({ max: 255 })).map(([at, byte]) =>
-      Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]).toString('base64url'),
-    ),
+    fc
+      .tuple(place, fc.nat({ max: 255 }))
+      .map(([at, byte]) =>
+        Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]).toString('base64url'),
+      ),
     place.map((at) => bytes.subarray(0, at).toString('base64url')),
     // A caveat dropped, repeated, moved, replaced or put in.
     caveat.map((at) => writeToken({ ...macaroon, caveats: caveats.toSpliced(at, 1) })),
     caveat.map((at) => writeToken({ ...macaroon, caveats: [...caveats, caveats[at] as (typeof caveats)[0]] })),
-    fc.tuple(caveat, caveat).filter(([a, b]) => a !== b).map(([a, b]) => {
-      const moved = [...caveats];
-      [moved[a], moved[b]] = [moved[b] as (typeof caveats)[0], moved[a] as (typeof caveats)[0]];
-      return writeToken({ ...macaroon, caveats: moved });
-    }),
-    fc.tuple(caveat, fc.constantFrom('permissions ["store-manage"]', 'time-before 2099-01-01T00:00:00Z', 'session-id 00000000-0000-0000-0000-000000000000', 'x')).map(
-      ([at, said]) => writeToken({ ...macaroon, caveats: caveats.toSpliced(at, 1, { identifier: Buffer.from(said) }) }),
-    ),
+    fc
+      .tuple(caveat, caveat)
+      .filter(([a, b]) => a !== b)
+      .map(([a, b]) => {
+        const moved = [...caveats];
+        [moved[a], moved[b]] = [moved[b] as (typeof caveats)[0], moved[a] as (typeof caveats)[0]];
+        return writeToken({ ...macaroon, caveats: moved });
+      }),
+    fc
+      .tuple(
+        caveat,
+        fc.constantFrom(
+          'permissions ["store-manage"]',
+          'time-before 2099-01-01T00:00:00Z',
+          'session-id 00000000-0000-0000-0000-000000000000',
+          'x',
+        ),
+      )
+      .map(([at, said]) =>
+        writeToken({ ...macaroon, caveats: caveats.toSpliced(at, 1, { identifier: Buffer.from(said) }) }),
+      ),
     fc.constant(writeToken({ ...macaroon, caveats: [] })),
     // Parts of another token.
     fc.constant(writeToken({ ...macaroon, signature: other.signature })),
     fc.constant(writeToken({ ...macaroon, identifier: other.identifier })),
     fc.constant(writeToken({ ...macaroon, caveats: other.caveats })),
-    fc.uint8Array({ minLength: 32, maxLength: 32 }).map((signature) => writeToken({ ...macaroon, signature: Buffer.from(signature) })),
+    fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((signature) => writeToken({ ...macaroon, signature: Buffer.from(signature) })),
     // Made by somebody else, with the right words.
-    fc.uint8Array({ minLength: 1, maxLength: 64 }).map((key) =>
-      writeToken(
-        caveats.map(({ identifier }) => identifier.toString()).reduce(withFirstPartyCaveat, mint(Buffer.from(key), macaroon.identifier, macaroon.location)),
+    fc
+      .uint8Array({ minLength: 1, maxLength: 64 })
+      .map((key) =>
+        writeToken(
+          caveats
+            .map(({ identifier }) => identifier.toString())
+            .reduce(withFirstPartyCaveat, mint(Buffer.from(key), macaroon.identifier, macaroon.location)),
+        ),
       ),
-    ),
     // The text itself: other letters, other length, other things altogether.
-    fc.tuple(fc.nat({ max: text.length - 1 }), fc.constantFrom(...'-_=. +/,;"\'%{[')).map(([at, odd]) => text.slice(0, at) + odd + text.slice(at + 1)),
+    fc
+      .tuple(fc.nat({ max: text.length - 1 }), fc.constantFrom(...Array.from('-_=. +/,;"\'%{[')))
+      .map(([at, odd]) => text.slice(0, at) + odd + text.slice(at + 1)),
     fc.nat({ max: text.length - 1 }).map((at) => text.slice(0, at) + text.slice(at + 1)),
     fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
     fc.base64String({ maxLength: 400 }),
@@ -117,13 +144,22 @@ t.test('tokens that are large or deep are refused without much work', async (t) 
   const store = await startStore(t);
   const { text, macaroon } = await token(store);
   const many = Array.from({ length: 100 }, () => 'permissions []');
-  const tooMany = { ...macaroon, caveats: [...macaroon.caveats, ...many.map((one) => ({ identifier: Buffer.from(one) }))] };
+  const tooMany = {
+    ...macaroon,
+    caveats: [...macaroon.caveats, ...many.map((one) => ({ identifier: Buffer.from(one) }))],
+  };
   const json = (caveats: number): string =>
     JSON.stringify({ i: 'x', s64: 'A'.repeat(43), l: 'x', c: Array.from({ length: caveats }, () => ({ i: 'y' })) });
   for (const [what, candidate] of [
     ['a hundred caveats', () => writeToken(tooMany)],
     ['five thousand caveats as JSON', () => Buffer.from(json(5000)).toString('base64')],
-    ['a list of a hundred', () => Buffer.from(JSON.stringify(Array(100).fill(text))).toString('base64').slice(0, 60_000)],
+    [
+      'a list of a hundred',
+      () =>
+        Buffer.from(JSON.stringify(Array(100).fill(text)))
+          .toString('base64')
+          .slice(0, 60_000),
+    ],
     ['lists in lists', () => Buffer.from('['.repeat(20_000) + ']'.repeat(20_000)).toString('base64')],
     ['an object for a list', () => Buffer.from('{"hasOwnProperty":1,"length":3}').toString('base64')],
     ['sixty kilobytes', () => 'A'.repeat(60_000)],
@@ -149,7 +185,9 @@ t.test('both binary forms of a token are one session', async (t) => {
   const { macaroon } = await token(store);
   const [first, second] = [store.with(writeToken(macaroon, 1)), store.with(writeToken(macaroon, 2))];
   for (const client of [first, second]) t.equal((await client.get('/v1/tokens/whoami')).status, 200);
-  const { macaroons } = (await ada.get('/v1/tokens')).body as { macaroons: { 'session-id': string; 'valid-until': string }[] };
+  const { macaroons } = (await ada.get('/v1/tokens')).body as {
+    macaroons: { 'session-id': string; 'valid-until': string }[];
+  };
   const said = macaroon.caveats.map(({ identifier }) => identifier.toString());
   const session = macaroons.find((one) => said.includes(`session-id ${one['session-id']}`));
   await ada.post('/v1/tokens/revoke', { 'session-id': session?.['session-id'] });

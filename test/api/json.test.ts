@@ -21,7 +21,19 @@ t.test('what is JSON is read as JSON.parse reads it', (t) => {
     }),
     { numRuns: 300 },
   );
-  for (const text of ['null', '0', '-1.5e3', '""', '"a\\"b\\\\"', '[]', '{}', ' {"a" : [1, {"a":2}, "a"], "b":"a"} ', '{"a":{"a":{"a":1}}}', '"\\ud83d\\ude00"', '{"":1," ":2}']) {
+  for (const text of [
+    'null',
+    '0',
+    '-1.5e3',
+    '""',
+    '"a\\"b\\\\"',
+    '[]',
+    '{}',
+    ' {"a" : [1, {"a":2}, "a"], "b":"a"} ',
+    '{"a":{"a":{"a":1}}}',
+    '"\\ud83d\\ude00"',
+    '{"":1," ":2}',
+  ]) {
     t.same(reads(text), { value: JSON.parse(text) }, text);
   }
   t.end();
@@ -34,14 +46,23 @@ t.test('an object with a member twice is refused, however it is spelled', (t) =>
       ? `"${[...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
       : JSON.stringify(text);
   fc.assert(
-    fc.property(fc.uniqueArray(name, { minLength: 1, maxLength: 6 }), fc.nat(), fc.boolean(), fc.json(), (names, pick, escaped, value) => {
-      fc.pre(!/\\u0000|\\ud[89a-f]/i.test(value) && names.every((one) => !one.includes('\0')));
-      const twice = names[pick % names.length] ?? '';
-      const members = [...names.map((one) => `${spelled(one, false)}:${value}`), `${spelled(twice, escaped)} : ${value}`];
-      t.match(reads(`{${members.join(',')}}`), { refused: /appears twice/ });
-      t.match(reads(`[0,{"within":{${members.join(',')}}}]`), { refused: /appears twice/ });
-      t.match(reads(`{${members.slice(0, -1).join(',')}}`), { value: Object });
-    }),
+    fc.property(
+      fc.uniqueArray(name, { minLength: 1, maxLength: 6 }),
+      fc.nat(),
+      fc.boolean(),
+      fc.json(),
+      (names, pick, escaped, value) => {
+        fc.pre(!/\\u0000|\\ud[89a-f]/i.test(value) && names.every((one) => !one.includes('\0')));
+        const twice = names[pick % names.length] ?? '';
+        const members = [
+          ...names.map((one) => `${spelled(one, false)}:${value}`),
+          `${spelled(twice, escaped)} : ${value}`,
+        ];
+        t.match(reads(`{${members.join(',')}}`), { refused: /appears twice/ });
+        t.match(reads(`[0,{"within":{${members.join(',')}}}]`), { refused: /appears twice/ });
+        t.match(reads(`{${members.slice(0, -1).join(',')}}`), { value: Object });
+      },
+    ),
     { numRuns: 200 },
   );
   t.end();
@@ -60,7 +81,13 @@ t.test('64 levels are read and 65 are not', (t) => {
 
 t.test('a message tells the place and repeats nothing of the text', (t) => {
   const secret = 'MDAxY2xvY2F0aW9u';
-  for (const text of [`{"macaroon": ${secret}}`, secret, `{"a":"${secret}`, `["${secret}" "x"]`, `{"macaroon":"${secret}","b":\\}`]) {
+  for (const text of [
+    `{"macaroon": ${secret}}`,
+    secret,
+    `{"a":"${secret}`,
+    `["${secret}" "x"]`,
+    `{"macaroon":"${secret}","b":\\}`,
+  ]) {
     const answer = JSON.stringify(reads(text));
     t.match(answer, /not JSON/);
     t.notMatch(answer, secret.slice(0, 6), text);

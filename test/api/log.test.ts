@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
@@ -18,9 +19,15 @@ const runs = (text: string): Set<string> =>
 
 t.test('no token, key or credential is in the log', async (t) => {
   const store = await startStore(t, (text) =>
-    text.replace(/^store_admin_macaroon_sha3_384 = .*$/m, `store_admin_macaroon_sha3_384 = "${hash('sha3-384', credential, 'hex')}"`),
+    text.replace(
+      /^store_admin_macaroon_sha3_384 = .*$/m,
+      `store_admin_macaroon_sha3_384 = "${hash('sha3-384', credential, 'hex')}"`,
+    ),
   );
-  const secrets = [credential, ...['site.key', 'master.key'].map((file) => readFileSync(join(store.directory, file), 'utf8').trim())];
+  const secrets = [
+    credential,
+    ...['site.key', 'master.key'].map((file) => readFileSync(join(store.directory, file), 'utf8').trim()),
+  ];
   const exchange = (macaroon: unknown) => store.anyone.post('/v1/tokens/offline/exchange', { macaroon });
   const { macaroon: rootToken } = (await exchange(`${credential}\n`)).body as { macaroon: string };
   const root = store.with(rootToken);
@@ -61,7 +68,9 @@ t.test('no token, key or credential is in the log', async (t) => {
   await store.anyone.get(`/v1/tokens/whoami?token=${ada.token}`);
   await store.anyone.get('/v1/tokens/whoami', { authorization: `Basic ${ada.token}` });
   await store.anyone.get('/v1/tokens/whoami', { authorization: `Macaroon root=${ada.token}, discharge=${wrong}` });
-  await store.anyone.get('/v1/tokens/whoami', { macaroons: Buffer.from(JSON.stringify([ada.token])).toString('base64') });
+  await store.anyone.get('/v1/tokens/whoami', {
+    macaroons: Buffer.from(JSON.stringify([ada.token])).toString('base64'),
+  });
   await raw(store.url, request('GET /', [`Authorization: Macaroon ${ada.token}`, 'Host: twice']));
   await raw(store.url, request('GET /', [`Authorization: Macaroon ${ada.token.repeat(300)}`]));
   await raw(store.url, `GET / HTTP/1.1\r\nAuthorization: Macaroon ${ada.token}\r\nX : bad\r\n\r\n`);
@@ -71,11 +80,41 @@ t.test('no token, key or credential is in the log', async (t) => {
   const seen = runs(lines);
   for (const [at, secret] of secrets.entries()) {
     t.ok(secret.length > window, `secret ${at}`);
-    t.notOk([...runs(secret)].some((run) => seen.has(run)), `secret ${at} is nowhere in the log`);
+    t.notOk(
+      [...runs(secret)].some((run) => seen.has(run)),
+      `secret ${at} is nowhere in the log`,
+    );
     const hex = Buffer.from(secret, 'base64url').toString('hex');
-    t.notOk([...runs(hex)].some((run) => seen.has(run)), `nor is it in hexadecimal digits`);
+    t.notOk(
+      [...runs(hex)].some((run) => seen.has(run)),
+      `nor is it in hexadecimal digits`,
+    );
   }
   t.notMatch(lines, '"level":"error"');
+});
+
+t.test('a fault of ours is told to the caller without a word of it, and to the log with all', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  db.exec('ALTER TABLE tracks RENAME TO trucks');
+  const reply = await ada.get('/v1/snap');
+  t.equal(reply.status, 500);
+  t.same(Object.keys(reply.body), ['error-list']);
+  t.match(reply.body['error-list'], [{ code: 'internal-error', message: /x-request-id/ }]);
+  t.notMatch(JSON.stringify(reply.body), /tracks|SQL/i);
+  const line = store.log.find((one) => one.includes('"level":"error"')) ?? '';
+  t.match(JSON.parse(line), {
+    request: reply.headers.get('x-request-id'),
+    operation: 'list_registered_names',
+    status: 500,
+    err: { message: /no such table/, stack: String },
+  });
+  t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 500 });
+  t.equal(await store.beside.records.packages.find('snap', 'hello'), undefined, 'what failed half way was undone');
+  db.exec('ALTER TABLE trucks RENAME TO tracks');
+  t.equal((await ada.post('/v1/snap', { name: 'hello' })).status, 200, 'and the process goes on');
 });
 
 t.test('a line says who did what, from where, and how it went', async (t) => {
@@ -107,5 +146,9 @@ t.test('a line says who did what, from where, and how it went', async (t) => {
   const { audit } = store.beside.records;
   const entries = await audit.list(0, 100);
   const entry = entries.find(({ action }) => action === 'register_name');
-  t.match(entry, { actor: store.ids.ada, object: 'snap/hello', requestId: fine.headers.get('x-request-id') }, 'and the audit log names the request');
+  t.match(
+    entry,
+    { actor: store.ids.ada, object: 'snap/hello', requestId: fine.headers.get('x-request-id') },
+    'and the audit log names the request',
+  );
 });

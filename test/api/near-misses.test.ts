@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -26,10 +27,15 @@ t.test('no body breaks an operation', async (t) => {
   rmSync(join(store.directory, 'master.key'));
   store.appliance.reload();
 
+  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
+  t.teardown(() => db.close());
+  const audited = db.prepare<[], { seq: number }>('SELECT MAX(seq) AS seq FROM audit');
+
   for (const op of operations.filter(({ body }) => body !== undefined)) {
     const shape = op.body as Shape;
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 5, arbitrary: nearMisses(shape) }, fitting(shape), awkward), async (body) => {
+        const before = audited.get();
         const response = await fetch(store.url + pathOf(op, subject), {
           method: op.method,
           headers: { authorization: `Macaroon ${ada.token}`, 'content-type': 'application/json' },
@@ -40,8 +46,14 @@ t.test('no body breaks an operation', async (t) => {
         const sealed = status === 503 && answer.includes('"sealed"');
         if (status >= 300 && status < 400) throw new Error(`a redirect: ${status}`);
         if (status >= 500 && !sealed) throw new Error(`${status}: ${answer}; ${store.log.at(-1) ?? ''}`);
-        if (status >= 400 && !sealed) {
-          const { 'error-list': errors } = JSON.parse(answer) as { 'error-list': { code: string; message: string }[] };
+        // Every change has its entry in the audit log: without one, nothing was left behind.
+        if (status >= 400 && op.since > 0 && audited.get()?.seq !== before?.seq) throw new Error(`changed by a ${status}`);
+        if (status >= 400 && op.errors === undefined && !sealed) {
+          const { 'error-list': ours, error_list: others } = JSON.parse(answer) as Record<
+            string,
+            { message: string }[]
+          >;
+          const errors = ours ?? others ?? [];
           if (!errors[0] || !/.{8,}/.test(errors[0].message)) throw new Error(`no sentence: ${answer}`);
           if (errors[0].message.length > 2000) throw new Error(`a message of ${errors[0].message.length} characters`);
         }
@@ -59,16 +71,50 @@ t.test('no query breaks an operation', async (t) => {
   const brand = await addBrand(store, 'ada');
   await ada.post('/v1/snap', { name: 'hello' });
   const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand };
-  const names = ['fields', 'limit', 'revision', 'include-craft-yaml', 'include-collaborations', 'include-inactive', 'upload-id', 'cursor', 'page-size', 'package', 'x', '', '__proto__', 'constructor'];
+  const names = [
+    'fields',
+    'limit',
+    'revision',
+    'include-craft-yaml',
+    'include-collaborations',
+    'include-inactive',
+    'upload-id',
+    'cursor',
+    'page-size',
+    'package',
+    'x',
+    '',
+    '__proto__',
+    'constructor',
+  ];
   const value = fc.oneof(
-    fc.constantFrom('', '0', '-1', '00', '9999999999', '1e9', 'true', 'false', 'null', '%00', '\u0000', 'name,id,,', '*', '__proto__', 'x'.repeat(3000), '\ufeff'),
+    fc.constantFrom(
+      '',
+      '0',
+      '-1',
+      '00',
+      '9999999999',
+      '1e9',
+      'true',
+      'false',
+      'null',
+      '%00',
+      '\u0000',
+      'name,id,,',
+      '*',
+      '__proto__',
+      'x'.repeat(3000),
+      '\ufeff',
+    ),
     fc.string({ unit: 'binary', maxLength: 20 }),
   );
   const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 4 });
   for (const op of operations.filter(({ method, name }) => method === 'GET' && name !== 'wait_token')) {
     await fc.assert(
       fc.asyncProperty(query, async (members) => {
-        const text = members.map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`).join('&');
+        const text = members
+          .map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`)
+          .join('&');
         const response = await fetch(`${store.url}${pathOf(op, subject).split('?')[0] ?? ''}?${text}`, {
           headers: { authorization: `Macaroon ${ada.token}` },
           redirect: 'manual',
@@ -87,22 +133,47 @@ t.test('no path breaks the router', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const segment = fc.oneof(
-    fc.constantFrom('v1', 'snap', 'charm', 'hello', 'tokens', 'brand', 'revisions', 'releases', 'publishergw', 'internal', 'icons', '...', '__proto__', 'toString', '%F0%9F%98%80', ':name', '*', '{x}', '(', ')'),
+    fc.constantFrom(
+      'v1',
+      'snap',
+      'charm',
+      'hello',
+      'tokens',
+      'brand',
+      'revisions',
+      'releases',
+      'publishergw',
+      'internal',
+      'icons',
+      '...',
+      '__proto__',
+      'toString',
+      '%F0%9F%98%80',
+      ':name',
+      '*',
+      '{x}',
+      '(',
+      ')',
+    ),
     fc.string({ unit: 'grapheme-ascii', maxLength: 12 }).map((text) => encodeURIComponent(text)),
     fc.string({ unit: 'binary', maxLength: 8 }).map((text) => encodeURIComponent(text.toWellFormed())),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(segment, { maxLength: 7 }), fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'), async (segments, method) => {
-      const response = await fetch(`${store.url}/${segments.join('/')}`, {
-        method,
-        headers: { authorization: `Macaroon ${ada.token}` },
-        redirect: 'manual',
-        signal: AbortSignal.timeout(5000),
-      });
-      await response.arrayBuffer();
-      if (response.status >= 300 && response.status < 400) throw new Error(`a redirect: ${response.status}`);
-      if (response.status >= 500) throw new Error(`${response.status}; ${store.log.at(-1) ?? ''}`);
-    }),
+    fc.asyncProperty(
+      fc.array(segment, { maxLength: 7 }),
+      fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
+      async (segments, method) => {
+        const response = await fetch(`${store.url}/${segments.join('/')}`, {
+          method,
+          headers: { authorization: `Macaroon ${ada.token}` },
+          redirect: 'manual',
+          signal: AbortSignal.timeout(5000),
+        });
+        await response.arrayBuffer();
+        if (response.status >= 300 && response.status < 400) throw new Error(`a redirect: ${response.status}`);
+        if (response.status >= 500) throw new Error(`${response.status}; ${store.log.at(-1) ?? ''}`);
+      },
+    ),
     { numRuns: runs * 10 },
   );
   t.pass('every path');

@@ -20,7 +20,11 @@ interface Row {
 }
 
 const table: Row[] = [
-  { operations: ['root', 'issue_macaroon', 'exchange_macaroons', 'offline_exchange_macaroon'], needs: [], who: 'anyone' },
+  {
+    operations: ['root', 'issue_macaroon', 'exchange_macaroons', 'offline_exchange_macaroon'],
+    needs: [],
+    who: 'anyone',
+  },
   { operations: ['get_macaroon', 'revoke_macaroon', 'macaroon_info'], needs: [], who: 'any account' },
   { operations: ['list_registered_names'], needs: ['account-view-packages'], who: 'any account' },
   { operations: ['register_name'], needs: ['account-register-package'], who: 'any account' },
@@ -197,7 +201,9 @@ async function ask(client: Client, op: Operation, subject: Record<string, string
 const harmless = (op: Operation): boolean =>
   op.method === 'GET' || op.body !== undefined || op.name === 'unregister_package';
 
-async function withEverybody(t: Parameters<typeof startStore>[0]): Promise<{ store: TestAppliance; subject: Record<string, string>; upload: string }> {
+async function withEverybody(
+  t: Parameters<typeof startStore>[0],
+): Promise<{ store: TestAppliance; subject: Record<string, string>; upload: string }> {
   const store = await startStore(t);
   for (const username of ['carol', 'dan', 'eve']) await store.join(username);
   const brand = await addBrand(store, 'eve', ['dan']);
@@ -255,7 +261,11 @@ t.test('each person gets what the table says, with each permission alone, with n
     for (const op of operations.filter(({ name }) => row.operations.includes(name)).filter(harmless)) {
       if (row.who === 'anyone') continue;
       // Without a token the listing begins a login, where the store has its identity provider.
-      await hold(op.name === 'get_macaroon' && op.access.who.startsWith('anyone') ? { ...row, who: 'anyone' } : row, op, '');
+      await hold(
+        op.name === 'get_macaroon' && op.access.who.startsWith('anyone') ? { ...row, who: 'anyone' } : row,
+        op,
+        '',
+      );
     }
   }
   t.same(wrong, [], `${asked} calls`);
@@ -290,7 +300,9 @@ t.test('only the publisher unregisters a charm, whatever a store administrator h
   for (const person of ['carol', 'root']) {
     t.match(await (await store.as(person)).delete('/v1/charm/hello'), {
       status: 401,
-      body: { 'error-list': [{ code: 'permission-required', message: 'Charms can only be unregistered by their publisher' }] },
+      body: {
+        'error-list': [{ code: 'permission-required', message: 'Charms can only be unregistered by their publisher' }],
+      },
     });
   }
   t.match(await (await store.as('root', { permissions: ['store-manage'] })).delete('/v1/charm/hello'), { status: 401 });
@@ -308,7 +320,10 @@ t.test('a token that names packages is good for those alone', async (t) => {
     [{ type: 'bin', name: 'hello' }],
     [{ type: 'bin', id }],
     [{ type: 'bin', id, name: 'hello' }],
-    [{ type: 'snap', name: 'x' }, { type: 'bin', name: 'hello' }],
+    [
+      { type: 'snap', name: 'x' },
+      { type: 'bin', name: 'hello' },
+    ],
   ] as const;
   const bad = [
     [],

@@ -8,7 +8,7 @@ t.test('accounts, tokens, roles, names and brands show on the next request', asy
   const { url, child, ended } = await serve(t, data);
   const get = async (path: string, token: string) => {
     const answer = await fetch(url + path, { headers: { authorization: `Macaroon ${token}` } });
-    return { status: answer.status, body: (await answer.json()) };
+    return { status: answer.status, body: await answer.json() };
   };
   const join = async (name: string) => {
     await json(`account create --email ${name}@example.org --username ${name} --display-name ${name} --id ${name}-id`);

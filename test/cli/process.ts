@@ -62,7 +62,8 @@ export interface Running {
 
 /** Starts larder as a process; it is killed at the end of the test. */
 export function start(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [main, ...args], {
+  // Without the options by which the test runner follows its children: it would write as whoever they become.
+  const child = spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   });

@@ -15,11 +15,12 @@ export async function larder(
     env = {},
     terminal = false,
     groups,
-  }: { env?: Record<string, string>; terminal?: boolean; groups?: readonly Group[] } = {},
+    stdin = [],
+  }: { env?: Record<string, string>; terminal?: boolean; groups?: readonly Group[]; stdin?: readonly string[] } = {},
 ): Promise<Outcome> {
   const outcome = { out: '', err: '' };
   const output = (name: 'out' | 'err') => ({ isTTY: terminal, write: (text: string) => (outcome[name] += text) });
-  const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from([]), env };
+  const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from(stdin), env };
   const code = groups ? await run(words(line), world, groups) : await run(words(line), world);
   return { code, ...outcome };
 }

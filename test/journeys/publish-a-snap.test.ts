@@ -5,10 +5,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+
+const missingForJudge =
+  existsSync('/usr/bin/go') && existsSync('/usr/share/gocode/src/github.com/snapcore/snapd/asserts')
+    ? false
+    : 'not installed: golang-go, golang-github-snapcore-snapd-dev';
 
 interface Reply {
   status: number;
@@ -126,9 +131,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   const request = await call('POST', `/v1/brand/${brand}/signing_key/${keyId}/account-key-request`, publisher);
   const text = (request.body as { 'account-key-request': string })['account-key-request'];
   t.match(text, new RegExp(`^type: account-key-request\npublic-key-sha3-384: ${keyId}\naccount-id: ${brand}\nname: serial-key\n`));
-  await t.test("snapd's own library accepts the request", async (t) => {
+  await t.test("snapd's own library accepts the request", { skip: missingForJudge }, async (t) => {
     const judge = await buildJudge(t);
-    if (judge === undefined) return;
     const judged = promisify(execFile)(judge, ['-strict', '-account', brand, '-name', 'serial-key']);
     judged.child.stdin?.end(text);
     t.match(JSON.parse((await judged).stdout), { ok: true, 'key-id': keyId });
@@ -143,13 +147,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   for (const secret of [credential.trim(), publisher]) t.notOk((served.log() + again.log()).includes(secret), 'no secret is logged');
 });
 
-/** The verifier that links snapd's library; nothing, and the test skipped, where Go or its packages are not installed. */
-async function buildJudge(t: Tap): Promise<string | undefined> {
-  const sources = '/usr/share/gocode/src/github.com/snapcore/snapd/asserts';
-  if (!existsSync('/usr/bin/go') || !existsSync(sources)) {
-    t.skip('not installed: golang-go, golang-github-snapcore-snapd-dev');
-    return undefined;
-  }
+/** The verifier that links snapd's library. */
+async function buildJudge(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'larder-judge-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const judge = join(folder, 'akrverify');
@@ -158,9 +157,4 @@ async function buildJudge(t: Tap): Promise<string | undefined> {
     env: { PATH: '/usr/bin:/bin', HOME: folder, GOCACHE: cache },
   });
   return judge;
-}
-
-interface Tap {
-  skip(why: string): unknown;
-  teardown(work: () => unknown): void;
 }

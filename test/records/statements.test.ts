@@ -12,7 +12,14 @@ import { migrations } from '#src/appliance.ts';
 import { sourceStatements } from '#test/fixtures/statements.ts';
 
 /** Tables that stay small whatever is published: to read all of one is no harm. */
-const small = new Set(['migrations', 'appliance', 'store_administrators', 'root_keys', 'discharger_keys', 'sqlite_master']);
+const small = new Set([
+  'migrations',
+  'appliance',
+  'store_administrators',
+  'root_keys',
+  'discharger_keys',
+  'sqlite_master',
+]);
 
 /** What a person asks for on the host, and means all of. */
 const wholeLists = [/ FROM accounts ORDER BY created_at, id$/, / FROM agents ORDER BY username$/, /\(SELECT COUNT\(\*\) FROM packages\) AS packages/];
@@ -38,9 +45,12 @@ t.test('every statement is one that SQLite understands, and finds its rows by an
     const flat = text.replace(/\s+/g, ' ');
     const isAsked = wholeLists.some((list) => list.test(flat));
     try {
-      const steps = db.prepare<unknown[], Step>(`EXPLAIN QUERY PLAN ${text}`).all(...Array.from({ length: values }, () => null));
+      const steps = db
+        .prepare<unknown[], Step>(`EXPLAIN QUERY PLAN ${text}`)
+        .all(...Array.from({ length: values }, () => null));
       // The first rows in the order of an index, or of the table itself, are found without reading on.
-      const isFirstOnes = / LIMIT /.test(flat) && !/ WHERE /.test(flat) && !steps.some(({ detail }) => /TEMP B-TREE/.test(detail));
+      const isFirstOnes =
+        / LIMIT /.test(flat) && !/ WHERE /.test(flat) && !steps.some(({ detail }) => /TEMP B-TREE/.test(detail));
       for (const { detail } of steps) {
         const [, alias = ''] = /^SCAN (\w+)/.exec(detail) ?? [];
         const [, table = alias] = new RegExp(`(\\w+) AS ${alias}\\b`).exec(flat) ?? [];
@@ -85,7 +95,9 @@ t.test('every reference to another table can be followed backwards by an index',
       if (parts[0]?.table === 'accounts') continue;
       const named = parts.sort((a, b) => a.seq - b.seq).map(({ from }) => from);
       const plan = db
-        .prepare<unknown[], Step>(`EXPLAIN QUERY PLAN SELECT 1 FROM ${name} WHERE ${named.map((one) => `${one} = ?`).join(' AND ')}`)
+        .prepare<unknown[], Step>(
+          `EXPLAIN QUERY PLAN SELECT 1 FROM ${name} WHERE ${named.map((one) => `${one} = ?`).join(' AND ')}`,
+        )
         .all(...named.map(() => null));
       t.match(plan[0]?.detail, /^SEARCH/, `${name} (${named.join(', ')})`);
     }

@@ -17,7 +17,7 @@ export const packagePermissions = operation({
 
   async handle({ principal, body, records }) {
     const ids = [...new Set(body.filters.map(({ id }) => id))];
-    const found = await Promise.all(ids.map((id) => records.packages.snapFor(id, principal.accountId)));
+    const found = await records.packages.snapsFor(ids, principal.accountId);
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-view');
     return {
       account: presentAccount({ ...principal, id: principal.accountId }),

@@ -2,6 +2,7 @@ import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { mediaType } from '#assertions/assertion.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
+import type { AccountKeyRequestRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
@@ -25,13 +26,13 @@ export const readSigningKeyAccountKeyRequest = operation({
       throw new Refusal('resource-not-found', `Brand ${brand.accountId} has no signing key '${params.signing_key_sha3_384.slice(0, 100)}'.`);
     }
     const moment = now();
-    const until = body?.until;
+    const { since, until } = (body as AccountKeyRequestRequest | undefined) ?? {};
     const text = await accountKeyRequest({
       signer,
       keyId: key.sha3_384,
       accountId: brand.accountId,
       name: key.name,
-      since: body?.since === undefined ? moment : new Date(body.since),
+      since: since === undefined ? moment : new Date(since),
       until: until === undefined || until === null ? undefined : new Date(until),
       signedAt: moment,
     });
@@ -39,7 +40,7 @@ export const readSigningKeyAccountKeyRequest = operation({
       ...by(call, 'read_signing_key_account_key_request'),
       at: timestamp(moment),
       object: `brand/${brand.accountId}/signing-key/${key.sha3_384}`,
-      details: { since: body?.since ?? null, until: until ?? null },
+      details: { since: since ?? null, until: until ?? null },
     };
     await records.change(entry, () => Promise.resolve());
     if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };

@@ -4,7 +4,7 @@ import t from 'tap';
 import { keyPairFrom, keyText, newKeyPair, readKeyText } from '#macaroons/codec/keys.ts';
 import { limits } from '#macaroons/codec/macaroon.ts';
 import { conditionIn, namespaceText, readNamespace, standardNamespace } from '#macaroons/codec/namespace.ts';
-import { decodePayload, encodePayload, type BakeryVersion, type CaveatPayload } from '#macaroons/codec/payload.ts';
+import { decodePayload, encodePayload, type CaveatPayload } from '#macaroons/codec/payload.ts';
 import { bytes, long, text } from './recipes.ts';
 
 const identityProvider = newKeyPair();

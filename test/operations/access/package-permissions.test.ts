@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { startStore, type Attenuated, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -18,7 +21,9 @@ async function withSnaps(store: TestAppliance): Promise<{ open: string; hidden: 
 const asker =
   (store: TestAppliance) =>
   async (person: string, ids: string[], attenuated: Attenuated = {}): Promise<unknown> => {
-    const reply = await (await store.as(person, attenuated)).post(path, { filters: ids.map((id) => ({ type: 'snap', id })) });
+    const reply = await (
+      await store.as(person, attenuated)
+    ).post(path, { filters: ids.map((id) => ({ type: 'snap', id })) });
     if (reply.status !== 200) throw new Error(`cannot ask: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body.packages;
   };
@@ -44,7 +49,13 @@ t.test('the answer names the account, and goes by both addresses', async (t) => 
   const body = { filters: [{ type: 'snap', id: open }] };
   const reply = await bob.post(path, body);
   t.same(reply.body, {
-    account: { 'display-name': 'Bob', email: 'bob@example.com', id: store.ids.bob, username: 'bob', validation: 'unproven' },
+    account: {
+      'display-name': 'Bob',
+      email: 'bob@example.com',
+      id: store.ids.bob,
+      username: 'bob',
+      validation: 'unproven',
+    },
     packages: [entry(open, false)],
   });
   t.same((await bob.post(`/publishergw${path}`, body)).body, reply.body);
@@ -58,9 +69,15 @@ t.test('entries come in the order of the request, each once; what is not there i
   const { charm } = await withSnaps(store);
   const ask = asker(store);
   const shuffled = [...ids].sort().reverse();
-  t.same(await ask('ada', shuffled), shuffled.map((id) => entry(id, true)));
+  t.same(
+    await ask('ada', shuffled),
+    shuffled.map((id) => entry(id, true)),
+  );
   const [first = '', second = ''] = ids;
-  t.same(await ask('ada', [second, 'x', first, charm, second, first, store.ids.ada]), [entry(second, true), entry(first, true)]);
+  t.same(await ask('ada', [second, 'x', first, charm, second, first, store.ids.ada]), [
+    entry(second, true),
+    entry(first, true),
+  ]);
   t.same(await ask('ada', ['nothing']), []);
 });
 
@@ -74,7 +91,41 @@ t.test('no permission is asked for, but the restriction to packages binds', asyn
   t.same(await ask('ada', [open, hidden], { packages: [{ type: 'charm', name: 'hidden' }] }), []);
   t.same(await ask('bob', [open, hidden], { packages: [] }), []);
   t.same(await ask('root', [open, hidden], { permissions: ['store-view'] }), [entry(open, true), entry(hidden, true)]);
-  t.same(await ask('root', [open, hidden], { permissions: ['package-view'] }), [entry(open, false)], 'an administrator acts as one when the token allows it');
+  t.same(
+    await ask('root', [open, hidden], { permissions: ['package-view'] }),
+    [entry(open, false)],
+    'an administrator acts as one when the token allows it',
+  );
+});
+
+t.test('what is changed, here or by another process, is told at once', async (t) => {
+  const store = await startStore(t);
+  const { open, hidden } = await withSnaps(store);
+  const ask = asker(store);
+  const { records } = store.beside;
+  const at = store.clock.now.toISOString();
+  const bob = await store.as('bob');
+  const elsewhere = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => elsewhere.close());
+  const told = async (): Promise<unknown> =>
+    (await bob.post(path, { filters: [open, hidden].map((id) => ({ type: 'snap', id })) })).body.packages;
+  for (let turn = 0; turn < 20; turn++) {
+    t.same(await told(), [entry(open, false)]);
+    await addCollaborator(store, hidden, 'bob');
+    t.same(await told(), [entry(open, false), entry(hidden, true)]);
+    elsewhere.prepare('DELETE FROM collaborators WHERE account_id = ?').run(store.ids.bob);
+    t.same(await told(), [entry(open, false)]);
+    await (await store.as('ada')).patch('/v1/snap/hidden', { private: false });
+    t.same(await told(), [entry(open, false), entry(hidden, false)]);
+    await (await store.as('ada')).patch('/v1/snap/hidden', { private: true });
+  }
+  await records.change({ at, actor: 'test', action: 'role', object: 'account/bob' }, (tx) =>
+    tx.accounts.makeStoreAdministrator(store.ids.bob, at),
+  );
+  t.same(await told(), [entry(open, true), entry(hidden, true)]);
+  await (await store.as('ada')).delete('/v1/snap/open');
+  t.same(await told(), [entry(hidden, true)]);
+  t.same(await ask('ada', [open, hidden]), [entry(hidden, true)]);
 });
 
 t.test('a body that is wrong is refused', async (t) => {
@@ -95,7 +146,10 @@ t.test('a body that is wrong is refused', async (t) => {
     [{ filters: Array(1001).fill(filter) }, '/filters'],
   ] as const) {
     const reply = await ada.post(path, body);
-    t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at ${pointer}$`) }] } });
+    t.match(reply, {
+      status: 400,
+      body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at ${pointer}$`) }] },
+    });
   }
   t.match(await store.anyone.post(path, { filters: [filter] }), { status: 401 });
 });

@@ -32,7 +32,11 @@ const send = async (
     body,
     ...(body instanceof ReadableStream && { duplex: 'half' as const }),
   });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Record<string, unknown>,
+  };
 };
 
 const refused = (status: number, code: string) => ({ status, body: { 'error-list': [{ code, message: /.{10,}/ }] } });
@@ -52,6 +56,18 @@ t.test('a file that is sent is kept under its digest, and its id is for whoever 
     }
   }
   t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');
+});
+
+t.test('the same file sent by many at once is kept once, and each has an id of his own', async (t) => {
+  const store = await startStore(t);
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, at) =>
+      send(store, form(at % 3 === 0 ? 'other' : 'x'.repeat(300_000)), { 'content-type': type }),
+    ),
+  );
+  t.ok(replies.every(({ status }) => status === 200));
+  t.equal(new Set(replies.map(({ body }) => body['upload_id'])).size, 12);
+  t.equal(contentFiles(store.directory).length, 2);
 });
 
 t.test('a token is neither needed nor looked at', async (t) => {
@@ -83,7 +99,11 @@ t.test('what is no form with one file is refused, and nothing is left', async (t
     [`${part('x', 'form-data; name="other"; filename="x"')}--${boundary}--\r\n`, type, 400, 'api-error'],
     [`${part('x', 'form-data; name="other"')}--${boundary}--\r\n`, type, 400, 'api-error'],
   ] as const) {
-    t.match(await send(store, body, { 'content-type': contentType }), refused(status, code), `${contentType} ${body.slice(0, 60)}`);
+    t.match(
+      await send(store, body, { 'content-type': contentType }),
+      refused(status, code),
+      `${contentType} ${body.slice(0, 60)}`,
+    );
   }
   t.match(await send(store, new Blob([form('x')])), refused(415, 'unsupported-media-type'), 'without a type');
   t.same(footprint(store.directory), before);
@@ -105,9 +125,16 @@ t.test('a file over the limit is refused, announced or not, and nothing is left'
   const large = form('x'.repeat(1024 * 1024 + 1));
   t.match(await send(store, large, { 'content-type': type }), refused(413, 'request-too-large'));
   t.match(await send(store, new Blob([large]).stream(), { 'content-type': type }), refused(413, 'request-too-large'));
-  t.match(await send(store, form('x'.repeat(20 * 1024 * 1024)), { 'content-type': type }), refused(413, 'request-too-large'));
+  t.match(
+    await send(store, form('x'.repeat(20 * 1024 * 1024)), { 'content-type': type }),
+    refused(413, 'request-too-large'),
+  );
   t.same(footprint(store.directory), before);
-  t.match(await send(store, form('x'.repeat(1024 * 1024)), { 'content-type': type }), { status: 200 }, 'the limit itself is not over it');
+  t.match(
+    await send(store, form('x'.repeat(1024 * 1024)), { 'content-type': type }),
+    { status: 200 },
+    'the limit itself is not over it',
+  );
 });
 
 t.test('an address may hold so many bytes that nobody has claimed, and no more', async (t) => {
@@ -138,6 +165,16 @@ t.test('an address may hold so many bytes that nobody has claimed, and no more',
   t.match(await from('10.0.0.1', 60 * 1024 + 9), { status: 200 }, 'what is claimed counts no more');
 });
 
+t.test('a disk without room for it is not filled', async (t) => {
+  const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));
+  const before = footprint(store.directory);
+  const reply = await send(store, form('content'), { 'content-type': type });
+  t.match(reply, refused(507, 'insufficient-storage'));
+  t.ok(Number(reply.headers.get('retry-after')) > 0, 'it says when to try again');
+  t.same(footprint(store.directory), before);
+  t.equal((await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).status, 200, 'the rest goes on');
+});
+
 t.test('uploads that are cut off leave nothing', async (t) => {
   const store = await startStore(t);
   const before = footprint(store.directory);
@@ -146,15 +183,18 @@ t.test('uploads that are cut off leave nothing', async (t) => {
   for (const cut of [0, 10, 100, 1000, 300_000, whole.length - 1]) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
-    socket.write(`POST /unscanned-upload/ HTTP/1.1\r\nHost: store\r\nContent-Type: ${type}\r\nContent-Length: ${whole.length}\r\n\r\n`);
+    socket.write(
+      `POST /unscanned-upload/ HTTP/1.1\r\nHost: store\r\nContent-Type: ${type}\r\nContent-Length: ${whole.length}\r\n\r\n`,
+    );
     socket.write(whole.slice(0, cut));
     await sleep(30);
     socket.destroy();
   }
-  for (let turn = 0; turn < 100 && JSON.stringify(footprint(store.directory)) !== JSON.stringify(before); turn++) await sleep(20);
+  for (let turn = 0; turn < 100 && JSON.stringify(footprint(store.directory)) !== JSON.stringify(before); turn++)
+    await sleep(20);
   t.same(footprint(store.directory), before);
   t.match(await send(store, whole, { 'content-type': type }), { status: 200 }, 'and the store goes on');
-  t.notMatch(store.log.join(''), '"level":"error"', 'it is nobody\'s fault here');
+  t.notMatch(store.log.join(''), '"level":"error"', "it is nobody's fault here");
 });
 
 t.test('what nobody claims in time goes, row and content; what is claimed or shared stays', async (t) => {
@@ -163,12 +203,26 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
   await ada.post('/v1/bin', { name: 'hello' });
   const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
-  const job = forgetUploads(store.beside.records, blobs, () => store.clock.now, () => 24);
+  const blobs = await diskBlobs({
+    directory: store.directory,
+    reserve: 0,
+    digests,
+    fatal: (error) => t.fail(error.message),
+  });
+  const job = forgetUploads(
+    store.beside.records,
+    blobs,
+    () => store.clock.now,
+    () => 24,
+  );
 
   // Content is dated by the file system's clock, so this test's begins where that one stands.
   store.clock.now = new Date(Date.now() + 60_000);
-  const [claimed, alone, shared] = [await ada.upload('claimed'), await ada.upload('alone'), await ada.upload('claimed')];
+  const [claimed, alone, shared] = [
+    await ada.upload('claimed'),
+    await ada.upload('alone'),
+    await ada.upload('claimed'),
+  ];
   await ada.post('/v1/bin/hello/revisions', { 'upload-id': claimed });
   store.clock.advance(24 * 3_600_000 - 1);
   const late = await ada.upload('late');

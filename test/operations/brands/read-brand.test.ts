@@ -33,7 +33,10 @@ t.test('fields choose members', async (t) => {
   const store = await startStore(t);
   const brand = await addBrand(store, 'ada');
   const ada = await store.as('ada');
-  t.same((await ada.get(`/v1/brand/${brand}?fields=name,account-id`)).body, { 'account-id': brand, name: "ada's devices" });
+  t.same((await ada.get(`/v1/brand/${brand}?fields=name,account-id`)).body, {
+    'account-id': brand,
+    name: "ada's devices",
+  });
   t.same((await ada.get(`/v1/brand/${brand}?fields=name,colour`)).body, { name: "ada's devices" });
   t.equal(Object.keys((await ada.get(`/v1/brand/${brand}?fields=`)).body).length, 6, 'an empty list means all');
 });

@@ -16,7 +16,11 @@ t.test('an account lists what it has registered in a namespace', async (t) => {
   t.same(names((await ada.get('/v1/charm')).body), ['horse']);
   t.same(names((await bob.get('/v1/snap')).body), ['fox']);
   t.same(names((await ada.get('/v1/rock')).body), []);
-  t.same((await ada.get('/v1/snap')).body.results[0], (await ada.get('/v1/snap/ant')).body.metadata, 'with the whole record');
+  t.same(
+    (await ada.get('/v1/snap')).body.results[0],
+    (await ada.get('/v1/snap/ant')).body.metadata,
+    'with the whole record',
+  );
 });
 
 t.test('a store administrator lists his own names only', async (t) => {
@@ -34,7 +38,12 @@ t.test('names that the account collaborates on come when they are asked for', as
   await ada.post('/v1/snap', { name: 'alone' });
   await bob.post('/v1/snap', { name: 'own' });
   await addCollaborator(store, id, 'bob');
-  for (const query of ['', '?include-collaborations=false', '?include-collaborations=', '?include-collaborations=yes']) {
+  for (const query of [
+    '',
+    '?include-collaborations=false',
+    '?include-collaborations=',
+    '?include-collaborations=yes',
+  ]) {
     t.same(names((await bob.get(`/v1/snap${query}`)).body), ['own'], query);
   }
   t.same(names((await bob.get('/v1/snap?include-collaborations=true')).body).sort(), ['own', 'shared']);

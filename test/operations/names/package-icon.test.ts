@@ -22,7 +22,10 @@ async function withIcon(store: TestAppliance, ending: string): Promise<{ id: str
 }
 
 t.test('an icon is served at the address that the metadata gives, and can do nothing', async (t) => {
-  for (const [ending, type] of [['svg', 'image/svg+xml'], ['png', 'image/png']] as const) {
+  for (const [ending, type] of [
+    ['svg', 'image/svg+xml'],
+    ['png', 'image/png'],
+  ] as const) {
     const store = await startStore(t);
     const { url } = await withIcon(store, ending);
     const reply = await store.anyone.get(url);
@@ -43,7 +46,15 @@ t.test('nothing else is served there', async (t) => {
   const { id, url } = await withIcon(store, 'svg');
   const upload = createHash('sha3-384').update('secret').digest('hex');
   await (await store.as('ada')).upload('secret');
-  for (const path of [`/icons/${id}/${upload}.svg`, `/icons/${id}/${upload}`, `${url}x`, url.replace('.svg', '.png'), `/icons/${'x'.repeat(32)}/${upload}.svg`, `/icons/${id}/..`, `/publishergw${url}`]) {
+  for (const path of [
+    `/icons/${id}/${upload}.svg`,
+    `/icons/${id}/${upload}`,
+    `${url}x`,
+    url.replace('.svg', '.png'),
+    `/icons/${'x'.repeat(32)}/${upload}.svg`,
+    `/icons/${id}/..`,
+    `/publishergw${url}`,
+  ]) {
     const reply = await fetch(store.url + path);
     t.ok(reply.status === 404 || reply.status === 400, path);
   }

@@ -63,7 +63,10 @@ t.test('each namespace has its types', async (t) => {
       if (own.includes(type)) t.equal(reply.status, 200, `${type} in ${namespace}`);
       else t.match(reply, refused(400, 'api-error', / at \/type$/), `${type} in ${namespace}`);
     }
-    t.match(await ada.post(`/v1/${namespace}`, { name: 'other', type: 'deb' }), refused(400, 'api-error', / at \/type$/));
+    t.match(
+      await ada.post(`/v1/${namespace}`, { name: 'other', type: 'deb' }),
+      refused(400, 'api-error', / at \/type$/),
+    );
   }
   t.match(await ada.post('/v1/deb', { name: 'hello' }), refused(404, 'resource-not-found'));
 });
@@ -71,7 +74,23 @@ t.test('each namespace has its types', async (t) => {
 t.test('a name that breaks the grammar is refused with what is wrong', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
-  for (const name of ['a', 'A', 'Hello', 'he_llo', 'he.llo', '-hello', 'hello-', 'he--llo', '42', '4-2', 'x'.repeat(41), 'héllo', ' hello', 'hello\n', '..']) {
+  for (const name of [
+    'a',
+    'A',
+    'Hello',
+    'he_llo',
+    'he.llo',
+    '-hello',
+    'hello-',
+    'he--llo',
+    '42',
+    '4-2',
+    'x'.repeat(41),
+    'héllo',
+    ' hello',
+    'hello\n',
+    '..',
+  ]) {
     t.match(await ada.post('/v1/snap', { name }), refused(400, 'api-error'), JSON.stringify(name));
   }
   t.match(await ada.post('/v1/snap', { name: '' }), refused(400, 'api-error', / at \/name$/));
@@ -99,7 +118,7 @@ t.test('a body that is wrong registers nothing', async (t) => {
   t.same(footprint(store.directory), before);
 });
 
-t.test('a reserved name is nobody\'s', async (t) => {
+t.test("a reserved name is nobody's", async (t) => {
   const store = await startStore(t, (text) => text.replace(/^# reserved = .*$/m, 'reserved = ["linux", "root"]'));
   for (const person of ['ada', 'root']) {
     t.match(await (await store.as(person)).post('/v1/snap', { name: 'linux' }), refused(409, 'reserved-name'));
@@ -111,20 +130,32 @@ t.test('a reserved name is nobody\'s', async (t) => {
 t.test('a token that names packages registers those alone', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada', { packages: [{ type: 'snap', name: 'hello' }] });
-  t.match(await ada.post('/v1/snap', { name: 'other' }), refused(401, 'permission-required', /^Package access not allowed/));
-  t.match(await ada.post('/v1/charm', { name: 'hello' }), refused(401, 'permission-required', /^Package access not allowed/));
+  t.match(
+    await ada.post('/v1/snap', { name: 'other' }),
+    refused(401, 'permission-required', /^Package access not allowed/),
+  );
+  t.match(
+    await ada.post('/v1/charm', { name: 'hello' }),
+    refused(401, 'permission-required', /^Package access not allowed/),
+  );
   t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 200 });
 });
 
 t.test('a charm may be registered with the macaroon in the payload', async (t) => {
   const store = await startStore(t);
   const { token } = await store.as('ada');
-  t.match(await store.anyone.post('/v1/charm', { name: 'hello', macaroon: token }), { status: 200, body: { id: String } });
+  t.match(await store.anyone.post('/v1/charm', { name: 'hello', macaroon: token }), {
+    status: 200,
+    body: { id: String },
+  });
   const list = Buffer.from(JSON.stringify([token])).toString('base64');
   t.match(await store.anyone.post('/v1/charm', { name: 'hello2', macaroon: list }), { status: 200 });
   t.match(await store.anyone.post('/v1/charm', { name: 'hello3', macaroon: [token] }), { status: 200 });
   for (const macaroon of ['nonsense', '', null, 5, {}, [], token.slice(0, -2)]) {
-    t.match(await store.anyone.post('/v1/charm', { name: 'hello4', macaroon }), refused(401, 'macaroon-authorization-required', /./));
+    t.match(
+      await store.anyone.post('/v1/charm', { name: 'hello4', macaroon }),
+      refused(401, 'macaroon-authorization-required', /./),
+    );
   }
   t.match(
     await store.anyone.post('/v1/snap', { name: 'hello', macaroon: token }),

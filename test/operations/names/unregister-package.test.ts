@@ -79,7 +79,11 @@ t.test('a charm without valid credentials is refused as the interface words it',
   t.match(await anyone.delete('/v1/snap/hello'), required);
   t.match(await anyone.delete('/v1/snap/hello', { macaroon: token }), required, 'snaps take the usual header alone');
   t.match(await anyone.delete('/v1/charm/hello', { macaroon: token, padding: 'x'.repeat(64 * 1024) }), { status: 413 });
-  t.match(await anyone.delete('/v1/charm/hello', { macaroon: token }), { status: 200 }, 'a good one in the payload will do');
+  t.match(
+    await anyone.delete('/v1/charm/hello', { macaroon: token }),
+    { status: 200 },
+    'a good one in the payload will do',
+  );
 });
 
 t.test('a snap asks for credentials that are good for snaps', async (t) => {
@@ -89,15 +93,27 @@ t.test('a snap asks for credentials that are good for snaps', async (t) => {
   const charms = await store.as('ada', { packages: [{ type: 'charm', name: 'hello' }] });
   t.match(await charms.delete('/v1/snap/hello'), refused(401, 'permission-required', message));
   const other = await store.as('ada', { packages: [{ type: 'snap', name: 'other' }] });
-  t.match(await other.delete('/v1/snap/hello'), { status: 401, body: { 'error-list': [{ code: 'permission-required' }] } });
-  const both = await store.as('ada', { packages: [{ type: 'charm', name: 'x' }, { type: 'snap', name: 'hello' }] });
+  t.match(await other.delete('/v1/snap/hello'), {
+    status: 401,
+    body: { 'error-list': [{ code: 'permission-required' }] },
+  });
+  const both = await store.as('ada', {
+    packages: [
+      { type: 'charm', name: 'x' },
+      { type: 'snap', name: 'hello' },
+    ],
+  });
   t.match(await both.delete('/v1/snap/hello'), { status: 200 });
 });
 
 t.test('only the publisher unregisters', async (t) => {
   const store = await startStore(t);
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
-  for (const [namespace, what] of [['charm', 'Charms'], ['snap', 'Packages'], ['rock', 'Packages']] as const) {
+  for (const [namespace, what] of [
+    ['charm', 'Charms'],
+    ['snap', 'Packages'],
+    ['rock', 'Packages'],
+  ] as const) {
     const { id } = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body;
     await addCollaborator(store, id, 'bob');
     const message = `${what} can only be unregistered by their publisher`;
@@ -126,5 +142,8 @@ t.test('either of two permissions will do', async (t) => {
   }
   await ada.post('/v1/snap', { name: 'hello' });
   const wrong = await store.as('ada', { permissions: ['package-manage-metadata', 'package-view', 'store-manage'] });
-  t.match(await wrong.delete('/v1/snap/hello'), refused(401, 'permission-required', 'Missing required permission: account-register-package'));
+  t.match(
+    await wrong.delete('/v1/snap/hello'),
+    refused(401, 'permission-required', 'Missing required permission: account-register-package'),
+  );
 });

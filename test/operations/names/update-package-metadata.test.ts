@@ -12,10 +12,20 @@ t.test('what is said about a package can be changed, member by member', async (t
   await ada.post('/v1/snap', { name: 'hello' });
   const first = await ada.patch('/v1/snap/hello', { title: 'Hello', summary: 'Says hello', description: 'At\nlength' });
   t.equal(first.status, 200);
-  t.match(first.body, { metadata: { title: 'Hello', summary: 'Says hello', description: 'At\nlength', private: false } });
+  t.match(first.body, {
+    metadata: { title: 'Hello', summary: 'Says hello', description: 'At\nlength', private: false },
+  });
   t.match((await ada.patch('/v1/snap/hello', { private: true })).body.metadata, { title: 'Hello', private: true });
-  t.same((await ada.get('/v1/snap/hello')).body, (await ada.patch('/v1/snap/hello', {})).body, 'an empty change changes nothing');
-  t.match((await ada.patch('/v1/snap/hello', { title: '' })).body.metadata, { title: null, summary: 'Says hello' }, 'an empty text clears');
+  t.same(
+    (await ada.get('/v1/snap/hello')).body,
+    (await ada.patch('/v1/snap/hello', {})).body,
+    'an empty change changes nothing',
+  );
+  t.match(
+    (await ada.patch('/v1/snap/hello', { title: '' })).body.metadata,
+    { title: null, summary: 'Says hello' },
+    'an empty text clears',
+  );
 });
 
 t.test('a collaborator and a store administrator may change it too', async (t) => {
@@ -25,7 +35,11 @@ t.test('a collaborator and a store administrator may change it too', async (t) =
   await addCollaborator(store, id, 'bob');
   t.match(await (await store.as('bob')).patch('/v1/snap/hello', { title: 'By Bob' }), { status: 200 });
   t.match(await (await store.as('root')).patch('/v1/snap/hello', { summary: 'By root' }), { status: 200 });
-  t.match((await ada.get('/v1/snap/hello')).body.metadata, { title: 'By Bob', summary: 'By root', publisher: { username: 'ada' } });
+  t.match((await ada.get('/v1/snap/hello')).body.metadata, {
+    title: 'By Bob',
+    summary: 'By root',
+    publisher: { username: 'ada' },
+  });
 });
 
 t.test('there is one truth about links', async (t) => {
@@ -38,12 +52,23 @@ t.test('there is one truth about links', async (t) => {
     contact: 'ada@example.com',
     links: { website: ['https://example.com/'], contact: ['ada@example.com'] },
   });
-  t.match(await change({ links: { website: ['https://a.example', 'https://b.example'], docs: ['https://docs.example'] } }), {
-    website: 'https://a.example',
-    contact: 'ada@example.com',
-    links: { website: ['https://a.example', 'https://b.example'], docs: ['https://docs.example'], contact: ['ada@example.com'] },
-  });
-  t.same((await change({ website: 'https://c.example' })).links.website, ['https://c.example'], 'one value replaces the list');
+  t.match(
+    await change({ links: { website: ['https://a.example', 'https://b.example'], docs: ['https://docs.example'] } }),
+    {
+      website: 'https://a.example',
+      contact: 'ada@example.com',
+      links: {
+        website: ['https://a.example', 'https://b.example'],
+        docs: ['https://docs.example'],
+        contact: ['ada@example.com'],
+      },
+    },
+  );
+  t.same(
+    (await change({ website: 'https://c.example' })).links.website,
+    ['https://c.example'],
+    'one value replaces the list',
+  );
   const cleared = await change({ website: '', contact: '' });
   t.equal(cleared.website, null);
   t.equal(cleared.contact, null);
@@ -82,17 +107,33 @@ t.test('links have their limits', async (t) => {
   }
   t.same((await ada.get('/v1/snap/hello')).body, before);
   t.same(footprint(store.directory), rows);
-  t.equal((await ada.patch('/v1/snap/hello', { links: { docs: [long.slice(0, 2000), '', '3', '4', '5'] } })).status, 200);
+  t.equal(
+    (await ada.patch('/v1/snap/hello', { links: { docs: [long.slice(0, 2000), '', '3', '4', '5'] } })).status,
+    200,
+  );
 });
 
 t.test('texts have their limits', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
-  for (const [name, most] of [['title', 256], ['summary', 512], ['description', 65_536], ['contact', 2000]] as const) {
+  for (const [name, most] of [
+    ['title', 256],
+    ['summary', 512],
+    ['description', 65_536],
+    ['contact', 2000],
+  ] as const) {
     t.equal((await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most) })).status, 200, `${name} of ${most}`);
-    t.match(await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most + 1) }), refused(new RegExp(` at /${name}$`)), name);
-    t.match(await ada.patch('/v1/snap/hello', { [name]: 5 }), refused(new RegExp(`^5 is not of type string at /${name}$`)), name);
+    t.match(
+      await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most + 1) }),
+      refused(new RegExp(` at /${name}$`)),
+      name,
+    );
+    t.match(
+      await ada.patch('/v1/snap/hello', { [name]: 5 }),
+      refused(new RegExp(`^5 is not of type string at /${name}$`)),
+      name,
+    );
   }
   t.match(await ada.patch('/v1/snap/hello', { name: 'other' }), refused(/'name' was unexpected/));
   t.match(await ada.patch('/v1/snap/hello', { title: 'half \ud83d' }), refused(/surrogate/));
@@ -102,10 +143,28 @@ t.test('the default track is one that the package has', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
-  t.match(await ada.patch('/v1/snap/hello', { 'default-track': '2.0' }), refused(/^'2\.0' is not a track of 'hello' at \/default-track$/));
-  t.match((await ada.patch('/v1/snap/hello', { 'default-track': 'latest' })).body.metadata, { 'default-track': 'latest' });
+  t.match(
+    await ada.patch('/v1/snap/hello', { 'default-track': '2.0' }),
+    refused(/^'2\.0' is not a track of 'hello' at \/default-track$/),
+  );
+  t.match((await ada.patch('/v1/snap/hello', { 'default-track': 'latest' })).body.metadata, {
+    'default-track': 'latest',
+  });
   t.match((await ada.patch('/v1/snap/hello', { title: 'x' })).body.metadata, { 'default-track': 'latest' });
   t.match((await ada.patch('/v1/snap/hello', { 'default-track': null })).body.metadata, { 'default-track': null });
+});
+
+t.test('a charm may be changed with the macaroon in the payload, which is no member of the metadata', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  const { anyone } = store;
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T', macaroon: ada.token }), {
+    status: 200,
+    body: { metadata: { title: 'T' } },
+  });
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T', macaroon: ada.token, colour: 1 }), refused(/'colour'/));
+  t.match(await anyone.patch('/v1/charm/hello', { title: 'T' }), { status: 401 });
 });
 
 t.test('two changes at once are both kept', async (t) => {

@@ -36,7 +36,11 @@ t.test('tracks follow one another, latest first, and open branches their risk', 
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
   await addRevision(store, id, 1);
-  for (const [at, name] of [['2026-01-02', 'b-track'], ['2026-01-01', 'z-track'], ['2026-01-03', '2.0']] as const) {
+  for (const [at, name] of [
+    ['2026-01-02', 'b-track'],
+    ['2026-01-01', 'z-track'],
+    ['2026-01-03', '2.0'],
+  ] as const) {
     await store.beside.records.change({ at, actor: 'test', action: 'track', object: 'bin/hello' }, (tx) =>
       tx.tracks.add(id, { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: at }),
     );
@@ -95,7 +99,9 @@ t.test('each namespace has its variant of entries', async (t) => {
   };
   for (const [namespace, names] of Object.entries(variants)) {
     const { id } = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body;
-    await addRevision(store, id, 1, { details: namespace === 'snap' ? { architectures: ['amd64'] } : { bases: [base] } });
+    await addRevision(store, id, 1, {
+      details: namespace === 'snap' ? { architectures: ['amd64'] } : { bases: [base] },
+    });
     await ada.post(`/v1/${namespace}/hello/releases`, [{ channel: 'edge', revision: 1 }]);
     const { status, body } = await ada.get(`/v1/${namespace}/hello/releases`);
     t.equal(status, 200, namespace);
@@ -105,7 +111,11 @@ t.test('each namespace has its variant of entries', async (t) => {
     if (names.includes('progressive')) t.same(entry.progressive, { paused: null, percentage: null });
     if (names.includes('base')) t.same(entry.base, base);
     if (names.includes('resources')) t.same(entry.resources, []);
-    t.equal('craft-channel-map' in body, namespace === 'sdk' || namespace === 'source', `${namespace}: craft-channel-map`);
+    t.equal(
+      'craft-channel-map' in body,
+      namespace === 'sdk' || namespace === 'source',
+      `${namespace}: craft-channel-map`,
+    );
   }
 });
 

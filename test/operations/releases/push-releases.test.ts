@@ -4,7 +4,10 @@ import { snapFixture, startStore, type Client, type TestAppliance } from '#test/
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
 
-const refused = (message: RegExp | string) => ({ status: 400, body: { 'error-list': [{ code: 'api-error', message }] } });
+const refused = (message: RegExp | string) => ({
+  status: 400,
+  body: { 'error-list': [{ code: 'api-error', message }] },
+});
 
 interface Entry {
   channel: string;
@@ -18,7 +21,11 @@ const map = async (client: Client, path: string): Promise<Entry[]> =>
 const held = async (client: Client, path: string): Promise<string[]> =>
   (await map(client, path)).map(({ channel, revision }) => `${channel}=${revision}`);
 
-async function withRevisions(store: TestAppliance, namespace: string, count: number): Promise<{ ada: Client; id: string; path: string }> {
+async function withRevisions(
+  store: TestAppliance,
+  namespace: string,
+  count: number,
+): Promise<{ ada: Client; id: string; path: string }> {
   const ada = await store.as('ada');
   const { id } = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body as { id: string };
   for (let number = 1; number <= count; number++) await addRevision(store, id, number);
@@ -47,11 +54,18 @@ t.test('a revision is released to a channel, and a risk alone means the latest t
 t.test('a null revision closes the channel', async (t) => {
   const store = await startStore(t);
   const { ada, path } = await withRevisions(store, 'bin', 1);
-  await ada.post(`${path}/releases`, [{ channel: 'edge', revision: 1 }, { channel: 'beta', revision: 1 }]);
+  await ada.post(`${path}/releases`, [
+    { channel: 'edge', revision: 1 },
+    { channel: 'beta', revision: 1 },
+  ]);
   const reply = await ada.post(`${path}/releases`, [{ channel: 'latest/edge', revision: null }]);
   t.same(reply.body, { released: [{ channel: 'latest/edge', revision: null, resources: [] }] });
   t.same(await held(ada, path), ['latest/beta=1']);
-  t.match(await ada.post(`${path}/releases`, [{ channel: 'edge', revision: null }]), { status: 200 }, 'closing twice is no mistake');
+  t.match(
+    await ada.post(`${path}/releases`, [{ channel: 'edge', revision: null }]),
+    { status: 200 },
+    'closing twice is no mistake',
+  );
   t.same(await held(ada, path), ['latest/beta=1']);
 });
 
@@ -89,7 +103,10 @@ t.test('a branch is gone thirty days after its last release', async (t) => {
   store.clock.advance(20 * day);
   t.same(await held(ada, path), ['latest/edge=1']);
   const { channels } = (await ada.get(`${path}/releases`)).body.package;
-  t.same((channels as { name: string }[]).map(({ name }) => name), ['latest/stable', 'latest/candidate', 'latest/beta', 'latest/edge']);
+  t.same(
+    (channels as { name: string }[]).map(({ name }) => name),
+    ['latest/stable', 'latest/candidate', 'latest/beta', 'latest/edge'],
+  );
   await ada.post(`${path}/releases`, [{ channel: 'edge/again', revision: 1 }]);
   await ada.post(`${path}/releases`, [{ channel: 'edge/again', revision: null }]);
   t.same(await held(ada, path), ['latest/edge=1'], 'and a branch can be closed before');
@@ -107,7 +124,10 @@ t.test('one request is one transaction', async (t) => {
     [{ channel: 'edge', revision: 3 }, /^Revision 3 of 'hello' was rejected/],
     [{ channel: '2.0/edge', revision: 1 }, /^'hello' has no track '2\.0'/],
     [{ channel: '2.0/edge', revision: null }, /^'hello' has no track '2\.0'/],
-    [{ channel: 'edge', revision: 1, resources: [{ name: 'r', revision: 1 }] }, /^Resource 'r' is not valid for bin with id /],
+    [
+      { channel: 'edge', revision: 1, resources: [{ name: 'r', revision: 1 }] },
+      /^Resource 'r' is not valid for bin with id /,
+    ],
   ] as const) {
     t.match(await ada.post(`${path}/releases`, [{ channel: 'stable', revision: 1 }, entry]), refused(message));
   }
@@ -119,7 +139,24 @@ t.test('one request is one transaction', async (t) => {
 t.test('what is no channel is refused', async (t) => {
   const store = await startStore(t);
   const { ada, path } = await withRevisions(store, 'bin', 1);
-  for (const channel of ['', '/', 'latest/', '/edge', 'latest/edge/', 'latest/edge/a/b', 'EDGE', 'latest/Edge', 'nonsense/x', ' edge', 'edge ', 'latest/edge/stable', 'edge/a/b', 'la test/edge', '*/edge', 'x'.repeat(29) + '/edge']) {
+  for (const channel of [
+    '',
+    '/',
+    'latest/',
+    '/edge',
+    'latest/edge/',
+    'latest/edge/a/b',
+    'EDGE',
+    'latest/Edge',
+    'nonsense/x',
+    ' edge',
+    'edge ',
+    'latest/edge/stable',
+    'edge/a/b',
+    'la test/edge',
+    '*/edge',
+    'x'.repeat(29) + '/edge',
+  ]) {
     t.match(await ada.post(`${path}/releases`, [{ channel, revision: 1 }]), refused(/./), JSON.stringify(channel));
   }
   t.same(await held(ada, path), []);
@@ -151,10 +188,18 @@ t.test('a body that is wrong releases nothing', async (t) => {
     [[{ ...good, resources: [{ name: 'r' }] }], '/0/resources/0'],
     [Array(201).fill(good), '/'],
   ] as const) {
-    t.match(await ada.post(`${path}/releases`, body), refused(new RegExp(` at ${pointer}$`)), JSON.stringify(body).slice(0, 90));
+    t.match(
+      await ada.post(`${path}/releases`, body),
+      refused(new RegExp(` at ${pointer}$`)),
+      JSON.stringify(body).slice(0, 90),
+    );
   }
   t.same(footprint(store.directory), before);
-  t.match(await ada.post(`${path}/releases`, [{ ...good, resources: null }]), { status: 200 }, 'null resources are none');
+  t.match(
+    await ada.post(`${path}/releases`, [{ ...good, resources: null }]),
+    { status: 200 },
+    'null resources are none',
+  );
   t.match(await ada.post(`${path}/releases`, [{ ...good, resources: [], progressive: {} }]), { status: 200 });
 });
 
@@ -228,11 +273,18 @@ t.test("a token's channels are globs, matched against the full name", async (t) 
     t.equal(await status([...channels], channel, null), allowed ? 200 : 401, 'closing asks the same');
   }
   const narrow = await store.as('ada', { channels: ['edge'] });
-  const reply = await narrow.post(`${path}/releases`, [{ channel: 'edge', revision: 1 }, { channel: 'beta', revision: 1 }]);
+  const reply = await narrow.post(`${path}/releases`, [
+    { channel: 'edge', revision: 1 },
+    { channel: 'beta', revision: 1 },
+  ]);
   t.match(reply, { status: 401, body: { 'error-list': [{ code: 'permission-required', message: /'latest\/beta'/ }] } });
   t.same(await held(await store.as('ada'), path), [], 'all of it or nothing');
   const root = await store.as('root', { channels: ['edge'] });
-  t.match(await root.post(`${path}/releases`, [{ channel: 'beta', revision: 1 }]), { status: 401 }, "an administrator's token binds too");
+  t.match(
+    await root.post(`${path}/releases`, [{ channel: 'beta', revision: 1 }]),
+    { status: 401 },
+    "an administrator's token binds too",
+  );
 });
 
 t.test('collaborators and store administrators release too', async (t) => {
@@ -240,7 +292,12 @@ t.test('collaborators and store administrators release too', async (t) => {
   const { id, path } = await withRevisions(store, 'bin', 1);
   await addCollaborator(store, id, 'bob');
   for (const person of ['bob', 'root']) {
-    t.match(await (await store.as(person)).post(`${path}/releases`, [{ channel: person === 'bob' ? 'edge' : 'beta', revision: 1 }]), { status: 200 });
+    t.match(
+      await (
+        await store.as(person)
+      ).post(`${path}/releases`, [{ channel: person === 'bob' ? 'edge' : 'beta', revision: 1 }]),
+      { status: 200 },
+    );
   }
   t.same(await held(await store.as('ada'), path), ['latest/beta=1', 'latest/edge=1']);
 });
@@ -251,7 +308,9 @@ t.test('a progressive release says how far it goes', async (t) => {
   await ada.post('/v1/snap', { name: 'tiny-app' });
   await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
   const progressive = async (given?: object): Promise<unknown> => {
-    const reply = await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: 1, ...(given && { progressive: given }) }]);
+    const reply = await ada.post('/v1/snap/tiny-app/releases', [
+      { channel: 'edge', revision: 1, ...(given && { progressive: given }) },
+    ]);
     t.equal(reply.status, 200);
     return (await ada.get('/v1/snap/tiny-app/releases')).body['channel-map'][0].progressive;
   };

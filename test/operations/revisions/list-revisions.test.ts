@@ -86,7 +86,9 @@ t.test('the newest hundred are listed, newest first, unless another number is as
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
   for (let number = 1; number <= 120; number++) await addRevision(store, id, number);
   const numbers = async (query: string): Promise<number[]> =>
-    ((await ada.get(`/v1/bin/hello/revisions${query}`)).body.revisions as { revision: number }[]).map(({ revision }) => revision);
+    ((await ada.get(`/v1/bin/hello/revisions${query}`)).body.revisions as { revision: number }[]).map(
+      ({ revision }) => revision,
+    );
   const newest = (count: number): number[] => [...Array(count).keys()].map((at) => 120 - at);
   t.same(await numbers(''), newest(100));
   t.same(await numbers('?limit=3'), [120, 119, 118]);
@@ -116,7 +118,11 @@ t.test('numbers are written in digits', async (t) => {
   for (const name of ['limit', 'revision']) {
     for (const value of ['', '-1', '1.0', '1e3', '0x10', ' 1', 'ten', '٣', '12345678901']) {
       const reply = await ada.get(`/v1/bin/hello/revisions?${name}=${encodeURIComponent(value)}`);
-      t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at /${name}$`) }] } }, `${name}=${value}`);
+      t.match(
+        reply,
+        { status: 400, body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at /${name}$`) }] } },
+        `${name}=${value}`,
+      );
     }
   }
 });
@@ -128,10 +134,18 @@ t.test('the recipe of a revision comes when it is asked for', async (t) => {
   await addRevision(store, id, 1, { craftYaml: 'name: hello\n' });
   await addRevision(store, id, 2);
   const list = async (query: string) => (await ada.get(`/v1/snap/hello/revisions${query}`)).body.revisions;
-  t.match(await list('?include-craft-yaml=true'), [{ revision: 2, 'craft-yaml': null }, { revision: 1, 'craft-yaml': 'name: hello\n' }]);
-  t.same(await list('?include-craft-yaml=true&fields=revision&revision=1'), [{ revision: 1, 'craft-yaml': 'name: hello\n' }]);
+  t.match(await list('?include-craft-yaml=true'), [
+    { revision: 2, 'craft-yaml': null },
+    { revision: 1, 'craft-yaml': 'name: hello\n' },
+  ]);
+  t.same(await list('?include-craft-yaml=true&fields=revision&revision=1'), [
+    { revision: 1, 'craft-yaml': 'name: hello\n' },
+  ]);
   for (const query of ['', '?include-craft-yaml=false', '?include-craft-yaml=', '?include-craft-yaml=1']) {
-    t.notOk((await list(query)).some((one: object) => 'craft-yaml' in one), query);
+    t.notOk(
+      (await list(query)).some((one: object) => 'craft-yaml' in one),
+      query,
+    );
   }
 });
 

@@ -34,15 +34,18 @@ t.test('without one the newest hundred are listed, newest first', async (t) => {
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
   t.same((await ada.get('/v1/bin/hello/revisions/review')).body, { revisions: [] });
   const at = new Date(store.clock.now.getTime());
-  await store.beside.records.change({ at: at.toISOString(), actor: 'test', action: 'fill', object: 'bin/hello' }, async (tx) => {
-    for (let number = 1; number <= 105; number++) {
-      const [upload, moment] = [`u${number}`, new Date(at.getTime() + number).toISOString()];
-      const content = { sha3_384: String(number), sha256: '', size: 1, address: 'x', receivedAt: moment };
-      await tx.uploads.add({ id: upload, ...content });
-      await tx.uploads.claim(upload, { packageId: id, pushedBy: store.ids.ada, pushedAt: moment });
-      await tx.uploads.approve(upload, number);
-    }
-  });
+  await store.beside.records.change(
+    { at: at.toISOString(), actor: 'test', action: 'fill', object: 'bin/hello' },
+    async (tx) => {
+      for (let number = 1; number <= 105; number++) {
+        const [upload, moment] = [`u${number}`, new Date(at.getTime() + number).toISOString()];
+        const content = { sha3_384: String(number), sha256: '', size: 1, address: 'x', receivedAt: moment };
+        await tx.uploads.add({ id: upload, ...content });
+        await tx.uploads.claim(upload, { packageId: id, pushedBy: store.ids.ada, pushedAt: moment });
+        await tx.uploads.approve(upload, number);
+      }
+    },
+  );
   const { revisions } = (await ada.get('/v1/bin/hello/revisions/review')).body;
   t.equal(revisions.length, 100);
   t.match(revisions[0], { 'upload-id': 'u105', revision: 105 });
@@ -60,7 +63,10 @@ t.test('a token that may only push polls its upload, and lists nothing', async (
     body: { 'error-list': [{ message: 'Missing required permission: package-view-revisions' }] },
   });
   const administrator = await store.as('root', { permissions: ['store-manage'] });
-  t.match(await administrator.push('bin', 'hello', 'more'), { status: 200, body: { revisions: [{ status: 'approved' }] } });
+  t.match(await administrator.push('bin', 'hello', 'more'), {
+    status: 200,
+    body: { revisions: [{ status: 'approved' }] },
+  });
 });
 
 t.test('a review that has not begun says new, and has neither revision nor errors', async (t) => {

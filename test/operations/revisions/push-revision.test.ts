@@ -40,7 +40,7 @@ t.test('pushing again is safe: it answers the same and makes nothing new', async
   replies.push(await push());
   const rows = footprint(store.directory);
   replies.push(await push());
-  for (const reply of replies) t.match(reply, { status: 200, body: replies[0]?.body });
+  for (const reply of replies) t.match(reply, { status: 200, body: replies[0].body });
   t.same(footprint(store.directory), rows, 'not even an entry in the audit log');
   t.equal((await ada.get('/v1/bin/hello/revisions')).body.revisions.length, 1);
 
@@ -78,7 +78,10 @@ t.test('a body that is wrong claims nothing', async (t) => {
     [{ upload_id: upload }, '/'],
   ] as const) {
     const reply = await ada.post('/v1/bin/hello/revisions', body);
-    t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at ${pointer}$`) }] } });
+    t.match(reply, {
+      status: 400,
+      body: { 'error-list': [{ code: 'api-error', message: new RegExp(` at ${pointer}$`) }] },
+    });
   }
   t.same(footprint(store.directory), before);
 });
@@ -97,13 +100,22 @@ t.test('content that the package has already is rejected, naming the revision th
       errors: [
         {
           code: 'review-error',
-          message: /^Cannot insert package\. An upload with that digest \(SHA3-384: '[0-9a-f]{96}'\) already exists in the database, as revision 1\.$/,
+          message:
+            /^Cannot insert package\. An upload with that digest \(SHA3-384: '[0-9a-f]{96}'\) already exists in the database, as revision 1\.$/,
         },
       ],
     },
   ]);
-  t.match((await ada.push('bin', 'other', 'first')).body, { revisions: [{ status: 'approved', revision: 1 }] }, 'another package may have it');
-  t.match((await ada.push('bin', 'hello', 'third')).body, { revisions: [{ status: 'approved', revision: 3 }] }, 'and no number is lost');
+  t.match(
+    (await ada.push('bin', 'other', 'first')).body,
+    { revisions: [{ status: 'approved', revision: 1 }] },
+    'another package may have it',
+  );
+  t.match(
+    (await ada.push('bin', 'hello', 'third')).body,
+    { revisions: [{ status: 'approved', revision: 3 }] },
+    'and no number is lost',
+  );
 });
 
 t.test('of the same content pushed twice before any review, one is approved', async (t) => {
@@ -131,7 +143,10 @@ t.test('revisions are numbered without gaps, however many are pushed at once', a
   await store.appliance.reviewed();
   for (const name of ['one', 'two']) {
     const { revisions } = (await ada.get(`/v1/bin/${name}/revisions`)).body;
-    t.same((revisions as { revision: number }[]).map(({ revision }) => revision), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    t.same(
+      (revisions as { revision: number }[]).map(({ revision }) => revision),
+      [10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+    );
   }
 });
 
@@ -143,12 +158,18 @@ t.test('what is in review when the store stops is reviewed after the next start'
   const at = store.clock.now.toISOString();
   // Claimed beside the serving process, which therefore does not know that something waits.
   await store.beside.records.change({ at, actor: 'test', action: 'claim', object: 'snap/tiny-app' }, async (tx) => {
-    for (const upload of uploads) await tx.uploads.claim(upload, { packageId: id, pushedBy: store.ids.ada, pushedAt: at });
+    for (const upload of uploads)
+      await tx.uploads.claim(upload, { packageId: id, pushedBy: store.ids.ada, pushedAt: at });
   });
   await store.restart();
   await store.appliance.reviewed();
-  for (const [upload, status] of [[uploads[0], 'approved'], [uploads[1], 'rejected']] as const) {
-    t.match((await ada.get(`/v1/snap/tiny-app/revisions/review?upload-id=${upload ?? ''}`)).body, { revisions: [{ status }] });
+  for (const [upload, status] of [
+    [uploads[0], 'approved'],
+    [uploads[1], 'rejected'],
+  ] as const) {
+    t.match((await ada.get(`/v1/snap/tiny-app/revisions/review?upload-id=${upload ?? ''}`)).body, {
+      revisions: [{ status }],
+    });
   }
 });
 

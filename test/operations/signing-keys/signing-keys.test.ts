@@ -8,7 +8,10 @@ import { addBrand } from '#test/fixtures/brands.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 
-const refused = (status: number, code: string, message: RegExp = /.{10,}/) => ({ status, body: { 'error-list': [{ code, message }] } });
+const refused = (status: number, code: string, message: RegExp = /.{10,}/) => ({
+  status,
+  body: { 'error-list': [{ code, message }] },
+});
 
 let store: TestAppliance;
 let ada: Client;
@@ -42,7 +45,17 @@ t.test('a signing key is made for a brand, and its private half stays', async (t
 t.test('names are taken once for each brand', async (t) => {
   const before = footprint(store.directory);
   t.match(await ada.post(keys, { name: 'serials' }), refused(409, 'conflict', /'serials' already/));
-  for (const name of ['Serials', 'se rials', '-serials', 'serials-', 'se--rials', '42', 'sérials', 'x'.repeat(129), '']) {
+  for (const name of [
+    'Serials',
+    'se rials',
+    '-serials',
+    'serials-',
+    'se--rials',
+    '42',
+    'sérials',
+    'x'.repeat(129),
+    '',
+  ]) {
     t.match(await ada.post(keys, { name }), refused(400, 'api-error'), JSON.stringify(name));
   }
   for (const body of [{}, { name: 5 }, { name: null }, { name: 'other', bits: 512 }]) {
@@ -51,12 +64,26 @@ t.test('names are taken once for each brand', async (t) => {
   t.same(footprint(store.directory), before);
 });
 
+t.test('of two who make a key of one name at once, one does', async (t) => {
+  const bob = await store.as('bob');
+  const path = `/v1/brand/${store.ids.bob}/signing_key`;
+  const replies = await Promise.all([bob.post(path, { name: 'wanted' }), bob.post(path, { name: 'wanted' })]);
+  t.same(replies.map(({ status }) => status).sort(), [201, 409]);
+  t.equal((await bob.get(path)).body.length, 1);
+});
+
 t.test('keys are listed as a bare array, in the order of their making', async (t) => {
   t.same((await ada.get(keys)).body, [first]);
   for (const person of ['root', 'ada']) t.same((await (await store.as(person)).get(keys)).body, [first], person);
-  t.same((await ada.get(`${keys}?fields=name,sha3-384,colour`)).body, [{ name: 'serials', 'sha3-384': first['sha3-384'] }]);
+  t.same((await ada.get(`${keys}?fields=name,sha3-384,colour`)).body, [
+    { name: 'serials', 'sha3-384': first['sha3-384'] },
+  ]);
   t.same((await ada.get(`${keys}?fields=`)).body, [first], 'an empty list means all');
-  t.same((await (await store.as('bob')).get(`/v1/brand/${store.ids.bob}/signing_key`)).body, [], "another brand's are its own");
+  t.match(
+    (await (await store.as('bob')).get(`/v1/brand/${store.ids.bob}/signing_key`)).body,
+    [{ name: 'wanted' }],
+    "another brand's are its own",
+  );
   t.match(await (await store.as('bob')).get(keys), { status: 404 });
 });
 
@@ -67,7 +94,13 @@ t.test('a request to register the key elsewhere comes as JSON or as a download',
   t.same(Object.keys(bare.body), ['account-key-request']);
   const text = bare.body['account-key-request'] as string;
   t.match(text, /^type: account-key-request\n/);
-  for (const line of [`account-id: ${store.ids.ada}`, 'name: serials', `public-key-sha3-384: ${String(first['sha3-384'])}`, 'since: 2026-03-01T12:00:00Z', `sign-key-sha3-384: ${String(first['sha3-384'])}`]) {
+  for (const line of [
+    `account-id: ${store.ids.ada}`,
+    'name: serials',
+    `public-key-sha3-384: ${String(first['sha3-384'])}`,
+    'since: 2026-03-01T12:00:00Z',
+    `sign-key-sha3-384: ${String(first['sha3-384'])}`,
+  ]) {
     t.ok(text.includes(`\n${line}\n`), line);
   }
   t.notMatch(text, /^until:/m);
@@ -85,7 +118,8 @@ t.test('a request to register the key elsewhere comes as JSON or as a download',
 
 t.test('the request says from when and until when the key shall be valid', async (t) => {
   const path = `${keys}/${String(first['sha3-384'])}/account-key-request`;
-  const text = async (body: unknown): Promise<string> => (await ada.post(path, body)).body['account-key-request'] as string;
+  const text = async (body: unknown): Promise<string> =>
+    (await ada.post(path, body)).body['account-key-request'] as string;
   const dated = await text({ since: '2027-01-01T00:00:00+02:00', until: '2030-01-01T00:00:00Z' });
   t.match(dated, /\nsince: 2026-12-31T22:00:00Z\nuntil: 2030-01-01T00:00:00Z\n|\nuntil: 2030-01-01T00:00:00Z\n/);
   t.match(dated, /\nsince: (2027-01-01T00:00:00\+02:00|2026-12-31T22:00:00Z)\n/);
@@ -114,7 +148,10 @@ t.test('a key that this brand does not have is not there', async (t) => {
     ['root', store.ids.bob, String(first['sha3-384'])],
   ] as const) {
     const client = await store.as(who);
-    t.match(await client.post(`/v1/brand/${brand}/signing_key/${key}/account-key-request`, {}), refused(404, 'resource-not-found'));
+    t.match(
+      await client.post(`/v1/brand/${brand}/signing_key/${key}/account-key-request`, {}),
+      refused(404, 'resource-not-found'),
+    );
   }
 });
 

@@ -47,12 +47,18 @@ t.test('inactive ones, revoked or expired, come when they are asked for', async 
   await ada.post('/v1/tokens/revoke', { 'session-id': third?.['session-id'] });
   store.clock.advance(10_000);
   const ends = async (query: string): Promise<string[]> =>
-    shown(await ada.get(`/v1/tokens${query}`)).map((one) => one['valid-until'].slice(0, 19)).sort();
+    shown(await ada.get(`/v1/tokens${query}`))
+      .map((one) => one['valid-until'].slice(0, 19))
+      .sort();
   const active = ['2026-03-01T12:00:20', '2027-03-01T12:00:00'];
   t.same(await ends(''), active);
   t.same(await ends('?include-inactive=false'), active);
   for (const query of ['?include-inactive=true', '?include-inactive=', '?include-inactive=1', '?include-inactive']) {
-    t.same(await ends(query), ['2026-03-01T12:00:10', '2026-03-01T12:00:20', '2026-03-01T12:00:30', '2027-03-01T12:00:00'], query);
+    t.same(
+      await ends(query),
+      ['2026-03-01T12:00:10', '2026-03-01T12:00:20', '2026-03-01T12:00:30', '2027-03-01T12:00:00'],
+      query,
+    );
   }
 });
 

@@ -24,19 +24,31 @@ t.test('a token says whose it is and that it is not restricted', async (t) => {
 
 t.test('a token shows what it is restricted to', async (t) => {
   const store = await startStore(t);
-  const packages = [{ type: 'snap' as const, name: 'hello' }, { type: 'charm' as const, id: 'x'.repeat(32) }];
-  const narrow = await store.as('ada', { permissions: ['package-view', 'package-manage'], channels: ['edge', '*/beta'], packages });
+  const packages = [
+    { type: 'snap' as const, name: 'hello' },
+    { type: 'charm' as const, id: 'x'.repeat(32) },
+  ];
+  const narrow = await store.as('ada', {
+    permissions: ['package-view', 'package-manage'],
+    channels: ['edge', '*/beta'],
+    packages,
+  });
   t.match((await narrow.get('/v1/tokens/whoami')).body, {
     channels: ['edge', '*/beta'],
     packages,
     permissions: ['package-view', 'package-manage'],
   });
   const none = await store.as('ada', { permissions: [], channels: [], packages: [] });
-  t.same((({ channels, packages: named, permissions }) => ({ channels, packages: named, permissions }))((await none.get('/v1/tokens/whoami')).body), {
-    channels: [],
-    packages: [],
-    permissions: [],
-  });
+  t.same(
+    (({ channels, packages: named, permissions }) => ({ channels, packages: named, permissions }))(
+      (await none.get('/v1/tokens/whoami')).body,
+    ),
+    {
+      channels: [],
+      packages: [],
+      permissions: [],
+    },
+  );
 });
 
 t.test('the header is written in many ways', async (t) => {
@@ -58,13 +70,33 @@ t.test('the header is written in many ways', async (t) => {
     { macaroons: Buffer.from(json).toString('base64url') },
     { macaroons: Buffer.from(json).toString('base64').replace(/=+$/, '') },
   ]) {
-    const reply = await store.anyone.get('/v1/tokens/whoami', headers as Record<string, string>);
+    const reply = await store.anyone.get('/v1/tokens/whoami', headers);
     t.match(reply, { status: 200, body: { account: { username: 'ada' } } }, JSON.stringify(headers).slice(0, 40));
   }
-  for (const authorization of ['', 'Macaroon', 'Macaroon ', `Basic ${token}`, token, `Macaroon root=${token}`, `Macaroon ${token} ${token}`, `Macaroon ${token},`]) {
+  for (const authorization of [
+    '',
+    'Macaroon',
+    'Macaroon ',
+    `Basic ${token}`,
+    token,
+    `Macaroon root=${token}`,
+    `Macaroon ${token} ${token}`,
+    `Macaroon ${token},`,
+  ]) {
     const reply = await store.anyone.get('/v1/tokens/whoami', { authorization });
     t.match(reply, { status: 401, body: { Code: 'macaroon discharge required' } }, authorization.slice(0, 20));
   }
+});
+
+t.test('a token may be large', async (t) => {
+  const store = await startStore(t);
+  const packages = [...Array(400).keys()].map((at) => ({
+    type: 'snap' as const,
+    name: `a-package-with-a-long-name-${at}`,
+  }));
+  const ada = await store.as('ada', { packages });
+  t.ok(ada.token.length > 20_000, `${ada.token.length} characters`);
+  t.equal((await ada.get('/v1/tokens/whoami')).body.packages.length, 400);
 });
 
 t.test('a caveat that the holder adds narrows the token, and is shown', async (t) => {
@@ -74,7 +106,11 @@ t.test('a caveat that the holder adds narrows the token, and is shown', async (t
   const with_ = (...caveats: string[]) => store.with(writeToken(caveats.reduce(withFirstPartyCaveat, whole)));
   const whoami = async (...caveats: string[]) => (await with_(...caveats).get('/v1/tokens/whoami')).body;
   t.same((await whoami('permissions ["package-view-acl"]')).permissions, ['package-view-acl']);
-  t.same((await whoami('permissions ["store-manage","package-view"]')).permissions, ['package-view'], 'never more than before');
+  t.same(
+    (await whoami('permissions ["store-manage","package-view"]')).permissions,
+    ['package-view'],
+    'never more than before',
+  );
   t.same((await whoami('permissions []')).permissions, []);
   t.same((await whoami('channels ["edge","beta"]', 'channels ["beta"]')).channels, ['beta']);
   t.same((await whoami('packages [{"type":"snap","name":"a"}]', 'packages [{"type":"snap","name":"b"}]')).packages, []);

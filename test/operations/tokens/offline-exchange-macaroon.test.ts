@@ -20,11 +20,18 @@ t.test("the administrator's credential is exchanged for a token", async (t) => {
   t.same(Object.keys(reply.body), ['macaroon']);
   t.match(reply.body.macaroon, /^[A-Za-z0-9_-]+$/, 'unpadded base64url');
   const root = store.with(reply.body.macaroon as string);
-  t.match((await root.get('/v1/tokens/whoami')).body, { account: { id: 'root' }, permissions: null, channels: null, packages: null });
+  t.match((await root.get('/v1/tokens/whoami')).body, {
+    account: { id: 'root' },
+    permissions: null,
+    channels: null,
+    packages: null,
+  });
   const again = await exchange(store, credential);
   t.not(again.body.macaroon, reply.body.macaroon, 'each time another one');
   t.equal((await root.get('/v1/tokens')).body.macaroons.length, 2);
-  t.match(await store.anyone.post('/publishergw/v1/tokens/offline/exchange', { macaroon: credential }), { status: 200 });
+  t.match(await store.anyone.post('/publishergw/v1/tokens/offline/exchange', { macaroon: credential }), {
+    status: 200,
+  });
 });
 
 t.test('space and line ends around the credential do no harm', async (t) => {
@@ -39,7 +46,7 @@ t.test('several credentials may be good', async (t) => {
   t.match(await exchange(store, 'one'), { status: 200 });
   t.match(await exchange(store, 'two\n'), { status: 200 });
   t.match(await exchange(store, 'three'), wrong);
-  t.match(await exchange(store, `${digest('one')}`), wrong, 'the digest is not the credential');
+  t.match(await exchange(store, digest('one')), wrong, 'the digest is not the credential');
 });
 
 t.test('no Authorization is needed, and a wrong one is not looked at', async (t) => {
@@ -49,7 +56,15 @@ t.test('no Authorization is needed, and a wrong one is not looked at', async (t)
 
 t.test('a body that is wrong is refused', async (t) => {
   const store = await startStore(t, withDigests(`"${digest(credential)}"`));
-  for (const body of [{}, { macaroon: 5 }, { macaroon: null }, { macaroon: '' }, { macaroon: [credential] }, { macaroon: credential, ttl: 10 }, { macaroon: 'x'.repeat(65_537) }]) {
+  for (const body of [
+    {},
+    { macaroon: 5 },
+    { macaroon: null },
+    { macaroon: '' },
+    { macaroon: [credential] },
+    { macaroon: credential, ttl: 10 },
+    { macaroon: 'x'.repeat(65_537) },
+  ]) {
     const reply = await store.anyone.post('/v1/tokens/offline/exchange', body);
     t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error' }] } }, JSON.stringify(body).slice(0, 60));
     t.notMatch(JSON.stringify(reply.body), credential.slice(0, 12), 'and not repeated');
@@ -79,7 +94,10 @@ t.test('ten failures a minute, then an address waits; successes do not count', a
 
 t.test('addresses are counted apart, through the proxies that are trusted', async (t) => {
   const store = await startStore(t, (text) =>
-    withDigests(`"${digest(credential)}"`)(text).replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
+    withDigests(`"${digest(credential)}"`)(text).replace(
+      /^# trusted_proxies = .*$/m,
+      'trusted_proxies = ["127.0.0.1"]',
+    ),
   );
   const from = (address: string, macaroon: string) => exchange(store, macaroon, { 'x-forwarded-for': address });
   for (let turn = 0; turn < 10; turn++) await from('10.0.0.1', 'wrong');
@@ -102,11 +120,16 @@ t.test('it is not there outside offline mode, nor without the settings', async (
     (text: string) => text.replace(/^store_admin_.*$/gm, ''),
   ]) {
     const store = await startStore(t, configure);
-    t.match(await exchange(store, credential), { status: 404, body: { 'error-list': [{ code: 'resource-not-found' }] } });
+    t.match(await exchange(store, credential), {
+      status: 404,
+      body: { 'error-list': [{ code: 'resource-not-found' }] },
+    });
   }
 });
 
 t.test('an administrator who does not exist is refused, whatever the credential', async (t) => {
-  const store = await startStore(t, (text) => withDigests(`"${digest(credential)}"`)(text).replace('store_admin_id = "root"', 'store_admin_id = "nobody"'));
+  const store = await startStore(t, (text) =>
+    withDigests(`"${digest(credential)}"`)(text).replace('store_admin_id = "root"', 'store_admin_id = "nobody"'),
+  );
   t.match(await exchange(store, credential), { status: 403, body: { 'error-list': [{ code: 'forbidden' }] } });
 });

@@ -57,8 +57,17 @@ t.test("somebody else's session, and one that never was, are not there", async (
   for (const id of ['00000000-0000-0000-0000-000000000000', 'x', session?.toUpperCase()]) {
     t.match(await bob.post('/v1/tokens/revoke', { 'session-id': id }), notThere);
   }
-  for (const body of [{}, { 'session-id': '' }, { 'session-id': null }, { 'session-id': 'x'.repeat(65) }, { 'session-id': session, all: true }]) {
-    t.match(await ada.post('/v1/tokens/revoke', body), { status: 400, body: { 'error-list': [{ code: 'api-error' }] } });
+  for (const body of [
+    {},
+    { 'session-id': '' },
+    { 'session-id': null },
+    { 'session-id': 'x'.repeat(65) },
+    { 'session-id': session, all: true },
+  ]) {
+    t.match(await ada.post('/v1/tokens/revoke', body), {
+      status: 400,
+      body: { 'error-list': [{ code: 'api-error' }] },
+    });
   }
   t.same(footprint(store.directory), before);
   t.equal((await ada.get('/v1/tokens/whoami')).status, 200);

@@ -1,0 +1,78 @@
+// What operations may ask of the identity provider; `src/identity/` is it, and the appliance hands it in.
+import type { Account } from '#records/accounts.ts';
+import type { AskedCaveat } from '#macaroons/discharger.ts';
+import type { Purpose } from '#macaroons/authority.ts';
+
+/** What somebody says to log in. */
+export interface Credentials {
+  /** A user name or an e-mail address. */
+  name: string;
+  password: string;
+  /** Where the account asks for one. */
+  oneTimePassword?: string | undefined;
+  address: string;
+  requestId: string;
+}
+
+export interface Logins {
+  /** The account of these credentials. The same refusal, after the same time, for all that is wrong with name or password. */
+  logIn(credentials: Credentials): Promise<Account>;
+  /** The first half of that, for pages that ask for the one-time password on a second page. */
+  checkPassword(credentials: Credentials): Promise<{ account: Account; needsOneTimePassword: boolean }>;
+  /** The second half; counts as a failed login when it is wrong, and takes no one-time password twice. */
+  finish(account: Account, credentials: Omit<Credentials, 'password'>): Promise<void>;
+  /** The account of a link with which somebody sets his own password, while it is good. */
+  setUpLink(secret: string): Promise<Account | undefined>;
+  /** Sets the password of the link's account, and uses the link up. */
+  setPassword(secret: string, password: string, requestId: string): Promise<void>;
+}
+
+/** Where a browser goes when somebody has logged in, with what the application that sent it wants back. */
+export interface Redirect {
+  readonly to: string;
+  readonly state: string | undefined;
+}
+
+/** A login that a client began and that a person finishes in a browser. */
+export interface Interaction {
+  /** What the browser knows it by. */
+  readonly id: string;
+  /** What the client knows it by, when it waits for the end; not derived from the other. */
+  readonly waitId: string;
+  /** What it will discharge; nothing yet when a web application began it, which comes back with a code. */
+  readonly caveat: AskedCaveat | undefined;
+  readonly redirect: Redirect | undefined;
+  /** What the token is for, where we know. */
+  readonly purpose: Purpose | undefined;
+  /** Who asked. */
+  readonly address: string;
+  /** Somebody whose password was right, and who is asked for the one-time password. */
+  readonly halfway: Account | undefined;
+}
+
+/** Logins under way. They are few, short, and kept in memory: a restart loses them, and clients begin again. */
+export interface Interactions {
+  begin(
+    about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect' | 'purpose'>>,
+  ): Interaction;
+  /** One that is under way and that nobody has finished; refused as expired when there is none. */
+  find(id: string): Interaction;
+  /** Notes whose password was right. */
+  halfway(id: string, account: Account): void;
+  /** Notes who has logged in, and gives the token that proves it; whoever waits for it gets it too. */
+  finish(id: string, account: Account): string;
+  /** Waits until somebody has logged in. Ends early, as expired, with `signal`. */
+  wait(waitId: string, signal: AbortSignal): Promise<{ interaction: Interaction; account: Account; token: string }>;
+  /** A code in place of a token, for a browser to carry: good for a minute, and for one token. */
+  codeFor(token: string): string;
+  tokenFor(code: string): string;
+  /** The id of the account that a token stands for; uses the token up. One that was made for a caveat is good for no other. */
+  redeem(token: string, caveat: AskedCaveat): string;
+  /** Whoever still waits is sent away: the appliance stops. */
+  close(): void;
+}
+
+export interface Identity {
+  logins: Logins;
+  interactions: Interactions;
+}

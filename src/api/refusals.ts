@@ -1,0 +1,59 @@
+// How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
+import { Refusal } from '#domain/refusal.ts';
+import { json, type Sent } from './answer.ts';
+
+/**
+ * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
+ * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools.
+ */
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard';
+
+/** What a refused or failed call is told. */
+export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
+  const refusal = error instanceof Refusal ? error : undefined;
+  const { code, message } = refusal ?? internal;
+  const status = refusal?.status ?? 500;
+  return {
+    status,
+    headers: {
+      ...json,
+      ...(refusal?.retryAfter !== undefined && { 'retry-after': String(refusal.retryAfter) }),
+      ...(allow !== undefined && { allow }),
+    },
+    body: JSON.stringify(bodies[family](code, message, status)),
+  };
+}
+
+const internal = {
+  code: 'internal-error',
+  message: 'Something went wrong on the server; its log has the details under this x-request-id.',
+};
+
+const bodies: Record<ErrorFamily, (code: string, message: string, status: number) => object> = {
+  publisher: (code, message) => ({
+    'error-list': [{ code, message }],
+    // Web front ends know by these two that a login is due.
+    ...(code === 'macaroon-authorization-required' && {
+      Code: 'macaroon discharge required',
+      Message: 'discharge required',
+    }),
+  }),
+  // The codes of httpbakery, where it has one (error.go); it reads nothing else.
+  bakery: (code, message, status) => ({ Code: bakeryCodes[status] ?? code.replaceAll('-', ' '), Message: message }),
+  // The code in capitals and underscores as the service of that name has it; the list is what some clients look into.
+  sso: (code, message) => ({
+    code: code === 'api-error' ? 'INVALID_DATA' : code.toUpperCase().replaceAll('-', '_'),
+    message,
+    extra: {},
+    error_list: [{ code, message }],
+  }),
+  dashboard: (code, message) => ({ error_list: [{ code, message }] }),
+};
+
+const bakeryCodes: Record<number, string> = {
+  400: 'bad request',
+  401: 'permission denied',
+  403: 'permission denied',
+  404: 'not found',
+  405: 'method not allowed',
+};

@@ -1,0 +1,28 @@
+// Agents: programs that log in by proving that they hold a key.
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
+import { protocolVersion } from './bakery.ts';
+
+export const agentLogin = operation({
+  name: 'agent_login',
+  method: 'GET',
+  path: '/identity/login/agent',
+  since: 0,
+  summary: "Give an agent a macaroon that only the holder of the agent's key can discharge.",
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'AgentLoginQuery',
+  response: 'AgentLoginResponse',
+
+  async handle({ query, records, identity, discharger, request }) {
+    const { did, username } = query;
+    const interaction = identity.interactions.find(did);
+    const publicKey = keyFromText(query['public-key'].replaceAll(' ', '+')); // a plus sign may arrive unescaped
+    const agent = await records.agents.find(username);
+    if (publicKey === undefined || agent?.publicKey !== publicKey) throw noSuchAgent();
+    const version = protocolVersion(request) || 1;
+    return { macaroon: await discharger.startAgentLogin({ username, publicKey, login: interaction.id }, version) };
+  },
+});

@@ -1,0 +1,69 @@
+// What a service may ask of the identity provider, and what is declared about whoever has logged in.
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+
+/** Somebody who has logged in, with the groups that he is a member of. */
+export interface Person extends Account {
+  groups: string[];
+}
+
+/** A condition that was understood; who meets it is decided when somebody has logged in. */
+export interface Condition {
+  name: 'is-authenticated-user' | 'is-authenticated-userid' | 'is-member-of';
+  argument: string;
+  /** What the discharge must declare, one way or the other. */
+  needed: string[];
+}
+
+/** Reads a condition; refuses what is unknown, before anybody is asked to log in. */
+export function readCondition(text: string): Condition {
+  const [name, argument] = parted(text);
+  if (name === 'need-declared') {
+    const [names, inner] = parted(argument);
+    const needed = names.split(',');
+    if (needed.some((one) => !/^[a-zA-Z0-9_-]{1,64}$/.test(one))) throw notUnderstood();
+    const condition = readCondition(inner);
+    if (condition.needed.length > 0) throw notUnderstood();
+    return { ...condition, needed };
+  }
+  switch (name) {
+    case 'is-authenticated-user':
+      // An argument names a domain, such as `@example`; names here may end with one.
+      if (argument !== '' && !/^@[a-zA-Z0-9._-]{1,100}$/.test(argument)) throw notUnderstood();
+      return { name, argument, needed: [] };
+    case 'is-authenticated-userid':
+      if (argument !== '') throw notUnderstood();
+      return { name, argument, needed: [] };
+    case 'is-member-of':
+      if (!/^\S+(?: \S+)*$/.test(argument)) throw notUnderstood();
+      return { name, argument, needed: [] };
+    default:
+      throw notUnderstood();
+  }
+}
+
+/** The conditions of the discharge that this person gets, without those of time; refuses who does not meet it. */
+export function declarations({ name, argument, needed }: Condition, person: Person): string[] {
+  const declared = new Map<string, string>();
+  if (name === 'is-authenticated-user') {
+    if (!person.username.endsWith(argument)) throw notMet();
+    declared.set('username', person.username);
+  } else if (name === 'is-authenticated-userid') {
+    declared.set('userid', person.id);
+  } else if (!argument.split(' ').some((group) => person.groups.includes(group))) {
+    throw notMet();
+  }
+  // What nothing is known about is declared as empty, so that nobody else can declare it.
+  for (const one of needed) if (!declared.has(one)) declared.set(one, '');
+  return [...declared].map(([key, value]) => `declared ${key} ${value}`);
+}
+
+const notUnderstood = (): Refusal =>
+  new Refusal('api-error', 'The identity provider does not understand the condition of this caveat.');
+
+const notMet = (): Refusal => new Refusal('forbidden', 'Whoever logged in does not meet the condition of this caveat.');
+
+function parted(text: string): [string, string] {
+  const space = text.indexOf(' ');
+  return space < 0 ? [text, ''] : [text.slice(0, space), text.slice(space + 1)];
+}

@@ -1,0 +1,135 @@
+// Discharging a caveat: whoever brings a token that proves a login gets the discharge, everybody else is told how to log in.
+import type { IncomingMessage } from 'node:http';
+
+import { anyone } from '#api/access.ts';
+import type { Interaction } from '#api/identity.ts';
+import { operation, type Answer } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import type { DischargeParameters } from '#api/wire.ts';
+import { after, minutes, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { bytesFromBase64, noSuchAgent, type AskedCaveat, type BakeryJson } from '#macaroons/discharger.ts';
+import { asks } from './bakery.ts';
+import { declarations, readCondition, type Person } from './conditions.ts';
+
+export const discharge = operation({
+  name: 'discharge',
+  method: 'POST',
+  path: '/identity/discharge',
+  since: 0,
+  summary: 'Discharge a third-party caveat for somebody who has logged in, or say how to log in.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  consumes: 'application/x-www-form-urlencoded',
+  bodyLimit: 128 * 1024,
+  query: 'DischargeParameters',
+  body: 'DischargeParameters',
+  bodyOptional: true,
+  response: 'DischargeResponse',
+
+  async handle(call) {
+    const given: DischargeParameters = { ...call.query, ...call.body };
+    const asked = await readCaveat(given, call);
+    // Refused before anybody is asked for a password.
+    readCondition(asked.condition);
+    const token = bytesOf(given.token, given.token64, 'token');
+    if (token === undefined) return interactionRequired(asked, call);
+    const accountId =
+      given['token-kind'] === 'agent'
+        ? await agentOf(token, asked, call)
+        : call.identity.interactions.redeem(token.toString('latin1'), asked);
+    return { Macaroon: await dischargeFor(asked, accountId, call) };
+  },
+});
+
+/** How soon a discharge must be used. */
+const dischargeLife = minutes(10);
+
+/** The discharge for an account that has logged in. */
+export async function dischargeFor(
+  asked: AskedCaveat,
+  accountId: string,
+  { records, discharger, authority }: Pick<Services, 'records' | 'discharger' | 'authority'>,
+): Promise<BakeryJson> {
+  const person = await personOf(accountId, records);
+  const declared = declarations(readCondition(asked.condition), person);
+  return discharger.discharge(asked, [
+    ...declared,
+    `time-before ${timestamp(after(authority.latestTime(), dischargeLife))}`,
+  ]);
+}
+
+/** Somebody and his groups: his roles, and a group of his own name. */
+async function personOf(accountId: string, records: Services['records']): Promise<Person> {
+  const account = await records.accounts.find(accountId);
+  if (account === undefined || (await records.accounts.disabledAt(accountId)) !== null) {
+    throw new Refusal('permission-required', 'This account is disabled or gone.');
+  }
+  return { ...account, groups: [account.username, ...(await records.accounts.rolesOf(accountId))] };
+}
+
+async function readCaveat(
+  given: DischargeParameters,
+  { discharger }: Pick<Services, 'discharger'>,
+): Promise<AskedCaveat> {
+  const id = bytesOf(given.id, given.id64, 'id');
+  if (id === undefined) throw new Refusal('api-error', 'The caveat is missing: its identifier belongs in id or id64.');
+  return discharger.read(id, bytesOf(undefined, given.caveat64, 'caveat'));
+}
+
+/**
+ * What a client sends as text when it happens to be text, and as base64 otherwise. Clients differ in the alphabet
+ * and in padding; none of them sends both.
+ */
+function bytesOf(text: string | undefined, base64: string | undefined, name: string): Buffer | undefined {
+  if (text !== undefined && base64 !== undefined) {
+    throw new Refusal('api-error', `Give ${name} or ${name}64, not both.`);
+  }
+  if (text !== undefined && text !== '') return Buffer.from(text);
+  if (base64 === undefined || base64 === '') return undefined;
+  const bytes = bytesFromBase64(base64);
+  if (bytes === undefined) throw new Refusal('api-error', `${name}64 is not base64.`);
+  return bytes;
+}
+
+/** The account of an agent that has proven its key, for the login that it began. */
+async function agentOf(
+  token: Buffer,
+  asked: AskedCaveat,
+  call: Pick<Services, 'records' | 'discharger' | 'identity'>,
+): Promise<string> {
+  const { username, publicKey, login } = call.discharger.readAgentLogin(token);
+  const agent = await call.records.agents.find(username);
+  if (agent?.publicKey !== publicKey) throw noSuchAgent();
+  const interaction = call.identity.interactions.find(login);
+  // The token is good for the caveat of that login alone, and, like the login, once.
+  const proof = call.identity.interactions.finish(interaction.id, (await call.records.accounts.find(agent.accountId))!);
+  return call.identity.interactions.redeem(proof, asked);
+}
+
+function interactionRequired(
+  asked: AskedCaveat,
+  call: Pick<Services, 'identity' | 'authority' | 'config'> & { address: string; request: IncomingMessage },
+): Answer {
+  const { identity, authority, config, address, request } = call;
+  const interaction = identity.interactions.begin({ caveat: asked, purpose: authority.purposeOf(asked.id), address });
+  const message = 'Log in at the identity provider of this store.';
+  return asks('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
+}
+
+/** Every way that some client knows; each takes the first that it does. */
+function waysToLogIn({ id, waitId }: Interaction, baseUrl: string): object {
+  const at = (path: string, did?: string): string =>
+    `${baseUrl}/identity/${path}${did === undefined ? '' : `?did=${did}`}`;
+  return {
+    InteractionMethods: {
+      agent: { 'login-url': at('login/agent', id) },
+      form: { url: at('form', id) },
+      'browser-window': { VisitURL: at('login', id), WaitTokenURL: at('wait-token', waitId) },
+      'browser-redirect': { LoginURL: at('login-redirect'), DischargeTokenURL: at('discharge-token') },
+    },
+    VisitURL: at('login-legacy', id),
+    WaitURL: at('wait-legacy', waitId),
+  };
+}

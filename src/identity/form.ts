@@ -1,0 +1,55 @@
+// Logging in by a form that the client itself shows: on a terminal, without a browser.
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+
+export const form = operation({
+  name: 'form',
+  method: 'GET',
+  path: '/identity/form',
+  since: 0,
+  summary: 'Say what a client asks its user for.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  response: 'FormSchema',
+
+  handle({ query, identity }) {
+    identity.interactions.find(query.did);
+    return {
+      schema: {
+        username: { description: 'user name or e-mail address', type: 'string', mandatory: true },
+        password: { description: 'password', type: 'string', mandatory: true, secret: true },
+        otp: { description: 'one-time password, if the account has one', type: 'string', secret: true },
+      },
+    };
+  },
+});
+
+export const submitForm = operation({
+  name: 'submit_form',
+  method: 'POST',
+  path: '/identity/form',
+  since: 0,
+  summary: 'Log in with what the user has filled in, and give the token that proves it.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  body: 'FormRequest',
+  response: 'TokenResponse',
+
+  async handle({ query, body, identity, address, requestId }) {
+    const interaction = identity.interactions.find(query.did);
+    const { username, password, otp } = body.form;
+    const account = await identity.logins.logIn({
+      name: username,
+      password,
+      oneTimePassword: otp ?? undefined,
+      address,
+      requestId,
+    });
+    const token = identity.interactions.finish(interaction.id, account);
+    return { token: { kind: 'login', value: Buffer.from(token).toString('base64') } };
+  },
+});

@@ -1,0 +1,27 @@
+// The identity provider inside the store: who logs in, and what it is asked to say about him.
+import { hkdfSync } from 'node:crypto';
+
+import type { Identity } from '#api/identity.ts';
+import type { Now } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import { createInteractions } from './interactions.ts';
+import { createLogins } from './logins.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+
+export interface IdentityOptions {
+  records: Records;
+  siteKey: Buffer;
+  now: Now;
+}
+
+export function createIdentity({ records, siteKey, now }: IdentityOptions): Identity {
+  const passwords = sitePasswords(siteKey);
+  return {
+    logins: createLogins({ records, passwords, siteKey, now }),
+    interactions: createInteractions(now),
+  };
+}
+
+/** Passwords peppered with a key that is derived from the site key, and so is never in the records. */
+export const sitePasswords = (siteKey: Buffer): Passwords =>
+  createPasswords({ pepper: Buffer.from(hkdfSync('sha256', siteKey, '', 'password pepper', 32)) });

@@ -1,0 +1,81 @@
+// The older way of logging in: one address to visit, which says what it offers, and one to wait at.
+import type { IncomingMessage } from 'node:http';
+
+import { anyone } from '#api/access.ts';
+import { json } from '#api/answer.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { bytesFromBase64, keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { asks, protocolVersion } from './bakery.ts';
+import { loginPage, orSaidWhy } from './login-page.ts';
+
+export const loginLegacy = operation({
+  name: 'login_legacy',
+  method: 'GET',
+  path: '/identity/login-legacy',
+  since: 0,
+  summary: 'Show the login page to browsers, and tell older clients how to log in.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  produces: ['text/html'],
+
+  handle({ query, request, identity, config }) {
+    const { base_url: baseUrl } = config.http;
+    if (!/\bapplication\/json\b/i.test(request.headers.accept ?? '')) {
+      return orSaidWhy(baseUrl, () => loginPage(identity.interactions.find(query.did), baseUrl));
+    }
+    const { id } = identity.interactions.find(query.did);
+    const body = {
+      interactive: `${baseUrl}/identity/login?did=${id}`,
+      agent: `${baseUrl}/identity/login-legacy?did=${id}`,
+    };
+    return new Answer({ headers: json, body: JSON.stringify(body) });
+  },
+});
+
+export const agentLoginLegacy = operation({
+  name: 'agent_login_legacy',
+  method: 'POST',
+  path: '/identity/login-legacy',
+  since: 0,
+  summary: 'Log an agent in that proves its key in the older way, with a cookie.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  body: 'LegacyAgentRequest',
+
+  async handle({ query, body, request, records, identity, discharger }) {
+    const { username } = body;
+    const agent = await records.agents.find(username);
+    const account = agent && (await records.accounts.find(agent.accountId));
+    if (agent === undefined || account === undefined) throw noSuchAgent();
+    if (agent.publicKey !== keyFromText(body.public_key)) throw noSuchAgent();
+    const interaction = identity.interactions.find(query.did);
+    const proof = proofIn(request);
+    if (proof === undefined) {
+      const version = protocolVersion(request) || 1;
+      const asked = { username, publicKey: agent.publicKey, login: interaction.id };
+      const Macaroon = await discharger.startAgentLogin(asked, version);
+      const info = { Macaroon, MacaroonPath: '/identity', CookieNameSuffix: 'agent' };
+      return asks('macaroon discharge required', 'Prove that you hold the key.', info, request);
+    }
+    const proven = discharger.readAgentLogin(proof);
+    const same =
+      proven.username === username && proven.publicKey === agent.publicKey && proven.login === interaction.id;
+    if (!same) throw noSuchAgent();
+    identity.interactions.finish(interaction.id, account);
+    return new Answer({ headers: json, body: JSON.stringify({ agent_login: true }) });
+  },
+});
+
+/** The macaroons in the cookie that the client was asked to come back with. */
+function proofIn(request: IncomingMessage): Buffer | undefined {
+  const cookie = /(?:^|;\s*)macaroon-agent="?([^";\s]+)"?/.exec(request.headers.cookie ?? '')?.[1];
+  if (cookie === undefined) return undefined;
+  const list = bytesFromBase64(cookie);
+  if (list === undefined) throw new Refusal('api-error', 'The cookie macaroon-agent is not base64.');
+  return list;
+}

@@ -1,0 +1,191 @@
+// The login page: name and password, and on a second page the one-time password. It works without JavaScript.
+import type { IncomingMessage } from 'node:http';
+
+import { anyone } from '#api/access.ts';
+import type { Interaction } from '#api/identity.ts';
+import { Answer, operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import type { LoginForm } from '#api/wire.ts';
+import type { Purpose } from '#macaroons/authority.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import { page, styleSheet, type Words } from './pages.ts';
+import { inPlainWords } from './words.ts';
+
+export const login = operation({
+  name: 'login',
+  method: 'GET',
+  path: '/identity/login',
+  since: 0,
+  summary: 'Show the login page.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  produces: ['text/html'],
+
+  handle({ request, identity, config }) {
+    const { base_url: baseUrl } = config.http;
+    const did = /[?&]did=([0-9a-f]{64}ID)(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
+    return orSaidWhy(baseUrl, () => loginPage(identity.interactions.find(did), baseUrl));
+  },
+});
+
+export const submitLogin = operation({
+  name: 'submit_login',
+  method: 'POST',
+  path: '/identity/login',
+  since: 0,
+  summary: 'Log in with what the login page was filled in with.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  consumes: 'application/x-www-form-urlencoded',
+  bodyLimit: 16 * 1024,
+  body: 'LoginForm',
+  produces: ['text/html'],
+
+  handle(call) {
+    const { request, body, identity, config } = call;
+    const { base_url: baseUrl } = config.http;
+    return orSaidWhy(baseUrl, async () => {
+      refuseForeign(request, baseUrl);
+      const interaction = identity.interactions.find(body.did);
+      try {
+        return await logIn(interaction, body, call);
+      } catch (refusal) {
+        if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
+        const { halfway } = identity.interactions.find(body.did);
+        return halfway === undefined
+          ? loginPage(interaction, baseUrl, { refusal, username: body.username })
+          : codePage(interaction, halfway, baseUrl, refusal);
+      }
+    });
+  },
+});
+
+export const identityStyle = operation({
+  name: 'identity_style',
+  method: 'GET',
+  path: '/identity/style.css',
+  since: 0,
+  summary: 'Give the style sheet of the pages of the identity provider.',
+  access: anyone,
+  prefixed: false,
+  produces: ['text/css'],
+  handle: () => styleSheet(),
+});
+
+type Logging = Pick<Services, 'identity' | 'config'> & { address: string; requestId: string };
+
+async function logIn(interaction: Interaction, form: LoginForm, call: Logging): Promise<Answer> {
+  const { identity, config, address, requestId } = call;
+  const { base_url: baseUrl } = config.http;
+  const { logins, interactions } = identity;
+  let account = form.code === undefined ? undefined : interaction.halfway;
+  if (account === undefined) {
+    if (!form.username || !form.password) throw new Refusal('api-error', 'Enter your name and your password.');
+    const checked = await logins.checkPassword({ name: form.username, password: form.password, address, requestId });
+    account = checked.account;
+    if (checked.needsOneTimePassword) {
+      interactions.halfway(interaction.id, account);
+      return codePage(interaction, account, baseUrl);
+    }
+  }
+  await logins.finish(account, { name: account.username, oneTimePassword: form.code, address, requestId });
+  const token = interactions.finish(interaction.id, account);
+  if (interaction.redirect !== undefined) return goBack(interaction.redirect, interactions.codeFor(token));
+  return messagePage(
+    baseUrl,
+    200,
+    'You are logged in',
+    `As ${account.username}. You can close this page and go back to where you came from.`,
+  );
+}
+
+/** The login page of a login under way; `failed` says what was wrong with the last attempt. */
+export function loginPage(
+  interaction: Interaction,
+  baseUrl: string,
+  failed?: { refusal: Refusal; username: string | undefined },
+): Answer {
+  return page(
+    'login',
+    failed === undefined ? 'Log in' : 'Not logged in',
+    {
+      did: interaction.id,
+      ...(interaction.purpose && inWords(interaction.purpose, interaction.address)),
+      username: failed?.username?.slice(0, 320),
+      problem: failed?.refusal.message,
+    },
+    { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) },
+  );
+}
+
+function codePage(interaction: Interaction, account: Account, baseUrl: string, refusal?: Refusal): Answer {
+  const words = { did: interaction.id, username: account.username, problem: refusal?.message };
+  const title = refusal === undefined ? 'One-time password' : 'Not logged in';
+  return page('code', title, words, { baseUrl, ...leadingTo(interaction), ...(refusal && saying(refusal)) });
+}
+
+export const messagePage = (baseUrl: string, status: number, heading: string, words: string): Answer =>
+  page('message', heading, { heading, words, alert: status !== 200 }, { baseUrl, status });
+
+/** A page rather than an error for programs, when something is refused. */
+export async function orSaidWhy(baseUrl: string, make: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await make();
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    const heading = refusal.code === 'login-expired' ? 'Too late' : 'This cannot go on';
+    return messagePage(baseUrl, refusal.status, heading, refusal.message);
+  }
+}
+
+const leadingTo = ({ redirect }: Interaction): { leadsTo?: string } =>
+  redirect === undefined ? {} : { leadsTo: new URL(redirect.to).origin };
+
+const saying = ({ status, retryAfter }: Refusal): { status: number; headers: Record<string, string> } => ({
+  status,
+  headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+});
+
+/** Back to the application, as a GET whatever the browser sent. */
+function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: string): Answer {
+  const url = new URL(to);
+  if (state !== undefined) url.searchParams.set('state', state);
+  url.searchParams.set('code', code);
+  return new Answer({
+    status: 303,
+    headers: { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    body: '',
+  });
+}
+
+/**
+ * Only our own page may send our form: another site's could log a browser in as somebody else.
+ * Browsers say where a form comes from; programs say nothing, and nobody's browser is theirs.
+ */
+export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
+  const { origin, host, 'sec-fetch-site': site } = request.headers;
+  const own = [new URL(baseUrl).origin, `http://${host ?? ''}`, `https://${host ?? ''}`];
+  const foreign =
+    site === undefined ? origin !== undefined && !own.includes(origin) : site !== 'same-origin' && site !== 'none';
+  if (foreign)
+    throw new Refusal('forbidden', 'The form was sent by a page of another site. Open the login page again.');
+}
+
+function inWords({ description, permissions, channels, packages, until }: Purpose, address: string): Words {
+  const where = [
+    ...(packages === null ? [] : [packages === 1 ? 'one package' : `${packages} packages`]),
+    ...(channels === null ? [] : [`the channels ${channels.join(', ')}`]),
+  ];
+  return {
+    purpose: true,
+    asker: description === null || description === '' ? 'A program' : description,
+    may: inPlainWords(permissions),
+    where: where.join('; '),
+    until: until.toISOString(),
+    untilWords: `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    address,
+  };
+}

@@ -1,0 +1,31 @@
+// Every operation of the identity provider.
+import type { Operation } from '#api/operation.ts';
+import { agentLogin } from './agent.ts';
+import { discharge } from './discharge.ts';
+import { form, submitForm } from './form.ts';
+import { agentLoginLegacy, loginLegacy } from './legacy.ts';
+import { identityStyle, login, submitLogin } from './login-page.ts';
+import { dischargeInfo, publicKey } from './public-key.ts';
+import { dischargeToken, loginRedirect } from './redirect.ts';
+import { setUp, submitSetUp } from './set-up.ts';
+import { waitLegacy, waitToken } from './wait.ts';
+
+export const identityOperations: Operation[] = [
+  dischargeInfo,
+  publicKey,
+  discharge,
+  login,
+  submitLogin,
+  waitToken,
+  agentLogin,
+  form,
+  submitForm,
+  loginRedirect,
+  dischargeToken,
+  loginLegacy,
+  agentLoginLegacy,
+  waitLegacy,
+  setUp,
+  submitSetUp,
+  identityStyle,
+];

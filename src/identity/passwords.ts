@@ -1,0 +1,246 @@
+// Passwords: how they are hashed, checked and judged. A hash is a PHC string, which names its algorithm and its
+// parameters, so that these can grow: an old hash still checks, and is made anew at the next login.
+import {
+  argon2,
+  createHash,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+  type Argon2Parameters,
+  type ScryptOptions,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+
+import { Refusal } from '#domain/refusal.ts';
+
+export interface Passwords {
+  /** The hash of a password, salted anew each time. */
+  hash(password: string): Promise<string>;
+  /**
+   * Whether a password is the one of a hash. Without a hash, because nobody is called so, as much work is done for nothing.
+   * `stale` says that the hash should be made anew.
+   */
+  verify(password: string, hash: string | undefined): Promise<{ right: boolean; stale: boolean }>;
+}
+
+export interface PasswordOptions {
+  /** A key outside the records, without which the hashes are worth nothing to whoever reads them. */
+  pepper?: Buffer | undefined;
+  /** For tests: the algorithm of runtimes without argon2. */
+  algorithm?: 'argon2id' | 'scrypt';
+}
+
+/** As much at a time as keeps the memory low and leaves threads for files; those who come when the queue is full try again. */
+const atOnce = 2;
+const queueLength = 32;
+
+const saltLength = 16;
+const tagLength = 32;
+
+/** OWASP's smallest recommended argon2id: 19 MiB, two passes. */
+const argon2Cost = { m: 19_456, t: 2, p: 1 };
+const scryptCost = { ln: 15, r: 8, p: 3 };
+
+type Parameters = Record<string, number>;
+
+export function createPasswords(options: PasswordOptions = {}): Passwords {
+  const { pepper } = options;
+  const algorithm = options.algorithm ?? (typeof argon2 === 'function' ? 'argon2id' : 'scrypt');
+  const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
+  const inTurn = queue(atOnce, queueLength);
+
+  /** The password with its pepper, as bytes of one length; one character has one spelling. */
+  const seasoned = (password: string, peppered: boolean): Buffer => {
+    const text = createHash('sha512').update(password.normalize('NFKC'));
+    if (peppered && pepper !== undefined) text.update(pepper);
+    return text.digest();
+  };
+
+  const derive = (name: string, message: Buffer, salt: Buffer, cost: Parameters): Promise<Buffer> =>
+    inTurn(() => (name === 'argon2id' ? argon2Of(message, salt, cost) : scryptOf(message, salt, cost)));
+
+  const wanted: Parameters = algorithm === 'argon2id' ? argon2Cost : scryptCost;
+  const phcOf = (salt: Buffer, tag: Buffer): string => {
+    const parameters = Object.entries({ ...wanted, ...(pepperId !== undefined && { keyid: pepperId }) });
+    const written = parameters.map(([name, value]) => `${name}=${value}`).join(',');
+    return ['', algorithm, ...(algorithm === 'argon2id' ? ['v=19'] : []), written, unpadded(salt), unpadded(tag)].join(
+      '$',
+    );
+  };
+  const nobodys = phcOf(randomBytes(saltLength), randomBytes(tagLength));
+
+  return {
+    async hash(password) {
+      const salt = randomBytes(saltLength);
+      return phcOf(salt, await derive(algorithm, seasoned(password, true), salt, wanted));
+    },
+    async verify(password, kept) {
+      const phc = readPhc(kept ?? nobodys);
+      if (phc === undefined) throw new Error('cannot check a password: its hash is not one that this release knows');
+      const { name, cost, keyId, salt, tag } = phc;
+      const peppered = keyId !== undefined;
+      const derived = await derive(name, seasoned(password, peppered), salt, cost);
+      const same = derived.length === tag.length && timingSafeEqual(derived, tag);
+      const right = same && kept !== undefined && (!peppered || keyId === pepperId);
+      const stale = name !== algorithm || keyId !== pepperId || JSON.stringify(cost) !== JSON.stringify(wanted);
+      return { right, stale };
+    },
+  };
+}
+
+interface Phc {
+  name: 'argon2id' | 'scrypt';
+  cost: Parameters;
+  keyId: string | undefined;
+  salt: Buffer;
+  tag: Buffer;
+}
+
+/** `$argon2id$v=19$m=19456,t=2,p=1[,keyid=…]$salt$tag`, or `$scrypt$ln=15,r=8,p=3$salt$tag`. */
+function readPhc(text: string): Phc | undefined {
+  const parts = text
+    .split('$')
+    .slice(1)
+    .filter((part) => part !== 'v=19');
+  const [name, written = '', salt = '', tag = ''] = parts;
+  if (parts.length !== 4 || (name !== 'argon2id' && name !== 'scrypt')) return undefined;
+  const pairs = written.split(',').map((pair) => pair.split('=') as [string, string]);
+  const keyId = pairs.find(([key]) => key === 'keyid')?.[1];
+  const cost = Object.fromEntries(pairs.filter(([key]) => key !== 'keyid').map(([key, value]) => [key, Number(value)]));
+  const known = Object.keys(name === 'argon2id' ? argon2Cost : scryptCost);
+  if (!known.every((key) => Number.isInteger(cost[key])) || Object.keys(cost).length !== known.length) return undefined;
+  return { name, cost, keyId, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
+}
+
+const argon2Async = promisify((parameters: Argon2Parameters, done: (error: Error | null, tag: Buffer) => void): void =>
+  argon2('argon2id', parameters, done),
+);
+const scryptAsync = promisify(
+  (message: Buffer, salt: Buffer, options: ScryptOptions, done: (error: Error | null, tag: Buffer) => void): void =>
+    scrypt(message, salt, tagLength, options, done),
+);
+
+const argon2Of = (message: Buffer, nonce: Buffer, { m = 0, t = 0, p = 0 }: Parameters): Promise<Buffer> =>
+  argon2Async({ message, nonce, memory: m, passes: t, parallelism: p, tagLength });
+
+const scryptOf = (message: Buffer, salt: Buffer, { ln = 0, r = 0, p = 0 }: Parameters): Promise<Buffer> =>
+  scryptAsync(message, salt, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r });
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
+
+/** Runs work a few at a time, in turn; refuses more than the queue takes. */
+function queue(atOnce: number, length: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= atOnce) {
+      if (waiting.length >= length) {
+        throw new Refusal(
+          'too-many-requests',
+          'Too many people are logging in just now; try again in a few seconds.',
+          2,
+        );
+      }
+      // Whoever finishes hands his place on, so that nobody slips in between.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      running++;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}
+
+export const shortestPassword = 8;
+export const longestPassword = 1024;
+
+/** What is wrong with a password that somebody chooses, in a sentence; nothing when it will do. */
+export function passwordProblem(password: string, account: { username: string; email: string }): string | undefined {
+  const length = Array.from(password).length;
+  if (length < shortestPassword)
+    return `A password has at least ${shortestPassword} characters; 15 or more are better.`;
+  if (Buffer.byteLength(password) > longestPassword) return `A password has at most ${longestPassword} bytes.`;
+  if (/[\u0000-\u001f\u007f]/.test(password)) return 'A password has no control characters in it.';
+  const bare = stripped(password);
+  const own = [account.username, account.email, account.email.split('@')[0] ?? ''].map(stripped);
+  if (bare !== '' && own.includes(bare))
+    return 'This password is the name of the account; choose one that nobody would guess.';
+  if (isRepetition(password.toLowerCase()) || isRun(password.toLowerCase()) || common.has(bare)) {
+    return 'This password is one of those that are tried first; choose one that nobody would guess.';
+  }
+  return undefined;
+}
+
+/** A password as those who guess would vary it: in small letters, digits for letters, more digits and signs at the ends. */
+function stripped(password: string): string {
+  const small = password.normalize('NFKC').toLowerCase();
+  const core = small.replace(/^[^a-z]+/, '').replace(/[^a-z]+$/, '');
+  const lookAlikes: Record<string, string> = {
+    '0': 'o',
+    '1': 'i',
+    '3': 'e',
+    '4': 'a',
+    '5': 's',
+    '7': 't',
+    '@': 'a',
+    $: 's',
+    '!': 'i',
+  };
+  return core.replace(/[013457@$!]/g, (sign) => lookAlikes[sign] ?? sign).replace(/[^a-z]/g, '');
+}
+
+/** The same few characters over and over, such as `abcabcabc`. */
+function isRepetition(text: string): boolean {
+  for (let length = 1; length <= Math.min(4, text.length / 2); length++) {
+    if (
+      text ===
+      text
+        .slice(0, length)
+        .repeat(Math.ceil(text.length / length))
+        .slice(0, text.length)
+    )
+      return true;
+  }
+  return false;
+}
+
+/** A run along the keyboard, the alphabet or the numbers, in either direction. */
+function isRun(text: string): boolean {
+  const rows = [
+    'abcdefghijklmnopqrstuvwxyz',
+    '01234567890123456789',
+    'qwertyuiopasdfghjklzxcvbnm',
+    'qwertzuiopasdfghjklyxcvbnm',
+    '1q2w3e4r5t6y7u8i9o0p',
+    'qazwsxedcrfvtgbyhnujmikolp',
+    '1qaz2wsx3edc4rfv5tgb6yhn',
+  ];
+  const backwards = (row: string): string => Array.from(row).reverse().join('');
+  return rows.some((row) => row.includes(text) || backwards(row).includes(text));
+}
+
+/** Words that are tried first, alone or with the usual changes; of this field and of every other. */
+const common = new Set(
+  (
+    'password passwort passwd passphrase pass secret geheim letmein welcome willkommen admin administrator root toor user guest ' +
+    'test tester testing demo default changeme change temp temporary login qwerty qwertyuiop asdfgh asdfghjkl zxcvbnm ' +
+    'abc abcd abcdef iloveyou ilove love loveyou lovely monkey dragon master hello hallo sunshine princess football soccer ' +
+    'baseball basketball hockey shadow superman batman spiderman pokemon starwars trustno whatever michael jordan jennifer ' +
+    'thomas charlie daniel jessica ashley andrew matthew joshua anthony robert william david richard george maggie pepper ' +
+    'ginger summer winter spring autumn january february march april june july august september october november december ' +
+    'monday tuesday wednesday thursday friday saturday sunday computer internet server linux ubuntu debian windows ' +
+    'canonical snapcraft snapd charmcraft juju larder store appliance company office network system service access ' +
+    'cheese chocolate banana orange apple purple yellow silver golden diamond flower butterfly freedom killer mustang ' +
+    'corvette ferrari mercedes porsche yamaha harley hunter ranger tigger buster soccerball liverpool arsenal chelsea ' +
+    'barcelona realmadrid juventus america england germany france london berlin paris newyork dallas chicago matrix ' +
+    'nothing something everything anything fuckyou asshole bitch pussy sexy samsung google facebook twitter instagram ' +
+    'youtube microsoft amazon netflix oracle cisco huawei lenovo dell passwordpassword adminadmin secretsecret ' +
+    'correcthorsebatterystaple thisisapassword mypassword yourpassword newpassword oldpassword nopassword ' +
+    'passwordadmin adminpassword rootpassword userpassword testpassword rootroot testtest guestguest useruser'
+  ).split(' '),
+);

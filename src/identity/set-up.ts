@@ -1,0 +1,74 @@
+// Setting one's own password with a link from an administrator. The link works once, and for a while.
+import { anyone } from '#api/access.ts';
+import { operation, type Answer } from '#api/operation.ts';
+import type { Account } from '#records/accounts.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { messagePage, orSaidWhy, refuseForeign } from './login-page.ts';
+import { page } from './pages.ts';
+import { shortestPassword } from './passwords.ts';
+
+export const setUp = operation({
+  name: 'set_up',
+  method: 'GET',
+  path: '/identity/set-up',
+  since: 0,
+  summary: 'Show the page on which somebody sets his own password.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  produces: ['text/html'],
+
+  handle({ request, identity, config }) {
+    const { base_url: baseUrl } = config.http;
+    const key = /[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
+    return orSaidWhy(baseUrl, async () => setUpPage(key, await ownerOf(key, identity.logins.setUpLink), baseUrl));
+  },
+});
+
+export const submitSetUp = operation({
+  name: 'submit_set_up',
+  method: 'POST',
+  path: '/identity/set-up',
+  since: 0,
+  summary: 'Set the password that the page was filled in with.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  consumes: 'application/x-www-form-urlencoded',
+  bodyLimit: 32 * 1024,
+  body: 'SetUpForm',
+  produces: ['text/html'],
+
+  handle({ request, body, identity, config, requestId }) {
+    const { base_url: baseUrl } = config.http;
+    return orSaidWhy(baseUrl, async () => {
+      refuseForeign(request, baseUrl);
+      const account = await ownerOf(body.key, identity.logins.setUpLink);
+      try {
+        if (body.password !== body.again)
+          throw new Refusal('api-error', 'The two are not the same; enter the password again.');
+        await identity.logins.setPassword(body.key, body.password, requestId);
+      } catch (refusal) {
+        if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
+        return setUpPage(body.key, account, baseUrl, refusal);
+      }
+      const words = `From now on you log in as ${account.username} with this password. You can close this page.`;
+      return messagePage(baseUrl, 200, 'The password is set', words);
+    });
+  },
+});
+
+async function ownerOf(key: string, find: (key: string) => Promise<Account | undefined>): Promise<Account> {
+  const account = await find(key);
+  if (account !== undefined) return account;
+  throw new Refusal(
+    'login-expired',
+    'This link has expired or was used; ask an administrator of the store for another.',
+  );
+}
+
+function setUpPage(key: string, account: Account, baseUrl: string, refusal?: Refusal): Answer {
+  const words = { key, username: account.username, shortest: String(shortestPassword), problem: refusal?.message };
+  const title = refusal === undefined ? 'Choose a password' : 'Not set yet';
+  return page('set-up', title, words, { baseUrl, ...(refusal && { status: refusal.status }) });
+}

@@ -1,0 +1,54 @@
+// Waiting, as long as a person takes to log in in a browser: the client's request stays open until then.
+import type { ServerResponse } from 'node:http';
+
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { dischargeFor } from './discharge.ts';
+
+export const waitToken = operation({
+  name: 'wait_token',
+  method: 'GET',
+  path: '/identity/wait-token',
+  since: 0,
+  summary: 'Wait until somebody has logged in, and give the token that proves it.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  response: 'WaitTokenResponse',
+
+  async handle({ query, identity, response }) {
+    const { token } = await identity.interactions.wait(query.did, goneAway(response));
+    return { kind: 'login', token64: Buffer.from(token).toString('base64') };
+  },
+});
+
+export const waitLegacy = operation({
+  name: 'wait_legacy',
+  method: 'GET',
+  path: '/identity/wait-legacy',
+  since: 0,
+  summary: 'Wait until somebody has logged in, and give the discharge itself, as older clients expect it.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  query: 'InteractionQuery',
+  response: 'DischargeResponse',
+
+  async handle(call) {
+    const { interactions } = call.identity;
+    const { interaction, token } = await interactions.wait(call.query.did, goneAway(call.response));
+    if (interaction.caveat === undefined) throw new Refusal('login-expired', 'Nothing waits for this login.');
+    return { Macaroon: await dischargeFor(interaction.caveat, interactions.redeem(token, interaction.caveat), call) };
+  },
+});
+
+/** When the client has hung up, nobody waits any more. */
+function goneAway(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    controller.abort();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,36 @@
+// What a client asks a token to be restricted to, checked beyond its shape.
+import type { LoginRequest } from '#macaroons/authority.ts';
+import { isChannelGlob } from '#domain/channel.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { IssueMacaroonRequest } from '#api/wire.ts';
+
+/** A token travels in a header, so its lists are bounded: bytes of their JSON. */
+const longestList = 16 * 1024;
+
+/** The request as the authority takes it, or a refusal. */
+export function loginRequest(body: IssueMacaroonRequest): LoginRequest {
+  const { channels, packages, permissions, description, ttl } = body;
+  const wrong = channels?.find((name) => !isChannelGlob(name));
+  if (wrong !== undefined) {
+    throw new Refusal('api-error', `'${wrong.slice(0, 100)}' is not a valid channel name at /channels`);
+  }
+  for (const [name, list] of Object.entries({ channels, packages })) {
+    if (list === undefined) continue;
+    if (new Set(list.map((item) => JSON.stringify(item))).size < list.length) {
+      throw new Refusal('api-error', `The list has non-unique elements at /${name}`);
+    }
+    if (Buffer.byteLength(JSON.stringify(list)) > longestList) {
+      throw new Refusal(
+        'api-error',
+        `The list is too long for a token: it has room for ${longestList} bytes at /${name}`,
+      );
+    }
+  }
+  if (
+    packages?.some(({ id, name }) => !(id ?? '').isWellFormed() || !(name ?? '').isWellFormed()) === true ||
+    description?.isWellFormed() === false
+  ) {
+    throw new Refusal('api-error', 'The texts of a token are well-formed Unicode at /');
+  }
+  return { channels, packages, permissions: permissions && [...new Set(permissions)], description, ttl };
+}

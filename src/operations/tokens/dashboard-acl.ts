@@ -1,0 +1,68 @@
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { isDateTime } from '#api/schema.ts';
+import { isPermission, type Permission } from '#domain/permission.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { loginRequest } from './attenuation.ts';
+
+export const dashboardAcl = operation({
+  name: 'dashboard_acl',
+  method: 'POST',
+  path: '/dev/api/acl/',
+  since: 0,
+  summary: 'Give the older publishing tools a macaroon to log in with.',
+  access: anyone,
+  errors: 'dashboard',
+  body: 'DashboardAclRequest',
+  response: 'UndischargedMacaroonResponse',
+
+  async handle({ body, authority }) {
+    const { channels, packages, description, expires } = body;
+    const request = loginRequest({
+      permissions: body.permissions.flatMap(inOurWords),
+      // An empty or absent list restricts nothing here; tokens of the interface have neither.
+      ...(channels && channels.length > 0 && { channels }),
+      ...(packages &&
+        packages.length > 0 && {
+          packages: packages.map(({ name, snap_id: id }) => ({
+            type: 'snap' as const,
+            ...(name && { name }),
+            ...(id && { id }),
+          })),
+        }),
+      ...(description && { description }),
+    });
+    const ttl = expires ? secondsUntil(expires, authority.latestTime()) : undefined;
+    return { macaroon: await authority.startLogin({ ...request, ttl }, 'sso') };
+  },
+});
+
+/** What the permissions of those tools are called here. */
+const words: Record<string, Permission[]> = {
+  edit_account: ['account-manage-metadata'],
+  modify_account_key: ['account-manage-keys'],
+  package_access: ['account-view-packages', 'package-view'],
+  package_manage: ['package-manage'],
+  package_metrics: ['package-view-metrics'],
+  package_push: ['package-manage-revisions', 'package-view-revisions'],
+  package_register: ['account-register-package'],
+  package_release: ['package-manage-releases', 'package-view-releases'],
+  package_update: ['package-manage-metadata', 'package-view-metadata'],
+  package_upload: ['package-manage-metadata', 'package-manage-revisions', 'package-view-revisions'],
+  store_admin: ['store-manage', 'store-view'],
+};
+
+function inOurWords(word: string): Permission[] {
+  const known = isPermission(word) ? [word] : Object.hasOwn(words, word) ? words[word] : undefined;
+  if (known !== undefined) return known;
+  throw new Refusal('api-error', `'${word.slice(0, 64)}' is no permission at /permissions`);
+}
+
+function secondsUntil(expires: string, now: Date): number {
+  // The tools write the zone; without one it is UTC.
+  const text = /(?:Z|[+-]\d\d:\d\d)$/.test(expires) ? expires : `${expires}Z`;
+  if (!isDateTime(text)) throw new Refusal('api-error', 'The date is not one of RFC 3339 at /expires');
+  const seconds = Math.floor((Date.parse(text) - now.getTime()) / 1000);
+  if (seconds < 10) throw new Refusal('api-error', 'The token would end within ten seconds at /expires');
+  return seconds;
+}

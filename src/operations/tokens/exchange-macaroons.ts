@@ -1,0 +1,23 @@
+import { discharged } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+
+export const exchangeMacaroons = operation({
+  name: 'exchange_macaroons',
+  method: 'POST',
+  path: '/v1/tokens/exchange',
+  since: 1,
+  summary: 'Exchange a macaroon that the identity provider has discharged for a token.',
+  access: discharged,
+  body: 'ExchangeMacaroonsRequest',
+  bodyOptional: true,
+  response: 'ExchangedMacaroonResponse',
+
+  async handle({ login, authority, requestId, address }) {
+    const { token } = await authority.exchange(login, {
+      action: 'exchange_macaroons',
+      requestId,
+      details: { address },
+    });
+    return { macaroon: token };
+  },
+});

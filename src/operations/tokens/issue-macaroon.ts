@@ -1,0 +1,16 @@
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { loginRequest } from './attenuation.ts';
+
+export const issueMacaroon = operation({
+  name: 'issue_macaroon',
+  method: 'POST',
+  path: '/v1/tokens',
+  since: 1,
+  summary: 'Give a macaroon to log in with, for a token that is restricted as asked.',
+  access: anyone,
+  body: 'IssueMacaroonRequest',
+  response: 'UndischargedMacaroonResponse',
+
+  handle: async ({ body, authority }) => ({ macaroon: await authority.startLogin(loginRequest(body), 'bakery') }),
+});

@@ -1,0 +1,16 @@
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { loginRequest } from './attenuation.ts';
+
+export const issueUssoMacaroon = operation({
+  name: 'issue_usso_macaroon',
+  method: 'POST',
+  path: '/v1/tokens/usso',
+  since: 0,
+  summary: 'Give a macaroon to log in with in the Ubuntu One style.',
+  access: anyone,
+  body: 'IssueMacaroonRequest',
+  response: 'UndischargedMacaroonResponse',
+
+  handle: async ({ body, authority }) => ({ macaroon: await authority.startLogin(loginRequest(body), 'sso') }),
+});

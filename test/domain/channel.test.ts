@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import {
+  channel,
+  fallback,
+  isChannelGlob,
+  isTrackName,
+  matchesChannel,
+  parseChannel,
+  risks,
+  type Channel,
+} from '#domain/channel.ts';
+
+const letter = fc.constantFrom(...Array.from('abzABZ019'));
+const joined = (joints: string, most: number) =>
+  fc
+    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength: most })
+    .map((parts) => parts.map(([joint, one], at) => (at === 0 ? one : joint + one)).join(''));
+const isRisk = (text: string): boolean => (risks as readonly string[]).includes(text);
+const trackName = joined('._-', 14).filter((text) => !isRisk(text));
+const branchName = joined('._+-', 40).filter((text) => !isRisk(text));
+const channels: fc.Arbitrary<Channel> = fc
+  .tuple(trackName, fc.constantFrom(...risks), fc.option(branchName))
+  .map(([track, risk, branch]) => channel(track, risk, branch));
+
+t.test('a channel that is written is read as the same', (t) => {
+  fc.assert(
+    fc.property(channels, (one) => {
+      t.same(parseChannel(one.name), one);
+      const parts = one.name.split('/');
+      t.equal(parts.length, one.branch === null ? 2 : 3);
+      t.same([parts[0], parts[1], parts[2] ?? null], [one.track, one.risk, one.branch]);
+    }),
+    { numRuns: 300 },
+  );
+  t.end();
+});
+
+t.test('a risk alone, and a risk with a branch, mean the latest track', (t) => {
+  for (const risk of risks) {
+    t.same(parseChannel(risk), { track: 'latest', risk, branch: null, name: `latest/${risk}` });
+    t.same(parseChannel(`${risk}/fix`), { track: 'latest', risk, branch: 'fix', name: `latest/${risk}/fix` });
+  }
+  t.same(
+    parseChannel('2.0'),
+    { track: '2.0', risk: 'stable', branch: null, name: '2.0/stable' },
+    'a track alone means its stable risk',
+  );
+  t.end();
+});
+
+t.test('reading is total: a channel or nothing, and what is read is written in full', (t) => {
+  const piece = fc.oneof(
+    fc.constantFrom('latest', 'edge', 'stable', 'beta', '2.0', '', '*', '.', 'a--b', 'x'.repeat(29), 'é', 'fix'),
+    fc.string({ maxLength: 6 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(piece, { maxLength: 5 }).map((parts) => parts.join('/')),
+        fc.string({ unit: 'binary' }),
+      ),
+      (text) => {
+        const read = parseChannel(text);
+        if (read === undefined) return;
+        t.same(parseChannel(read.name), read);
+        t.ok(isTrackName(read.track) && isRisk(read.risk));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+  for (const text of [
+    '',
+    '/',
+    'edge/',
+    '/edge',
+    'latest/',
+    'latest//fix',
+    'latest/edge/',
+    'latest/edge/fix/more',
+    'edge/fix/more',
+    'latest/EDGE',
+    'Latest/Edge',
+    'latest/edge/stable',
+    'edge/stable',
+    ' edge',
+    'edge\n',
+    'la/test',
+    `latest/edge/${'x'.repeat(129)}`,
+    '-a/edge',
+    'a-/edge',
+    'a..b/edge',
+    'a_-b/edge',
+  ]) {
+    t.equal(parseChannel(text), undefined, JSON.stringify(text));
+  }
+  t.ok(parseChannel(`latest/edge/${'x'.repeat(128)}`));
+  t.end();
+});
+
+t.test('a track name is 28 letters, digits and single inner joints at most', (t) => {
+  const pattern = /^[a-zA-Z0-9](?:[_.-]?[a-zA-Z0-9])*$/;
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...Array.from('aZ0_.- +é')), maxLength: 32 }), (text) => {
+      t.equal(isTrackName(text), text.length <= 28 && pattern.test(text));
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(isTrackName('x'.repeat(28)));
+  t.notOk(isTrackName('x'.repeat(29)));
+  t.end();
+});
+
+/** The same by trying everything: short, slow and plain. */
+function naive(glob: string, text: string): boolean {
+  if (glob === '') return text === '';
+  if (glob.startsWith('*')) {
+    for (let at = 0; at <= text.length; at++) {
+      if (!text.slice(0, at).includes('/') && naive(glob.slice(1), text.slice(at))) return true;
+    }
+    return false;
+  }
+  return text !== '' && glob[0] === text[0] && naive(glob.slice(1), text.slice(1));
+}
+
+t.test('a glob covers what the naive reading says', (t) => {
+  const short = fc
+    .tuple(
+      fc.string({ unit: fc.constantFrom(...Array.from('ab1')), minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...risks),
+      fc.option(fc.string({ unit: fc.constantFrom(...Array.from('ab1')), minLength: 1, maxLength: 3 })),
+    )
+    .map(([track, risk, branch]) => channel(track, risk, branch));
+  // Each part of a channel's name with a run of it made a star, or two, or left; or something else.
+  const starred = (part: string): fc.Arbitrary<string> =>
+    fc
+      .tuple(fc.nat({ max: part.length }), fc.nat({ max: part.length }), fc.constantFrom('*', '**', '', 'a*', '*b'))
+      .map(([from, to, star]) => (from > to ? part : part.slice(0, from) + star + part.slice(to)));
+  const pair = short.chain((one) =>
+    fc.tuple(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.tuple(...one.name.split('/').map(starred)).map((parts) => parts.join('/')) },
+        fc.tuple(...one.name.split('/').slice(1).map(starred)).map((parts) => parts.join('/')),
+        fc.string({ unit: fc.constantFrom(...Array.from('*ab1/edg')), maxLength: 12 }),
+      ),
+      fc.oneof({ weight: 4, arbitrary: fc.constant(one) }, short),
+    ),
+  );
+  let matched = 0;
+  fc.assert(
+    fc.property(pair, ([pattern, one]) => {
+      const full = isRisk(pattern.split('/')[0] ?? '') ? `latest/${pattern}` : pattern;
+      const expected = naive(full, one.name);
+      if (expected) matched++;
+      t.equal(matchesChannel(pattern, one), expected, `${pattern} for ${one.name}`);
+    }),
+    { numRuns: 3000 },
+  );
+  t.ok(matched > 300 && matched < 2700, `${matched} of them matched`);
+  t.end();
+});
+
+t.test('a channel covers itself, and two stars cover every channel without a branch', (t) => {
+  fc.assert(
+    fc.property(channels, channels, (one, other) => {
+      t.ok(matchesChannel(one.name, one));
+      t.equal(matchesChannel(one.name, other), one.name === other.name);
+      t.equal(matchesChannel('*/*', one), one.branch === null);
+      t.equal(matchesChannel('*/*/*', one), one.branch !== null);
+      t.equal(matchesChannel(`*/${one.risk}`, one), one.branch === null);
+      t.notOk(matchesChannel('*', one));
+    }),
+    { numRuns: 200 },
+  );
+  t.ok(matchesChannel('edge', channel('latest', 'edge')));
+  t.notOk(matchesChannel('edge', channel('2.0', 'edge')));
+  t.end();
+});
+
+t.test('no glob takes long', (t) => {
+  const began = performance.now();
+  const one = channel('latest', 'edge', 'a'.repeat(128));
+  matchesChannel(`latest/edge/${'*a'.repeat(90)}b`, one);
+  matchesChannel(`latest/edge/${'*'.repeat(180)}b`, one);
+  t.ok(performance.now() - began < 50);
+  t.end();
+});
+
+t.test('a restriction is a channel in which each part may have stars', (t) => {
+  for (const text of ['edge', '*', '*/edge', 'latest/*', '2.*/stable/*', 'a+b/edge']) t.ok(isChannelGlob(text), text);
+  for (const text of ['', '/', 'edge/', 'a/b/c/d', 'é', ' edge', 'edge,beta', 'x'.repeat(201), '[ab]/edge', '?/edge'])
+    t.notOk(isChannelGlob(text), text);
+  t.end();
+});
+
+t.test('falling back ends at stable, by way of every safer risk', (t) => {
+  fc.assert(
+    fc.property(channels, (one) => {
+      const path: string[] = [];
+      for (let next = fallback(one); next !== null;) {
+        path.push(next);
+        const read = parseChannel(next);
+        if (read === undefined) throw new Error(`cannot read ${next}`);
+        next = fallback(read);
+      }
+      const safer = risks.slice(0, risks.indexOf(one.risk)).reverse();
+      const expected = [...(one.branch === null ? [] : [one.risk]), ...safer].map((risk) => `${one.track}/${risk}`);
+      t.same(path, expected);
+    }),
+    { numRuns: 200 },
+  );
+  t.end();
+});

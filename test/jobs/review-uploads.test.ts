@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { pino } from 'pino';
+import t from 'tap';
+
+import type { Blobs } from '#blobs/blobs.ts';
+import { randomIds } from '#domain/ids.ts';
+import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
+import { records, type Records } from '#records/index.ts';
+import { migrate } from '#records/migrate.ts';
+import { openSqlite } from '#records/sqlite.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import { migrations } from '#src/appliance.ts';
+
+const at = '2026-03-01T12:00:00.000Z';
+const entry = { at, actor: 'test', action: 'try', object: 'x' };
+
+interface World {
+  known: Records;
+  queue: ReviewQueue;
+  lines: string[];
+  /** Pushes an upload of its own content. */
+  push(id: string): Promise<void>;
+  status(id: string): Promise<unknown>;
+}
+
+/** A queue over real records with a reviewer of the test's own. */
+async function world(t: { teardown(work: () => unknown): void }, review: Reviewer['review']): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-review-'));
+  const db = openSqlite(join(directory, 'larder.db'));
+  t.teardown(async () => {
+    await db.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  await migrate(db, migrations());
+  const known = records(db);
+  await known.change(entry, async (tx) => {
+    await tx.accounts.add({
+      id: 'ada',
+      username: 'ada',
+      displayName: 'Ada',
+      email: 'a@example.com',
+      validation: 'unproven',
+      createdAt: at,
+    });
+    await tx.packages.claim({
+      id: 'p1',
+      namespace: 'bin',
+      name: 'hello',
+      type: 'bin',
+      publisherId: 'ada',
+      private: false,
+      status: 'registered',
+      title: null,
+      summary: null,
+      description: null,
+      defaultTrack: null,
+      links: {},
+      icon: null,
+      createdAt: at,
+    });
+  });
+  const lines: string[] = [];
+  const queue = reviewQueue({
+    records: known,
+    blobs: { path: (digest: string) => digest } as unknown as Blobs,
+    reviewer: { review, close: async () => undefined },
+    now: () => new Date(at),
+    newId: randomIds,
+    log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+  });
+  return {
+    known,
+    queue,
+    lines,
+    push: (id) =>
+      known.change(entry, async (tx) => {
+        await tx.uploads.add({ id, sha3_384: id, sha256: id, size: 1, address: 'x', receivedAt: at });
+        await tx.uploads.claim(id, { packageId: 'p1', pushedBy: 'ada', pushedAt: at });
+      }),
+    async status(id) {
+      const found = await known.uploads.review('p1', id);
+      return found && { status: found.status, revision: found.revision, errors: found.errors };
+    },
+  };
+}
+
+const approved = async () => ({ approved: true, kind: 'plain' }) as const;
+
+t.test('uploads are reviewed one after the other in the order in which they were pushed', async (t) => {
+  let [under, most] = [0, 0];
+  const order: string[] = [];
+  const { queue, push, known } = await world(t, async ({ path }) => {
+    most = Math.max(most, ++under);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    order.push(path);
+    under--;
+    return approved();
+  });
+  for (const id of ['c', 'a', 'b']) await push(id);
+  queue.soon();
+  queue.soon();
+  await push('d');
+  queue.soon();
+  await queue.idle();
+  t.same(order, ['c', 'a', 'b', 'd']);
+  t.equal(most, 1);
+  t.same(
+    (await known.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`),
+    ['4d', '3b', '2a', '1c'],
+  );
+});
+
+t.test('a fault of ours is tried three times, and then the publisher is told to push again', async (t) => {
+  let tries = 0;
+  const { queue, push, status, lines } = await world(t, async ({ path }) => {
+    if (path !== 'bad') return approved();
+    tries++;
+    throw new Error('cannot review');
+  });
+  await push('bad');
+  await push('good');
+  queue.soon();
+  await queue.idle();
+  t.equal(tries, 3);
+  t.same(await status('good'), { status: 'approved', revision: 1, errors: null });
+  t.match(await status('bad'), {
+    status: 'rejected',
+    revision: null,
+    errors: [{ code: 'review-error', message: /Push the file again\.$/ }],
+  });
+  t.equal(lines.filter((line) => line.includes('cannot review an upload')).length, 3);
+});
+
+t.test('a fault that passes leaves no trace in the verdict', async (t) => {
+  let tries = 0;
+  const { queue, push, status } = await world(t, async () => {
+    if (++tries === 1) throw new Error('cannot review');
+    return approved();
+  });
+  await push('one');
+  queue.soon();
+  await queue.idle();
+  t.same(await status('one'), { status: 'approved', revision: 1, errors: null });
+});
+
+t.test(
+  'a stop finishes the review under way without a verdict that nobody would hear, and begins no other',
+  async (t) => {
+    const goOn = Promise.withResolvers<undefined>();
+    const began = Promise.withResolvers<undefined>();
+    const { queue, push, status } = await world(t, async () => {
+      began.resolve(undefined);
+      await goOn.promise;
+      return approved();
+    });
+    await push('one');
+    await push('two');
+    queue.soon();
+    await began.promise;
+    const stopped = queue.stop();
+    goOn.resolve(undefined);
+    await stopped;
+    for (const id of ['one', 'two']) t.match(await status(id), { status: 'new' }, `${id} waits for the next start`);
+    queue.soon();
+    await queue.idle();
+    t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
+  },
+);
+
+t.test('a rejection keeps its sentences', async (t) => {
+  const errors = [
+    { code: 'review-error' as const, message: 'First.' },
+    { code: 'review-error' as const, message: 'Second.' },
+  ];
+  const { queue, push, status, known } = await world(t, async () => ({ approved: false, errors }));
+  await push('one');
+  queue.soon();
+  await queue.idle();
+  t.same(await status('one'), { status: 'rejected', revision: null, errors });
+  t.match((await known.audit.list(0, 100)).at(-1), {
+    action: 'reject_upload',
+    object: 'bin/hello',
+    details: /First\./,
+  });
+});

@@ -1,0 +1,274 @@
+// The process is killed in the middle of everybody's work, again and again. Whatever anybody was told is done, is done;
+// and nothing is half done.
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { auditHash, type AuditRow } from '#records/audit.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { snapFixture } from '#test/fixtures/appliance.ts';
+
+const kills = process.env['LARDER_LONG'] === '1' ? 30 : 6;
+const clients = 4;
+t.setTimeout(600_000);
+
+/** What one client has been told is done. */
+interface Told {
+  namespace: 'bin' | 'snap';
+  name: string;
+  names: Map<string, string>;
+  uploads: Map<string, string>;
+  pushes: Set<string>;
+  revisions: Map<number, string>;
+  /** The newest revision in each channel; every release is of a newer one. */
+  channels: Map<string, number>;
+  title: number;
+  revoked: Set<string>;
+}
+
+type Call = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
+interface Answer {
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  body: any;
+}
+
+t.test('nothing that was acknowledged is lost, and nothing is left half done', async (t) => {
+  const data = dataFolder(t);
+  const made = await larder('init', '--data', data);
+  const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
+  const snap = await snapFixture('app-xz');
+  let token = '';
+  const told: Told[] = Array.from({ length: clients }, (_, at) => ({
+    namespace: at === 0 ? 'snap' : 'bin',
+    name: at === 0 ? 'tiny-app' : `package-${at}`,
+    names: new Map(),
+    uploads: new Map(),
+    pushes: new Set(),
+    revisions: new Map(),
+    channels: new Map(),
+    title: 0,
+    revoked: new Set(),
+  }));
+
+  for (let kill = 0; kill <= kills; kill++) {
+    const served = await serve(data);
+    t.teardown(() => served.process.kill('SIGKILL'));
+    t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
+    const call: Call = async (method, path, body, bearer = token) => {
+      const response = await fetch(served.url + path, {
+        method,
+        headers: { ...(bearer !== '' && { authorization: `Macaroon ${bearer}` }), 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const answer = { status: response.status, body: await response.json() };
+      if (answer.status >= 500) throw new Error(`cannot go on: ${answer.status} to ${method} ${path}`);
+      return answer;
+    };
+    if (token === '') {
+      token = (
+        (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body as { macaroon: string }
+      ).macaroon;
+      for (const { namespace, name } of told) await call('POST', `/v1/${namespace}`, { name });
+    }
+    await reviewed(call, told);
+    for (const one of told) await holds(t, call, data, one);
+    isWhole(t, data);
+    if (kill === kills) {
+      t.equal(await served.stop(), 0, 'and it can still be stopped in order');
+      break;
+    }
+
+    const killed = Promise.withResolvers<undefined>();
+    const work = told.map((one) =>
+      workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed),
+    );
+    void sleep(randomInt(50, 900)).then(() => {
+      served.process.kill('SIGKILL');
+      killed.resolve(undefined);
+    });
+    await killed.promise;
+    if (served.process.exitCode === null && served.process.signalCode === null) await once(served.process, 'exit');
+    await Promise.all(work);
+  }
+  for (const { name, revisions, uploads } of told) {
+    t.ok(uploads.size > 0, `${name}: ${uploads.size} uploads and ${revisions.size} revisions were acknowledged`);
+  }
+  t.ok(
+    told.some(({ revisions, channels }) => revisions.size > 1 && channels.size > 0),
+    'there was something to lose',
+  );
+});
+
+/** Does everything that a publisher does, and notes each answer, until there is none. */
+async function workUntilCutOff(
+  told: Told,
+  call: Call,
+  url: string,
+  credential: string,
+  snap: Buffer,
+  isOver: () => boolean,
+): Promise<void> {
+  const { namespace, name } = told;
+  const path = `/v1/${namespace}/${name}`;
+  try {
+    for (;;) {
+      const random = randomBytes(randomInt(0, 100_000));
+      // Bytes behind the end of a squashfs are allowed, and make another file of it.
+      const content = namespace === 'snap' ? Buffer.concat([snap, random]) : random;
+      const form = new FormData();
+      form.set('binary', new Blob([content]), 'file');
+      const sent = await fetch(`${url}/unscanned-upload/`, { method: 'POST', body: form });
+      const { upload_id: upload } = (await sent.json()) as { upload_id: string };
+      told.uploads.set(upload, createHash('sha3-384').update(content).digest('hex'));
+
+      const pushed = await call('POST', `${path}/revisions`, { 'upload-id': upload });
+      if (pushed.status !== 200) throw new Error(`cannot push: ${JSON.stringify(pushed.body)}`);
+      told.pushes.add(upload);
+      for (let turn = 0; turn < 100; turn++) {
+        const [review] = (await call('GET', pushed.body['status-url'] as string)).body.revisions;
+        if (review.status === 'rejected') throw new Error(`cannot go on: ${JSON.stringify(review)}`);
+        if (review.status === 'approved') {
+          told.revisions.set(review.revision, told.uploads.get(upload) ?? '');
+          const channel = `latest/${['edge', 'beta', 'edge/branch'][randomInt(3)] ?? ''}`;
+          const released = await call('POST', `${path}/releases`, [{ channel, revision: review.revision }]);
+          if (released.status === 200) told.channels.set(channel, review.revision);
+          break;
+        }
+        await sleep(5);
+      }
+
+      const changed = await call('PATCH', path, { title: String(told.title + 1) });
+      if (changed.status === 200) told.title++;
+      const other = `name-${randomBytes(6).toString('hex')}`;
+      const registered = await call('POST', '/v1/bin', { name: other });
+      if (registered.status === 200) told.names.set(other, registered.body.id);
+      const { macaroon } = (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body;
+      const { macaroons } = (await call('GET', '/v1/tokens', undefined, macaroon)).body as {
+        macaroons: { 'session-id': string }[];
+      };
+      const session = sessionOf(
+        macaroon as string,
+        macaroons.map((one) => one['session-id']),
+      );
+      if ((await call('POST', '/v1/tokens/revoke', { 'session-id': session })).status === 200)
+        told.revoked.add(macaroon);
+    }
+  } catch (error) {
+    // fetch throws a TypeError when the connection ends, and JSON a SyntaxError when the answer was cut.
+    if (isOver() && (error instanceof TypeError || error instanceof SyntaxError)) return;
+    throw error;
+  }
+}
+
+/** Which of the sessions a token is; its caveats are not secret to its holder. */
+const sessionOf = (token: string, sessions: string[]): string | undefined => {
+  const text = Buffer.from(token, 'base64url').toString('latin1');
+  return sessions.find((session) => text.includes(session));
+};
+
+/** Waits until what was left in review is reviewed. */
+async function reviewed(call: Call, told: Told[]): Promise<void> {
+  for (const { namespace, name } of told) {
+    for (let turn = 0; ; turn++) {
+      const { revisions } = (await call('GET', `/v1/${namespace}/${name}/revisions/review`)).body as {
+        revisions: { status: string }[];
+      };
+      if (!revisions.some(({ status }) => status === 'new')) break;
+      if (turn > 500) throw new Error('cannot wait longer for the reviews');
+      await sleep(10);
+    }
+  }
+}
+
+/** Holds what a client was told against what the store now says. */
+async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void> {
+  const { namespace, name } = told;
+  const path = `/v1/${namespace}/${name}`;
+  const lost: string[] = [];
+  for (const [other, id] of told.names) {
+    const { body } = await call('GET', `/v1/bin/${other}?fields=id`);
+    if (body.metadata?.id !== id) lost.push(`the name ${other}`);
+  }
+  const { revisions } = (await call('GET', `${path}/revisions?limit=500&fields=revision,sha3-384`)).body as {
+    revisions: { revision: number; 'sha3-384': string }[];
+  };
+  t.same(
+    revisions.map(({ revision }) => revision),
+    [...revisions.keys()].map((at) => revisions.length - at),
+    `${name}: no gap in the revisions`,
+  );
+  const held = new Map(revisions.map((one) => [one.revision, one['sha3-384']]));
+  for (const [revision, digest] of told.revisions) if (held.get(revision) !== digest) lost.push(`revision ${revision}`);
+  for (const upload of told.pushes) {
+    const { status, body } = await call('GET', `${path}/revisions/review?upload-id=${upload}`);
+    if (status !== 200 || body.revisions.length !== 1 || body.revisions[0].status !== 'approved')
+      lost.push(`the push of ${upload}`);
+  }
+  const map = (await call('GET', `${path}/releases`)).body['channel-map'] as { channel: string; revision: number }[];
+  for (const [channel, revision] of told.channels) {
+    const now = map.find((entry) => entry.channel === channel)?.revision ?? 0;
+    if (now < revision) lost.push(`the release of ${revision} to ${channel}, which holds ${now}`);
+  }
+  const { title } = (await call('GET', `${path}?fields=title`)).body.metadata as { title: string | null };
+  if (Number(title ?? 0) < told.title) lost.push(`the title ${told.title}, which is ${String(title)}`);
+  told.title = Math.max(told.title, Number(title ?? 0));
+  for (const token of told.revoked) {
+    if ((await call('GET', '/v1/tokens/whoami', undefined, token)).status !== 401)
+      lost.push('the revocation of a token');
+  }
+  const db = new SQLite(join(data, 'larder.db'), { readonly: true });
+  for (const [upload, digest] of told.uploads) {
+    const row = db.prepare<[string], { sha3_384: string }>('SELECT sha3_384 FROM uploads WHERE id = ?').get(upload);
+    if (row?.sha3_384 !== digest) lost.push(`the upload ${upload}`);
+  }
+  db.close();
+  t.same(lost, [], `${name}: nothing is lost`);
+}
+
+/** Looks at the data itself: every row has its content, every chain its links. */
+function isWhole(t: Tap, data: string): void {
+  const db = new SQLite(join(data, 'larder.db'), { readonly: true });
+  t.same(db.pragma('integrity_check'), [{ integrity_check: 'ok' }]);
+  t.same(db.pragma('foreign_key_check'), []);
+  const contents = db
+    .prepare<[], { sha3_384: string; size: number }>(
+      'SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions',
+    )
+    .all();
+  const damaged = contents.filter(({ sha3_384: digest, size }) => {
+    const bytes = readFileSync(join(data, 'blobs/sha3', digest.slice(0, 2), digest));
+    return bytes.length !== size || createHash('sha3-384').update(bytes).digest('hex') !== digest;
+  });
+  t.same(damaged, [], `each of ${contents.length} contents is there and has its digest`);
+  t.same(
+    db
+      .prepare(
+        `SELECT id FROM uploads WHERE status = 'approved' AND NOT EXISTS (
+      SELECT 1 FROM revisions WHERE revisions.package_id = uploads.package_id AND revisions.revision = uploads.revision)`,
+      )
+      .all(),
+    [],
+    'what is approved has its revision',
+  );
+  let previous = '0'.repeat(64);
+  const rows = db
+    .prepare<[], AuditRow>(
+      'SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit ORDER BY seq',
+    )
+    .all();
+  const broken = rows.filter((row, at) => {
+    const follows = row.seq === at + 1 && row.previous === previous && row.hash === auditHash(row);
+    previous = row.hash;
+    return !follows;
+  });
+  t.same(broken, [], `the audit log of ${rows.length} rows is one chain`);
+  db.close();
+}
+
+type Tap = Pick<typeof t, 'same'>;

@@ -1,0 +1,303 @@
+// The door to the database: what is promised of every transaction, whoever uses it.
+import { mkdtempSync, openSync, rmSync, statSync, writeSync, closeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { sql, type Database, type Queries } from '#records/database.ts';
+import { openSqlite } from '#records/sqlite.ts';
+
+interface Account {
+  name: string;
+  balance: number;
+}
+
+async function open(t: { teardown(work: () => unknown): void }): Promise<{ db: Database; file: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-door-'));
+  const file = join(directory, 'test.db');
+  const db = openSqlite(file);
+  t.teardown(async () => {
+    await db.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  await db.transaction(async (tx) => {
+    await tx.script(`
+      CREATE TABLE accounts (name TEXT PRIMARY KEY, balance INTEGER NOT NULL CHECK (balance >= 0));
+      CREATE TABLE parts (owner TEXT NOT NULL REFERENCES accounts (name));`);
+    await tx.run(sql`INSERT INTO accounts (name, balance) VALUES ('ada', 100), ('bob', 0)`);
+  });
+  return { db, file };
+}
+
+const balances = async (from: Pick<Queries, 'all'>): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    (await from.all<Account>(sql`SELECT name, balance FROM accounts ORDER BY name`)).map(({ name, balance }) => [
+      name,
+      balance,
+    ]),
+  );
+
+const add = (tx: Queries, name: string, amount: number): Promise<number> =>
+  tx.run(sql`UPDATE accounts SET balance = balance + ${amount} WHERE name = ${name}`);
+
+t.test('every commit is on disk before it is reported', async (t) => {
+  const { db } = await open(t);
+  const pragma = async (from: Pick<Queries, 'get'>): Promise<unknown[]> => [
+    await from.get(sql`PRAGMA synchronous`),
+    await from.get(sql`PRAGMA journal_mode`),
+    await from.get(sql`PRAGMA foreign_keys`),
+    await from.get(sql`PRAGMA trusted_schema`),
+    await from.get(sql`PRAGMA cell_size_check`),
+  ];
+  const expected = [
+    { synchronous: 2 },
+    { journal_mode: 'wal' },
+    { foreign_keys: 1 },
+    { trusted_schema: 0 },
+    { cell_size_check: 1 },
+  ];
+  t.same(await pragma(db), expected, 'for the reader');
+  t.same(await db.transaction((tx) => pragma(tx)), expected, 'and the writer');
+});
+
+t.test('a reader sees what is committed and nothing else', async (t) => {
+  const { db } = await open(t);
+  const began = Promise.withResolvers<undefined>();
+  const goOn = Promise.withResolvers<undefined>();
+  const change = db.transaction(async (tx) => {
+    await add(tx, 'ada', -100);
+    began.resolve(undefined);
+    await goOn.promise;
+    t.same(await balances(tx), { ada: 0, bob: 0 }, 'who changes sees his change');
+    await add(tx, 'bob', 100);
+  });
+  await began.promise;
+  for (let turn = 0; turn < 3; turn++) {
+    t.same(await balances(db), { ada: 100, bob: 0 });
+    await sleep(1);
+  }
+  goOn.resolve(undefined);
+  await change;
+  t.same(await balances(db), { ada: 0, bob: 100 });
+});
+
+t.test('a write that comes while a transaction waits neither joins it nor goes with it', async (t) => {
+  const { db } = await open(t);
+  const began = Promise.withResolvers<undefined>();
+  const failing = db.transaction(async (tx) => {
+    await add(tx, 'ada', -50);
+    began.resolve(undefined);
+    await sleep(10);
+    throw new Error('changed my mind');
+  });
+  await began.promise;
+  const other = db.transaction(async (tx) => {
+    t.same(await balances(tx), { ada: 100, bob: 0 }, 'no dirty read');
+    await add(tx, 'bob', 7);
+    return 'done';
+  });
+  await t.rejects(failing, { message: 'changed my mind' });
+  t.equal(await other, 'done');
+  t.same(await balances(db), { ada: 100, bob: 7 }, 'no lost write');
+});
+
+t.test('transactions run one after the other in the order in which they were asked for', async (t) => {
+  const { db } = await open(t);
+  const order: string[] = [];
+  await Promise.allSettled(
+    [...Array(20).keys()].map((at) =>
+      db.transaction(async (tx) => {
+        order.push(`begin ${at}`);
+        const { ada = 0 } = await balances(tx);
+        await sleep(at % 3);
+        await tx.run(sql`UPDATE accounts SET balance = ${ada + 1} WHERE name = 'ada'`);
+        order.push(`end ${at}`);
+        if (at % 5 === 0) throw new Error('no');
+      }),
+    ),
+  );
+  t.same(
+    order,
+    [...Array(20).keys()].flatMap((at) => [`begin ${at}`, `end ${at}`]),
+  );
+  t.same(await balances(db), { ada: 116, bob: 0 }, 'each saw what the one before had left');
+});
+
+t.test('whatever fails, the sum stays', async (t) => {
+  const { db } = await open(t);
+  const transfer = fc.record({
+    from: fc.constantFrom('ada', 'bob'),
+    amount: fc.nat({ max: 150 }),
+    fails: fc.constantFrom('no', 'before', 'between', 'after'),
+    waits: fc.nat({ max: 2 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(transfer, { minLength: 1, maxLength: 12 }), async (transfers) => {
+      await Promise.allSettled(
+        transfers.map(({ from, amount, fails, waits }) =>
+          db.transaction(async (tx) => {
+            if (fails === 'before') throw new Error(fails);
+            await add(tx, from, -amount);
+            for (let turn = 0; turn < waits; turn++) await sleep(0);
+            if (fails === 'between') throw new Error(fails);
+            await add(tx, from === 'ada' ? 'bob' : 'ada', amount);
+            if (fails === 'after') throw new Error(fails);
+          }),
+        ),
+      );
+      const { ada = 0, bob = 0 } = await balances(db);
+      return ada + bob === 100;
+    }),
+    { numRuns: 40 },
+  );
+});
+
+t.test('what breaks a rule of the database is refused, and the transaction with it', async (t) => {
+  const { db } = await open(t);
+  await t.rejects(
+    db.transaction(async (tx) => {
+      await add(tx, 'bob', 5);
+      await add(tx, 'ada', -101);
+    }),
+    /CHECK constraint/,
+  );
+  await t.rejects(
+    db.transaction(async (tx) => {
+      await add(tx, 'bob', 5);
+      await tx.run(sql`INSERT INTO parts (owner) VALUES ('nobody')`);
+    }),
+    /FOREIGN KEY constraint/,
+  );
+  await t.rejects(
+    db.transaction(async (tx) => {
+      await add(tx, 'bob', 5);
+      await tx.run(sql`NONSENSE`);
+    }),
+    /syntax error/,
+  );
+  t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
+t.test('outside a transaction nothing is written', async (t) => {
+  const { db } = await open(t);
+  await t.rejects(
+    db.all(sql`UPDATE accounts SET balance = 0 RETURNING name`),
+    /readonly|read-only|query_only|attempt to write/i,
+  );
+  t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
+t.test('a transaction that has ended takes nothing more', async (t) => {
+  const { db } = await open(t);
+  let kept: Queries | undefined;
+  await db.transaction(async (tx) => {
+    kept = tx;
+  });
+  if (kept === undefined) throw new Error('cannot be');
+  const ended = /a transaction that has ended/;
+  await t.rejects(add(kept, 'ada', 1), ended);
+  await t.rejects(balances(kept), ended);
+  await t.rejects(kept.get(sql`SELECT 1`), ended);
+  await t.rejects(kept.script('DELETE FROM accounts'), ended);
+  const tx = kept;
+  await db.transaction(async () => {
+    await t.rejects(add(tx, 'ada', 1), ended, 'not even while another runs');
+  });
+  t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
+t.test('values are values, whatever stands in them', async (t) => {
+  const { db } = await open(t);
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async (name) => {
+      fc.pre(!name.includes('\0') && name.isWellFormed() && name !== 'ada' && name !== 'bob');
+      await db.transaction((tx) => tx.run(sql`INSERT INTO accounts (name, balance) VALUES (${name}, 1)`));
+      const found = await db.get<Account>(sql`SELECT name, balance FROM accounts WHERE name = ${name}`);
+      await db.transaction((tx) => tx.run(sql`DELETE FROM accounts WHERE name = ${name}`));
+      return found?.name === name;
+    }),
+    { numRuns: 60 },
+  );
+  const injected = "'; DROP TABLE accounts; --";
+  t.equal(await db.get(sql`SELECT 1 FROM accounts WHERE name = ${injected}`), undefined);
+  t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
+t.test('two processes at one file wait for each other and see each other at once', async (t) => {
+  const { db, file } = await open(t);
+  const beside = openSqlite(file);
+  t.teardown(() => beside.close());
+  await beside.transaction((tx) => add(tx, 'bob', 3));
+  t.same(await balances(db), { ada: 100, bob: 3 });
+  await Promise.all(
+    [...Array(20).keys()].map((at) => (at % 2 === 0 ? db : beside).transaction((tx) => add(tx, 'ada', 1))),
+  );
+  t.same(await balances(db), { ada: 120, bob: 3 });
+  t.same(await balances(beside), { ada: 120, bob: 3 });
+});
+
+t.test('waiting for another process holds up nobody here', async (t) => {
+  const { db, file } = await open(t);
+  const beside = openSqlite(file);
+  t.teardown(() => beside.close());
+  const goOn = Promise.withResolvers<undefined>();
+  const slow = beside.transaction(async (tx) => {
+    await add(tx, 'bob', 1);
+    await goOn.promise;
+  });
+  await sleep(1);
+  const waiting = db.transaction((tx) => add(tx, 'bob', 1));
+  let ticks = 0;
+  for (; ticks < 20; ticks++) {
+    t.same(await balances(db), { ada: 100, bob: 0 }, 'reading goes on');
+    await sleep(1);
+  }
+  t.equal(ticks, 20);
+  goOn.resolve(undefined);
+  await Promise.all([slow, waiting]);
+  t.same(await balances(db), { ada: 100, bob: 2 });
+});
+
+t.test('a closed database says so', async (t) => {
+  const { db, file } = await open(t);
+  const other = openSqlite(file);
+  const last = other.transaction((tx) => add(tx, 'ada', 1));
+  await other.close();
+  await last;
+  t.same(await balances(db), { ada: 101, bob: 0 }, 'what was asked for before the close is done');
+  await t.rejects(
+    other.transaction((tx) => add(tx, 'ada', 1)),
+    /cannot write: the database is closed/,
+  );
+  await other.close();
+});
+
+t.test('a damaged file is reported once it is met, and nothing is acknowledged', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-door-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'test.db');
+  const first = openSqlite(file);
+  await first.transaction(async (tx) => {
+    await tx.script('CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT)');
+    for (let at = 0; at < 2000; at++) await tx.run(sql`INSERT INTO rows (text) VALUES (${'x'.repeat(200)})`);
+  });
+  await first.close();
+  const handle = openSync(file, 'r+');
+  const { size } = statSync(file);
+  for (let at = 4096; at < size; at += 4096) writeSync(handle, Buffer.alloc(2048, 0xff), 0, 2048, at);
+  closeSync(handle);
+
+  const told: Error[] = [];
+  const damaged = openSqlite(file, { fatal: (error) => told.push(error) });
+  t.teardown(() => damaged.close());
+  await t.rejects(
+    damaged.transaction(async (tx) => {
+      await tx.run(sql`UPDATE rows SET text = 'y'`);
+    }),
+    /malformed|corrupt/i,
+  );
+  t.equal(told.length, 1);
+});

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { sql, type Database } from '#records/database.ts';
+import { migrate } from '#records/migrate.ts';
+import { openSqlite } from '#records/sqlite.ts';
+import { migrations, openStore } from '#src/appliance.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+function place(t: { teardown(work: () => unknown): void }): string {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-migrate-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return join(directory, 'larder.db');
+}
+
+const tables = async (db: Database): Promise<string[]> =>
+  (await db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)).map(
+    ({ name }) => name,
+  );
+
+const first = {
+  name: '0001-first',
+  text: 'CREATE TABLE one (id INTEGER PRIMARY KEY); CREATE TABLE two (id INTEGER PRIMARY KEY);',
+};
+const second = { name: '0002-second', text: 'ALTER TABLE one ADD COLUMN name TEXT;' };
+
+t.test('each migration runs once, in order', async (t) => {
+  const file = place(t);
+  const db = openSqlite(file);
+  t.same(await migrate(db, [first]), ['0001-first']);
+  t.same(await migrate(db, [first]), []);
+  t.same(await migrate(db, [first, second]), ['0002-second']);
+  t.same(await migrate(db, [first, second]), []);
+  t.same(await tables(db), ['migrations', 'one', 'two']);
+  await db.close();
+  const again = openSqlite(file);
+  t.teardown(() => again.close());
+  t.same(await migrate(again, [first, second]), [], 'and it is remembered');
+});
+
+t.test('one that fails leaves nothing of itself', async (t) => {
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  const broken = { name: '0002-broken', text: 'CREATE TABLE three (id INTEGER); NONSENSE;' };
+  await t.rejects(
+    migrate(db, [first, broken, { name: '0003-third', text: 'CREATE TABLE four (id INTEGER);' }]),
+    /syntax error/,
+  );
+  t.same(await tables(db), ['migrations', 'one', 'two']);
+  t.same(await migrate(db, [first, { ...broken, text: 'CREATE TABLE three (id INTEGER);' }]), ['0002-broken']);
+});
+
+t.test('data of a newer release is refused and left as it is', async (t) => {
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  await migrate(db, [first, second]);
+  await t.rejects(
+    migrate(db, [first]),
+    /cannot open data written by a newer release of larder \(it holds 0002-second\)/,
+  );
+  t.same(await migrate(db, [first, second]), []);
+});
+
+t.test('two processes that open new data at one moment do not disturb each other', async (t) => {
+  const file = place(t);
+  const both = [openSqlite(file), openSqlite(file)];
+  t.teardown(() => Promise.all(both.map((db) => db.close())));
+  const ran = await Promise.all(both.map((db) => migrate(db, migrations())));
+  t.same(
+    ran.flat().sort(),
+    migrations()
+      .map(({ name }) => name)
+      .sort(),
+    'each migration was run by one of them',
+  );
+});
+
+t.test('the migrations are numbered without gaps, and each says what it is for', (t) => {
+  const all = migrations();
+  t.ok(all.length >= 6);
+  for (const [at, { name, text }] of all.entries()) {
+    t.match(name, new RegExp(`^${String(at + 1).padStart(4, '0')}-[a-z-]+$`));
+    t.match(text, /^-- [A-Z]/, name);
+  }
+  t.end();
+});
+
+t.test('a store opens its data again and again without a change', async (t) => {
+  const store = await startStore(t);
+  const schema = async (db: Database) => db.all(sql`SELECT type, name, sql FROM sqlite_master ORDER BY type, name`);
+  const look = openSqlite(join(store.directory, 'larder.db'));
+  t.teardown(() => look.close());
+  const before = await schema(look);
+  for (let turn = 0; turn < 2; turn++) await (await openStore({ directory: store.directory })).close();
+  t.same(await schema(look), before);
+});

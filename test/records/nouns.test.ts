@@ -1,0 +1,162 @@
+// What the records promise that no operation shows by itself.
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+
+const entry = (store: TestAppliance) => ({
+  at: store.clock.now.toISOString(),
+  actor: 'test',
+  action: 'try',
+  object: 'x',
+});
+
+t.test('content stays as long as any table names it', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  const tables = db.prepare<[], { name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table'`).all();
+  const naming = tables.filter(({ name }) =>
+    db
+      .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?)')
+      .all(name)
+      .some((column) => column.name === 'sha3_384'),
+  );
+  db.pragma('foreign_keys = OFF');
+  db.pragma('ignore_check_constraints = ON');
+  let held = 0;
+  for (const { name } of naming) {
+    if (name === 'signing_keys') continue; // there it is the id of a key
+    const digest = String(++held).padStart(96, 'a');
+    const columns = db
+      .prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)')
+      .all(name);
+    const values = columns.map((column) =>
+      column.name === 'sha3_384' ? digest : column.type === 'INTEGER' ? 1000 + held : `x${held}`,
+    );
+    db.prepare(
+      `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ).run(...values);
+    t.equal(await records.uploads.needsContent(digest), true, name);
+    t.equal(await records.uploads.needsContent(digest.replace('a', 'b')), false);
+  }
+  t.ok(held >= 2);
+});
+
+t.test('an icon keeps its content', async (t) => {
+  const store = await startStore(t);
+  const { id } = (await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).body;
+  const { records } = store.beside;
+  for (const ending of ['png', 'svg']) {
+    const digest = ending.padStart(96, '0');
+    t.equal(await records.uploads.needsContent(digest), false);
+    await records.change(entry(store), async (tx) => {
+      const subject = await tx.packages.byId(id);
+      if (subject !== undefined) await tx.packages.describe({ ...subject, icon: `${digest}.${ending}` });
+    });
+    t.equal(await records.uploads.needsContent(digest), true, ending);
+  }
+});
+
+t.test('an upload is claimed by one package, once', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const [one, two] = [
+    (await ada.post('/v1/bin', { name: 'one' })).body.id,
+    (await ada.post('/v1/bin', { name: 'two' })).body.id,
+  ];
+  const upload = await ada.upload('content');
+  const claim = (packageId: string) => ({
+    packageId,
+    pushedBy: store.ids.ada,
+    pushedAt: store.clock.now.toISOString(),
+  });
+  const results = await store.beside.records.change(entry(store), async (tx) => [
+    await tx.uploads.claim(upload, claim(one)),
+    await tx.uploads.claim(upload, claim(two)),
+    await tx.uploads.claim(upload, claim(one)),
+    await tx.uploads.claim('nothing', claim(one)),
+    await tx.uploads.forget(upload),
+  ]);
+  t.same(results, [true, false, false, false, false]);
+  t.match(await store.beside.records.uploads.find(upload), { packageId: one });
+});
+
+t.test('a package that goes takes everything of its own along, and nothing else', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { records } = store.beside;
+  const ids: string[] = [];
+  for (const name of ['gone', 'stays']) {
+    const { id } = (await ada.post('/v1/bin', { name })).body;
+    ids.push(id);
+    await ada.push('bin', name, `content of ${name}`);
+    await addRevision(store, id, 2);
+    await ada.post(`/v1/bin/${name}/releases`, [
+      { channel: 'edge', revision: 1 },
+      { channel: 'edge/fix', revision: 2 },
+    ]);
+    await records.change(entry(store), (tx) =>
+      tx.collaborators.add(id, store.ids.bob, store.ids.ada, store.clock.now.toISOString()),
+    );
+  }
+  const [gone = '', stays = ''] = ids;
+  await records.change(entry(store), (tx) => tx.packages.remove(gone));
+  const now = store.clock.now.toISOString();
+  const counted = async (id: string): Promise<number[]> => [
+    (await records.tracks.list(id)).length,
+    (await records.revisions.list(id, 10)).length,
+    (await records.releases.current(id, now)).length,
+    (await records.uploads.reviews(id, 10)).length,
+    Number(await records.collaborators.has(id, store.ids.bob)),
+  ];
+  t.same(await counted(gone), [0, 0, 0, 0, 0]);
+  t.same(await counted(stays), [1, 2, 2, 1, 1]);
+});
+
+t.test('the database refuses what must never be', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
+  await addRevision(store, id, 1);
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  db.pragma('foreign_keys = ON');
+  const revision = (number: number, digest: string, status = 'approved'): string =>
+    `INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details)
+     VALUES ('${id}', ${number}, '${digest}', 'x', 1, '1', '${status}', 'x', '${store.ids.ada}', '{}')`;
+  for (const [what, statement] of [
+    ['a revision number twice', revision(1, 'other')],
+    ['the same content twice in one package', revision(2, '1'.padStart(96, '0'))],
+    ['a revision number below one', revision(0, 'other')],
+    ['a revision status of its own', revision(2, 'other', 'perhaps')],
+    ['a package without a publisher', `UPDATE packages SET publisher_id = 'nobody'`],
+    ['a package status of its own', `UPDATE packages SET status = 'perhaps'`],
+    ['half private', `UPDATE packages SET private = 2`],
+    [
+      'a name twice',
+      `INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+      VALUES ('x', 'bin', 'hello', 'bin', '${store.ids.ada}', 0, 'registered', '{}', 'x')`,
+    ],
+    [
+      'a release of no revision',
+      `INSERT INTO releases (package_id, channel, slot, revision, resources, released_at)
+      VALUES ('${id}', 'latest/edge', '*', 7, '[]', 'x')`,
+    ],
+    [
+      'a claimed upload without a status',
+      `INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, package_id)
+      VALUES ('x', 'x', 'x', 1, 'x', 'x', '${id}')`,
+    ],
+    ['an account that is gone while it publishes', `DELETE FROM accounts WHERE id = '${store.ids.ada}'`],
+    ['a user name twice', `UPDATE accounts SET username = 'ada'`],
+    ['an e-mail address twice', `UPDATE accounts SET email = 'ada@example.com'`],
+    ['a validation of its own', `UPDATE accounts SET validation = 'perhaps'`],
+  ] as const) {
+    t.throws(() => db.exec(statement), /constraint/, what);
+  }
+});

@@ -3,9 +3,9 @@
 const arrow = [
   ['domain'],
   ['records'],
-  ['macaroons', 'assertions', 'blobs', 'review', 'registry'],
+  ['macaroons', 'assertions', 'blobs', 'review', 'registry', 'tls'],
   ['api'],
-  ['operations', 'identity', 'jobs'],
+  ['operations', 'identity', 'jobs', 'integrity', 'backup'],
   ['client'],
   ['console', 'appliance'],
   ['cli'],

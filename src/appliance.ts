@@ -1,5 +1,7 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
+import { renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
@@ -9,34 +11,42 @@ import type { Logger } from 'pino';
 import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
 import { readTrusted } from '#assertions/trusted.ts';
+import { createDocuments } from '#api/documents/pages.ts';
+import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
-import { diskBlobs } from '#blobs/disk.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
-import { seconds } from '#domain/clock.ts';
+import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
-import { createIdentity } from '#identity/identity.ts';
-import { identityOperations } from '#identity/operations.ts';
+import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
-import { runJobs } from '#jobs/runner.ts';
+import { runJobs, type JobState, type Runner } from '#jobs/runner.ts';
+import { renewCertificate } from '#jobs/renew-certificate.ts';
+import { createIdentity } from '#identity/identity.ts';
+import { identityOperations } from '#identity/operations.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
+import { sealAudit } from '#jobs/seal-audit.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
 import { createDischarger } from '#macaroons/discharger.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import { readConfig, type Config } from './config.ts';
+import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
+import { tlsOptions } from '#tls/options.ts';
+import { prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
@@ -83,7 +93,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const rootKeys = createRootKeys({ records: known, siteKey, newId, clock, life });
     const dischargerKeys = createDischargerKeys({ records: known, siteKey, clock });
     const location = (): string => store.config.http.base_url;
-    const authority = createAuthority({ records: known, rootKeys, dischargerKeys, latestTime: latest, now, newId, location });
+    const authority = createAuthority({
+      records: known,
+      rootKeys,
+      dischargerKeys,
+      latestTime: latest,
+      now,
+      newId,
+      location,
+    });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, siteKey, now, newId, close };
     return store;
@@ -102,6 +120,7 @@ export async function openRecords(
   const db = openSqlite(file, { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
   try {
     await migrate(db, migrations());
+    db.keepRowDigests();
     return { records: records(db), close: () => db.close() };
   } catch (error) {
     await db.close();
@@ -123,6 +142,10 @@ export interface Appliance {
   log: Logger;
   /** Reads the configuration again; throws, and keeps the old one, when the new one is not accepted. */
   reload(): void;
+  /** How far the blobs have been read again. */
+  scrubbed(): ScrubState;
+  /** How the work that comes round again has gone. */
+  jobs(): JobState[];
   /** Resolves when no upload waits for its review any more. */
   reviewed(): Promise<void>;
   /** Finishes the requests under way, then the jobs, then the records. */
@@ -150,6 +173,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     options.fatal?.(error);
   };
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  // A thread of its own: uploads never wait for the scrub.
+  const scrubDigests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
   try {
@@ -169,7 +194,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     });
     let masterKey = readMasterKey(places(config));
     let roots = readTrusted(config.assertions.trusted);
-    const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
+    const signer = softwareSigner(
+      (keyId) => known.signingKeys.find(keyId),
+      () => masterKey,
+    );
 
     const deviceRequestIds = requestIds(store.siteKey);
     const clock = await timeKeeper(known, store.latestTime, now);
@@ -187,6 +215,27 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       },
     });
 
+    const keeping = keepingOf(directory, store.siteKey, now);
+    let tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
+
+    let jobs: Runner | undefined;
+    let scrub: Scrub | undefined;
+    const sealed = (): boolean => masterKey === undefined;
+    const metrics = createMetrics(async (): Promise<StoreState> => {
+      const { unclaimed, waiting, approved, rejected, ...counted } = await known.counts.all();
+      return {
+        ...counted,
+        ...occupied(directory),
+        uploads: { unclaimed, waiting, approved, rejected },
+        scrubbedBytes: scrub?.state().bytes ?? 0,
+        sealed: sealed(),
+        certificateEnds: tls?.ends,
+        jobs: jobs?.state() ?? [],
+      };
+    }, version);
+
+    const everyOperation = [...operations, ...identityOperations];
+    const documents = createDocuments(everyOperation, version);
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
     const identity = createIdentity({ records: known, siteKey, now });
@@ -217,24 +266,61 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
           ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
         ],
       }),
+      authorityCertificate: () => tls?.authority,
+      metrics,
+      documents,
       version,
     });
     let current = build();
 
-    const server = createServer({ operations: [...operations, ...identityOperations], services, checkAnswers: options.checkAnswers ?? false });
+    const server = createServer({
+      operations: everyOperation,
+      services,
+      checkAnswers: options.checkAnswers ?? false,
+      tls: secureContext(tls),
+    });
+    const renew = async (): Promise<boolean> => {
+      if (!(server instanceof TlsServer) || tls === undefined) return false;
+      const before = tls.certificate;
+      tls = await keepTls(tlsSettings(config), keeping);
+      if (tls.certificate === before) return false;
+      server.setSecureContext(secureContext(tls) ?? {});
+      log.info({ hosts: tls.hosts, ends: tls.ends }, 'the server has a new certificate');
+      return true;
+    };
     const url = await listen(server, options.listen ?? config.http.listen);
-    const jobs = runJobs(
+    const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
         signing.job,
+        renewCertificate(renew),
+        sealAudit(known, store.siteKey, store.latestTime),
         clock.job,
       ],
       log,
       seconds(5),
-    );
+    ));
+    const scrubbing = (scrub = startScrub({
+      records: known,
+      blobs,
+      digests: scrubDigests,
+      now,
+      log,
+      rate: () => config.integrity.scrub_rate,
+      rest: hours(1),
+    }));
+    const servingSince = new Date().toISOString();
+    const tellState = (): void => {
+      const about = { pid: process.pid, url, version, since: servingSince, level: log.level, sealed: sealed() };
+      const certificate = tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint };
+      const { problems } = current.health();
+      writeState(directory, { ...about, certificate, problems, jobs: runner.state(), scrub: scrubbing.state() });
+    };
+    tellState();
+    const telling = setInterval(tellState, seconds(10)).unref();
     queue.soon();
     const ballast = setTimeout(() => {
       blobs.keepBallast().catch((error: unknown) => {
@@ -251,16 +337,22 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         const fresh = readConfig(join(directory, 'larder.toml'));
         const key = readMasterKey(places(fresh));
         const trusted = readTrusted(fresh.assertions.trusted);
+        if (speaksTls(fresh)) readCertificates(directory, tlsSettings(fresh));
         config = fresh;
         masterKey = key;
         roots = trusted;
         opened.config = config;
         log.level = config.log.level;
         current = build();
+        renew().catch((error: unknown) => {
+          log.error({ err: error }, 'cannot take the new certificate; the old one stays');
+        });
         log.info('configuration reloaded');
         const waiting = forRestart(startedWith, config, options.listen !== undefined);
         if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
       },
+      scrubbed: () => scrubbing.state(),
+      jobs: () => runner.state(),
       async reviewed() {
         await queue.idle();
         await signing.idle();
@@ -268,14 +360,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       async stop() {
         log.info('stopping');
         clearTimeout(ballast);
+        clearInterval(telling);
+        rmSync(join(directory, stateFile), { force: true });
         identity.interactions.close();
         await close(server);
-        await jobs.stop();
+        await scrubbing.stop();
+        await runner.stop();
         const stopping = queue.stop();
         await reviewer.close();
         await stopping;
         await signing.idle();
         await digests.close();
+        await scrubDigests.close();
         await clock.keep();
         await opened.close();
         lock.close();
@@ -286,10 +382,49 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   } catch (error) {
     await reviewer.close();
     await digests.close();
+    await scrubDigests.close();
     await store?.close();
     lock.close();
     throw error;
   }
+}
+
+/** Where the serving process says how it goes, for commands on the host; good only while the directory is held. */
+export const stateFile = 'serving.json';
+
+export interface ServingState {
+  pid: number;
+  url: string;
+  version: string;
+  since: string;
+  level: string;
+  sealed: boolean;
+  certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
+  problems: string[];
+  jobs: JobState[];
+  scrub: ScrubState;
+}
+
+function writeState(directory: string, state: ServingState): void {
+  const file = join(directory, stateFile);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // On a full disk the store serves on; what it says of itself is then old.
+  }
+}
+
+/** What the data directory takes of its disk. */
+export function occupied(directory: string) {
+  const size = (name: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return {
+    databaseBytes: size('larder.db'),
+    walBytes: size('larder.db-wal'),
+    diskFreeBytes: bavail * bsize,
+    diskSizeBytes: blocks * bsize,
+  };
 }
 
 /** The migrations that travel with the program, in order. */
@@ -303,9 +438,59 @@ export const migrations = (): { name: string; text: string }[] =>
 function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
   return [
     ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];
 }
+
+/** The blobs of a data directory as commands on the host have them, beside a serving process or without one. */
+export async function withBlobs<Result>(
+  { directory, config }: Pick<Store, 'directory' | 'config'>,
+  work: (kept: Kept) => Promise<Result>,
+): Promise<Result> {
+  const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  const fatal = (error: Error): never => {
+    throw error;
+  };
+  try {
+    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
+    return await work({ blobs, digests, database: join(directory, 'larder.db'), nativeBinding: nativeBinding() });
+  } finally {
+    await digests.close();
+  }
+}
+
+export interface Kept {
+  blobs: DiskBlobs;
+  digests: DigestPool;
+  /** The database file, and what it takes to look into it. */
+  database: string;
+  nativeBinding: object | undefined;
+}
+
+/** TLS is on exactly when the address that clients use says so. */
+export const speaksTls = ({ http }: Config): boolean => http.base_url.startsWith('https:');
+
+/** For which names the server proves itself, and with whose certificate. */
+export const tlsSettings = ({ http, tls }: Config) => ({
+  hosts: [new URL(http.base_url).hostname.replace(/^\[|\]$/g, ''), ...tls.names],
+  certificateFile: tls.certificate_file,
+  keyFile: tls.key_file,
+});
+
+/** How the certificates of a data directory are kept. */
+export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({
+  directory,
+  now,
+  seal: (secret, purpose) => seal(siteKey, secret, purpose),
+  unseal: (text, purpose) => unseal(siteKey, text, purpose),
+  write: (file, content, mode) => {
+    prepareFile(file, content, mode).place();
+  },
+});
+
+const secureContext = (tls: { certificate: string; key: string } | undefined) =>
+  tls && { ...tlsOptions, cert: tls.certificate, key: tls.key };
 
 /** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
 export function lockDirectory(directory: string): { close(): unknown } {
@@ -337,7 +522,7 @@ async function listen(server: Server, where: string): Promise<string> {
     throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
   }
   const address = server.address() as AddressInfo;
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
 async function close(server: Server): Promise<void> {

@@ -1,7 +1,7 @@
 // The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
 // Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
-import type { Config as ConfigFile, UploadsConfig } from '#api/wire.ts';
+import type { Config as ConfigFile, IntegrityConfig, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
 import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
 import { prepareFile, type PreparedFile } from './configuration/durable-file.ts';
@@ -11,6 +11,7 @@ import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
 
 export { ConfigError, type ConfigProblem };
+export { createFile, prepareFile } from './configuration/durable-file.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
@@ -25,8 +26,10 @@ export interface Config {
   readonly auth: Readonly<SectionOf<'auth'>>;
   readonly identity: Settled<SectionOf<'identity'>>;
   readonly http: Settled<SectionOf<'http'>>;
+  readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
+  readonly integrity: Readonly<Record<keyof IntegrityConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;
   readonly collaborators: Settled<SectionOf<'collaborators'>>;
   readonly log: Settled<SectionOf<'log'>>;

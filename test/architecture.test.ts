@@ -7,9 +7,9 @@ import t from 'tap';
 const arrow = [
   'domain',
   'records',
-  'macaroons assertions blobs review registry',
+  'macaroons assertions blobs review registry tls',
   'api',
-  'operations identity jobs',
+  'operations identity jobs integrity backup',
   'client',
   'console appliance.ts',
   'cli',

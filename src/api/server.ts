@@ -1,5 +1,6 @@
 // The HTTP server: the only file that knows Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
 import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -25,10 +26,12 @@ export interface ServerOptions {
   services: () => Services;
   /** Whether every answer is held against its shape; on in development and tests. */
   checkAnswers: boolean;
+  /** Certificate, key and suites where the store speaks TLS; they may be changed later by `setSecureContext`. */
+  tls?: HttpsOptions | undefined;
 }
 
 /** Builds the server; the caller listens. */
-export function createServer({ operations, services, checkAnswers }: ServerOptions): Server {
+export function createServer({ operations, services, checkAnswers, tls }: ServerOptions): Server {
   const places = findPlaces(operations);
 
   const app = new Koa();
@@ -56,17 +59,15 @@ export function createServer({ operations, services, checkAnswers }: ServerOptio
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 
+  const limits = {
+    maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
+    requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
+    headersTimeout: 60_000,
+    keepAliveTimeout: 75_000,
+    requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
+  };
   const serve = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
-  const server = createHttpServer(
-    {
-      maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
-      requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
-      headersTimeout: 60_000,
-      keepAliveTimeout: 75_000,
-      requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
-    },
-    serve,
-  );
+  const server = tls === undefined ? createHttpServer(limits, serve) : createHttpsServer({ ...limits, ...tls }, serve);
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
   server.on('connect', (_request, socket) => {
     sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
@@ -147,6 +148,12 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
     ...(failure instanceof Refusal ? { refusal: failure.code, reason: failure.message } : undefined),
     ...(aborted ? { aborted: true } : undefined),
   };
+  services.metrics.answered({
+    operation,
+    status: sent.status,
+    refusal: failure instanceof Refusal ? failure.code : undefined,
+    seconds: (performance.now() - started) / 1000,
+  });
   if (failure === undefined || failure instanceof Refusal) services.log.info(line, 'answered');
   else services.log.error({ ...line, err: failure }, 'failed');
 }
@@ -234,6 +241,8 @@ function sayNo(socket: Duplex, [status, code, message]: [string, string, string]
 function isThere({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean {
   if (withPrefix && prefixed === false) return false;
   if (enabledBy === undefined) return true;
+  if (enabledBy === 'http.metrics') return config.http.metrics;
+  if (enabledBy === 'http.documents') return config.http.documents;
   if (enabledBy === 'internal.package_permissions') return config.internal.package_permissions;
   const { store_admin_id: id, store_admin_macaroon_sha3_384: digests } = config.auth;
   return config.store.offline_mode && id !== undefined && digests !== undefined;

@@ -13,6 +13,8 @@ import type { Authority } from '#macaroons/authority.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
 import type { Config } from '#src/config.ts';
+import type { Documents } from './documents/pages.ts';
+import type { Metrics } from './metrics.ts';
 import type { Identity } from './identity.ts';
 
 export interface Services {
@@ -36,6 +38,10 @@ export interface Services {
   reviewSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
   health: () => { working: boolean; problems: string[] };
+  /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
+  authorityCertificate: () => string | undefined;
+  metrics: Metrics;
+  documents: Documents;
   /** The release of larder that runs. */
   version: string;
 }

@@ -38,13 +38,19 @@ export interface Blobs {
   put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
 
   stat(sha3_384: string): Promise<StoredBlob | undefined>;
-  /** The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. */
+  /**
+   * The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. The whole content
+   * is held against its digest on the way: of a damaged one the last bytes never come, and the stream fails.
+   */
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
   /** Where a worker finds the content as a file. */
   path(sha3_384: string): string;
   list(): AsyncIterable<StoredBlob>;
   /** False when it was not there, or was taken in again at or after the time given. */
   remove(sha3_384: string, options?: { storedBefore?: Date | undefined }): Promise<boolean>;
+
+  /** Takes damaged content out of service; its bytes stay for whoever wants to look at them. False when it was not there. */
+  quarantine(sha3_384: string): Promise<boolean>;
 
   /** Removes what an earlier process left half received, unless `isLive` claims it; how many it removed. */
   sweepTemporary(isLive: (id: string) => boolean | Promise<boolean>): Promise<number>;

@@ -2,6 +2,7 @@
 //
 //   tmp/<id>            what is being received
 //   sha3/ab/ab12…       complete content under its sha3-384
+//   quarantine/ab12…    content that was found damaged
 //   ballast             64 MiB that can be given up on a full disk
 //
 // The order of steps is what makes an acknowledged blob survive a power cut: the bytes are made durable under their
@@ -11,6 +12,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, mkdir, open as openFile, opendir, lstat, readdir, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
@@ -52,6 +54,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const root = join(directory, 'blobs');
   const temporary = join(root, 'tmp');
   const content = join(root, 'sha3');
+  const quarantined = join(root, 'quarantine');
   const room = space(options.reserve, freeOnDisk);
   /** The uploads under way. */
   const receiving = new Set<string>();
@@ -61,7 +64,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const turns = new Map<string, Promise<unknown>>();
   let broken = false;
 
-  for (const folder of [root, temporary, content]) {
+  for (const folder of [root, temporary, content, quarantined]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
   }
@@ -247,7 +250,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
         if (range !== undefined && !(0 <= range.start && range.start <= range.end && range.end < size)) {
           throw new RangeError(`cannot read bytes ${range.start} to ${range.end} of ${size}`);
         }
-        return { size, stream: handle.createReadStream({ highWaterMark: 256 * 1024, ...range }) };
+        const stream = handle.createReadStream({ highWaterMark: 256 * 1024, ...range });
+        return { size, stream: range === undefined ? provenStream(stream, sha3_384) : stream };
       } catch (error) {
         await handle.close();
         throw error;
@@ -272,6 +276,15 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
         if (stored === undefined || (storedBefore !== undefined && stored.storedAt >= storedBefore)) return false;
         await unlink(place);
         await syncFolder(await shard(sha3_384));
+        return true;
+      }),
+
+    quarantine: async (sha3_384) =>
+      inTurn(mustBeDigest(sha3_384), async () => {
+        const place = path(sha3_384);
+        if ((await storedBlob(place, sha3_384)) === undefined) return false;
+        await rename(place, join(quarantined, sha3_384));
+        await Promise.all([syncFolder(await shard(sha3_384)), syncFolder(quarantined)]);
         return true;
       }),
 
@@ -362,6 +375,22 @@ async function writeWhole(file: FileHandle, chunks: Uint8Array[], length: number
 async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);
+}
+
+/** The same bytes, the last of them only when all of them together have the digest. */
+function provenStream(source: Readable, sha3_384: string): Readable {
+  async function* proven(): AsyncGenerator<Buffer> {
+    const digest = createHash('sha3-384');
+    let held: Buffer | undefined;
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      digest.update(chunk);
+      if (held !== undefined) yield held;
+      held = chunk;
+    }
+    if (digest.digest('hex') !== sha3_384) throw new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
+    if (held !== undefined) yield held;
+  }
+  return Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });
 }
 
 async function storedBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {

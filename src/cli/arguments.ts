@@ -38,6 +38,7 @@ export function readArguments(command: Command, args: readonly string[], world: 
     positionals,
     data: resolve((given.get('data') as string | undefined) ?? (world.env['LARDER_DATA'] || '/var/lib/larder')),
     json: given.get('json') === true,
+    quiet: given.get('quiet') === true,
     world,
   };
 }

@@ -58,6 +58,7 @@ export const commonOptions = {
     summary: 'The data directory of the store; otherwise $LARDER_DATA, otherwise /var/lib/larder.',
   },
   json: { type: 'boolean', summary: 'Answer with one JSON document.' },
+  quiet: { type: 'boolean', summary: 'Say nothing when all goes well.' },
   help: { type: 'boolean', summary: 'Show the help of the command.' },
 } as const satisfies Options;
 
@@ -96,6 +97,7 @@ export interface Call<O extends Options = Options, P extends readonly Positional
   /** The data directory, an absolute path. */
   readonly data: string;
   readonly json: boolean;
+  readonly quiet: boolean;
   readonly world: World;
 }
 
@@ -103,6 +105,8 @@ export interface Call<O extends Options = Options, P extends readonly Positional
 export interface Answer {
   readonly text: string;
   readonly json: unknown;
+  /** 0 unless said otherwise: a command that was done may have found something wrong. */
+  readonly exitCode?: number;
 }
 
 interface Definition<O extends Options, P extends readonly Positional[]> {

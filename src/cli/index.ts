@@ -69,6 +69,20 @@ export const groups: readonly Group[] = [
     ],
   },
   {
+    title: 'Looking after the store',
+    commands: [
+      { name: 'status', load: async () => (await import('./status.ts')).status },
+      { name: 'doctor', load: async () => (await import('./doctor.ts')).doctor },
+      { name: 'log-level', load: async () => (await import('./log-level.ts')).logLevel },
+      { name: 'backup', load: async () => (await import('./backup.ts')).backup },
+      { name: 'restore', load: async () => (await import('./restore.ts')).restore },
+      { name: 'verify', load: async () => (await import('./verify.ts')).verify },
+      { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
+      { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },
+      { name: 'audit verify', load: async () => (await import('./audit-verify.ts')).auditVerify },
+    ],
+  },
+  {
     title: 'About larder',
     commands: [
       { name: 'help', load: async () => (await import('./help.ts')).help(groups) },
@@ -89,10 +103,11 @@ export async function run(argv: readonly string[], world: World, from: readonly 
     );
     command = await entries.find((entry) => entry.name === name)?.load();
     if (!command) throw new Error(`cannot find the command '${name}'`);
-    const answer = await command.run(readArguments(command, args, world));
+    const call = readArguments(command, args, world);
+    const answer = await command.run(call);
     if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
-    else if (answer.text !== '') world.stdout.write(`${answer.text}\n`);
-    return 0;
+    else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
+    return answer.exitCode ?? 0;
   } catch (error) {
     return report(error, command, json, world);
   }

@@ -1,11 +1,12 @@
 // larder init
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
 import { timestamp } from '#domain/clock.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { DataDirectoryInUse, lockDirectory, openRecords } from '#src/appliance.ts';
-import { ConfigError, initialConfig } from '#src/config.ts';
+import { keepTls, type ServerTls } from '#tls/keeper.ts';
+import { DataDirectoryInUse, keepingOf, lockDirectory, openRecords, speaksTls, tlsSettings } from '#src/appliance.ts';
+import { ConfigError, initialConfig, parseConfig } from '#src/config.ts';
 import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
 import { newWrappingKey } from '#src/secrets.ts';
 import { command, dataInUse, Failure, UsageError } from './command.ts';
@@ -22,6 +23,7 @@ const halfMade = [
   'larder.db-wal',
   'larder.db-shm',
   'admin.macaroon',
+  'tls',
   unfinished,
 ];
 
@@ -41,7 +43,8 @@ export const init = command({
     listen: {
       type: 'string',
       value: 'HOST:PORT',
-      summary: 'Where the server listens; otherwise on 127.0.0.1, with the port of the base URL or 8080.',
+      summary:
+        'Where the server listens; otherwise on 127.0.0.1, or on every address for https, with the port of the base URL.',
     },
     'admin-email': {
       type: 'string',
@@ -57,7 +60,10 @@ export const init = command({
   async run({ options, data, world }) {
     const credential = newAdministratorCredential();
     const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
-    const listen = options.listen ?? `127.0.0.1:${URL.parse(baseUrl)?.port || '8080'}`;
+    // Plain http is for this machine alone, unless somebody says otherwise.
+    const address = URL.parse(baseUrl)?.protocol === 'https:' ? '0.0.0.0' : '127.0.0.1';
+    const port = URL.parse(baseUrl)?.port || (address === '0.0.0.0' ? '443' : '8080');
+    const listen = options.listen ?? `${address}:${port}`;
     const configuration = configurationText(baseUrl, listen, administratorDigest(credential));
     const email = emailAddress(options['admin-email'] ?? 'admin@larder.invalid');
     if (email === undefined)
@@ -66,14 +72,23 @@ export const init = command({
     const actor = actorOf(world);
     makeRoom(data);
     const lock = lockOf(data);
+    let tls: ServerTls | undefined;
     try {
       // Looked at again: another init may have been quicker.
       refuseContents(data);
-      for (const name of halfMade) rmSync(join(data, name), { force: true });
+      for (const name of halfMade) rmSync(join(data, name), { recursive: true, force: true });
       createFile(join(data, unfinished), configuration, 0o600);
       for (const key of ['site.key', 'master.key']) createFile(join(data, key), newWrappingKey(), 0o400);
       await makeRecords(data, email, actor);
       createFile(join(data, 'admin.macaroon'), `${credential}\n`, 0o600);
+      const config = parseConfig('larder.toml', configuration);
+      if (speaksTls(config)) {
+        const siteKey = Buffer.from(readFileSync(join(data, 'site.key'), 'utf8').trim(), 'base64');
+        tls = await keepTls(
+          tlsSettings(config),
+          keepingOf(data, siteKey, () => new Date()),
+        );
+      }
       renameFile(join(data, unfinished), join(data, 'larder.toml'));
     } finally {
       lock.close();
@@ -83,6 +98,7 @@ export const init = command({
       text:
         `The store in ${data} is made; 'larder serve --data ${data}' serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
+        trust(tls, baseUrl) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
       json: {
         data,
@@ -91,10 +107,22 @@ export const init = command({
         listen,
         'admin-account-id': administrator,
         'admin-macaroon-file': credentialFile,
+        ...(tls && { 'ca-file': join(data, 'tls', 'ca.pem'), fingerprint: tls.fingerprint, hosts: tls.hosts }),
       },
     };
   },
 });
+
+/** What publishers and devices need to know of the store's certificate. */
+function trust(tls: ServerTls | undefined, baseUrl: string): string {
+  if (tls === undefined) return '';
+  return (
+    `Its server certificate is good for ${tls.hosts.join(', ')} until ${tls.ends.toISOString().slice(0, 10)} and is renewed by itself.\n` +
+    `Publishers and devices trust ${baseUrl}/ca.pem, the authority of this store. Its SHA-256 fingerprint, to be compared:\n` +
+    `  ${tls.fingerprint}\n` +
+    `Publishers: REQUESTS_CA_BUNDLE=ca.pem; devices: snap set system store-certs.larder="$(cat ca.pem)".\n`
+  );
+}
 
 function configurationText(baseUrl: string, listen: string, storeAdminDigest: string): string {
   try {

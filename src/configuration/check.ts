@@ -144,6 +144,7 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'http.base_url': isBaseUrl,
   'http.listen': isListenAddress,
   'http.trusted_proxies': isNetwork,
+  'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
   'names.reserved': (name) => nameProblem(name) === undefined,
 };
 
@@ -160,6 +161,12 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
       if (said || typeof candidate !== 'string' || holds(candidate)) continue;
       broken.push({ path: place, message: wrongValue(place, candidate) });
     }
+  }
+  const [certificate, key] = [at(values, ['tls', 'certificate_file']), at(values, ['tls', 'key_file'])];
+  // A misspelt one is said already.
+  if ((certificate === undefined) !== (key === undefined) && !alreadyWrong.some(([section]) => section === 'tls')) {
+    const path = ['tls', certificate === undefined ? 'key_file' : 'certificate_file'];
+    broken.push({ path, message: 'tls.certificate_file and tls.key_file belong together: set both or neither' });
   }
   return broken;
 }

@@ -1,7 +1,7 @@
 // A refusal says no to the caller: what is wrong and what to do. Everything else that is thrown is our fault.
 
 /** Every code the publisher interface may send, with its status. */
-const statuses = {
+export const statuses = {
   'api-error': 400,
   'invalid-tracks': 400,
   'invalid-token': 400,

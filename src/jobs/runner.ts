@@ -9,7 +9,20 @@ export interface Job {
   run(): Promise<Record<string, unknown>>;
 }
 
+/** How a job has gone since the start. */
+export interface JobState {
+  name: string;
+  every: number;
+  running: boolean;
+  runs: number;
+  failures: number;
+  lastSuccess: Date | undefined;
+  /** Of the last run, when it failed. */
+  problem: string | undefined;
+}
+
 export interface Runner {
+  state(): JobState[];
   /** Lets the runs under way finish, and begins no other. */
   stop(): Promise<void>;
 }
@@ -18,6 +31,12 @@ export interface Runner {
 export function runJobs(jobs: Job[], log: Logger, firstAfter: number): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
+  const states = new Map<string, JobState>(
+    jobs.map(({ name, every }) => [
+      name,
+      { name, every, running: false, runs: 0, failures: 0, lastSuccess: undefined, problem: undefined },
+    ]),
+  );
   let stopped = false;
 
   const schedule = (job: Job, delay: number): void => {
@@ -34,16 +53,26 @@ export function runJobs(jobs: Job[], log: Logger, firstAfter: number): Runner {
   };
 
   async function once(job: Job): Promise<void> {
+    const state = states.get(job.name)!;
+    state.running = true;
+    state.runs++;
     try {
       const done = await job.run();
+      state.lastSuccess = new Date();
+      state.problem = undefined;
       if (Object.values(done).some((count) => count !== 0)) log.info({ job: job.name, ...done }, 'job done');
     } catch (error) {
+      state.failures++;
+      state.problem = error instanceof Error ? error.message : String(error);
       log.error({ job: job.name, err: error }, 'job failed');
+    } finally {
+      state.running = false;
     }
   }
 
   for (const job of jobs) schedule(job, firstAfter);
   return {
+    state: () => [...states.values()].map((state) => ({ ...state })),
     async stop() {
       stopped = true;
       for (const timer of timers.values()) clearTimeout(timer);

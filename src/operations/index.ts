@@ -2,7 +2,10 @@
 import type { Operation } from '#api/operation.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
+import { caCertificate } from './appliance/ca-certificate.ts';
+import { documentsHome, documentsPage, openapiDocument } from './appliance/documents.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
+import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
@@ -143,6 +146,11 @@ const besideIt = [
   addCommitWorkflow,
   updateCommitWorkflow,
   packageIcon,
+  caCertificate,
+  metrics,
+  openapiDocument,
+  documentsHome,
+  documentsPage,
   healthz,
   readyz,
   statusCheck,

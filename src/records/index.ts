@@ -3,12 +3,14 @@ import { accountChanges, accounts } from './accounts.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { assertionChanges, assertions } from './assertions.ts';
-import { appendAudit, audit, type AuditEntry } from './audit.ts';
+import { appendAudit, audit, auditChanges, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
 import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
+import { counts } from './counts.ts';
+import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
@@ -43,6 +45,8 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   charmLibraries: charmLibraries(db),
   collaborators: collaborators(db),
   commitWorkflows: commitWorkflows(db),
+  counts: counts(db),
+  damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
   guardrails: guardrails(db),
   invites: invites(db),
@@ -70,12 +74,13 @@ const changing = (db: Queries) => ({
   agents: agentChanges(db),
   appliance: applianceChanges(db),
   assertions: assertionChanges(db),
-  audit: audit(db),
+  audit: auditChanges(db),
   brands: brandChanges(db),
   buildSets: buildSetChanges(db),
   charmLibraries: charmLibraryChanges(db),
   collaborators: collaboratorChanges(db),
   commitWorkflows: commitWorkflowChanges(db),
+  damagedBlobs: damagedBlobChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
   guardrails: guardrailChanges(db),
   invites: inviteChanges(db),
@@ -101,6 +106,7 @@ const changing = (db: Queries) => ({
 /** What every request of a gateway asks is remembered until something changes. */
 const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
   ...nouns,
+  counts: { all: whileUnchanged(db.version, nouns.counts.all) },
   macaroons: { ...nouns.macaroons, session: whileUnchanged(db.version, nouns.macaroons.session) },
   packages: { ...nouns.packages, snapsFor: eachWhileUnchanged(db.version, nouns.packages.snapFor) },
 });

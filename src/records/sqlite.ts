@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 
 import type { Database, Queries, Statement, Value } from './database.ts';
+import { keepRowDigests } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -58,6 +59,9 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
       const result = turn.then(() => inTurn(work));
       turn = result.catch(() => undefined);
       return result;
+    },
+    keepRowDigests() {
+      keepRowDigests(writer);
     },
     async close() {
       await turn;

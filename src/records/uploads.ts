@@ -145,6 +145,17 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<{ id: string; sha3_384: string }>(sql`
       SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} LIMIT ${limit}`),
 
+  /** The contents of all uploads after one, in order, each once. */
+  contents: async (after: string, limit: number) =>
+    (
+      await db.all<{ sha3_384: string }>(sql`
+        SELECT DISTINCT sha3_384 FROM uploads WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
+    ).map(({ sha3_384 }) => sha3_384),
+
+  /** The uploads of this content that nobody has claimed. */
+  unclaimedWith: (sha3_384: string) =>
+    db.all<{ id: string }>(sql`SELECT id FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL`),
+
   /** Whether any record still needs this content. */
   needsContent: async (sha3_384: string) =>
     undefined !==

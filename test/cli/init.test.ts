@@ -186,3 +186,13 @@ t.test('what root makes in a directory of another user belongs to that user', as
     t.strictSame([uid, gid], [1234, 1234], name);
   }
 });
+
+t.test('with an https address init makes the certificates, and says what publishers and devices need', async (t) => {
+  const data = join(folder(t), 'data');
+  const { code, out } = await larder(`init --data ${data} --base-url https://store.example.internal`);
+  t.equal(code, 0);
+  t.match(out, /good for store\.example\.internal until \d{4}-/);
+  t.match(out, /(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/, 'the fingerprint');
+  t.match(readFileSync(join(data, 'tls/ca.pem'), 'utf8'), /^-----BEGIN CERTIFICATE-----/);
+  t.match(readConfig(join(data, 'larder.toml')), { http: { listen: '0.0.0.0:443' } });
+});

@@ -190,6 +190,7 @@ Options of every command
   --data DIR  The data directory of the store; otherwise $LARDER_DATA, otherwise
               /var/lib/larder.
   --json      Answer with one JSON document.
+  --quiet     Say nothing when all goes well.
   --help      Show the help of the command.
 
 Example

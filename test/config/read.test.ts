@@ -24,9 +24,17 @@ const defaults = {
   store: { id: 'larder', offline_mode: false },
   auth: {},
   identity: { redirect_urls: [], root_key_days: 7 },
-  http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [] },
+  http: {
+    base_url: 'http://127.0.0.1:8080',
+    listen: '127.0.0.1:8080',
+    trusted_proxies: [],
+    metrics: true,
+    documents: true,
+  },
+  tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
   collaborators: { invite_days: 7 },
   log: { level: 'info' },
@@ -50,6 +58,11 @@ root_key_days = 1
 base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
+metrics = false
+[tls]
+names = ["store", "10.0.0.7", "fd00::7"]
+certificate_file = "/etc/larder/server.pem"
+key_file = "/etc/larder/server.key"
 [internal]
 package_permissions = true
 [uploads]
@@ -57,6 +70,8 @@ max_size = 1_048_576
 reserve = "2 GiB"
 unclaimed_per_address = "512MiB"
 unclaimed_hours = 0x30
+[integrity]
+scrub_rate = 0
 [names]
 reserved = [
   "core", # ours
@@ -79,9 +94,17 @@ const everythingRead = {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
+    metrics: false,
+    documents: true,
+  },
+  tls: {
+    names: ['store', '10.0.0.7', 'fd00::7'],
+    certificate_file: '/etc/larder/server.pem',
+    key_file: '/etc/larder/server.key',
   },
   internal: { package_permissions: true, build_records: false },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
+  integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },
   collaborators: { invite_days: 7 },
   log: { level: 'warn' },
@@ -111,6 +134,11 @@ t.test('nobody can change a configuration that was read', async (t) => {
   t.throws(() => (config['store'] = {}), TypeError);
   t.throws(() => (config['names']!['reserved'] as string[]).push('x'), TypeError);
   t.throws(() => (parseConfig('x', '').http.trusted_proxies as string[]).push('x'), TypeError);
+});
+
+t.test('the two files of a certificate belong together', async (t) => {
+  t.match(refusal('[tls]\nkey_file = "/k.pem"\n'), [/larder\.toml:2: tls\.certificate_file and tls\.key_file belong together/]);
+  t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
 });
 
 t.test('an unknown key is refused with its line and the key that was meant', async (t) => {

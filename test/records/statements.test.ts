@@ -22,7 +22,12 @@ const small = new Set([
 ]);
 
 /** What a person asks for on the host, and means all of. */
-const wholeLists = [/ FROM brands ORDER BY account_id$/, / FROM accounts ORDER BY created_at, id$/, / FROM agents ORDER BY username$/];
+const wholeLists = [
+  / FROM brands ORDER BY account_id$/,
+  / FROM accounts ORDER BY created_at, id$/,
+  / FROM agents ORDER BY username$/,
+  /\(SELECT COUNT\(\*\) FROM packages\) AS packages/,
+];
 
 interface Step {
   detail: string;

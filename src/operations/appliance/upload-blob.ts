@@ -45,6 +45,7 @@ export const uploadBlob = operation({
           // Several may have come at once, each with room enough for itself.
           if ((await tx.uploads.unclaimedBytes(address)) + taken.size > quota) throw overQuota(quota);
           await tx.uploads.add(upload);
+          await tx.damagedBlobs.mended(taken.sha3_384);
         });
         return { successful: true, upload_id: id };
       },

@@ -1,0 +1,124 @@
+// What Prometheus scrapes: how often, how long and how well operations are answered, and how full the store is.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One answered request. */
+export interface Answered {
+  /** The operation's name; `none` where there is none at the address. */
+  operation: string;
+  status: number;
+  refusal: string | undefined;
+  seconds: number;
+}
+
+/** How the store is, asked for at each scrape. */
+export interface StoreState {
+  packages: number;
+  revisions: number;
+  accounts: number;
+  uploads: { unclaimed: number; waiting: number; approved: number; rejected: number };
+  databaseBytes: number;
+  walBytes: number;
+  blobBytes: number;
+  damagedBlobs: number;
+  diskFreeBytes: number;
+  diskSizeBytes: number;
+  scrubbedBytes: number;
+  auditEntries: number;
+  sealed: boolean;
+  /** When the server's certificate ends. */
+  certificateEnds: Date | undefined;
+  jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
+}
+
+export interface Metrics {
+  answered(request: Answered): void;
+  /** The page in the text format of Prometheus. */
+  page(): Promise<{ type: string; text: string }>;
+}
+
+/** From a cached permission to an upload of many gibibytes. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 600];
+
+export function createMetrics(state: () => Promise<StoreState>, version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    ...{ name: 'larder_requests_total', help: 'Answered requests.', labelNames: ['operation', 'status'] as const },
+    registers,
+  });
+  const duration = new Histogram({
+    ...{ name: 'larder_request_duration_seconds', help: 'From the first header to the answer.', buckets },
+    ...{ labelNames: ['operation'] as const, registers },
+  });
+  const refusals = new Counter({
+    ...{ name: 'larder_refusals_total', help: 'Refused requests by their code.', labelNames: ['code'] as const },
+    registers,
+  });
+  new Gauge({ name: 'larder_info', help: 'The release that runs.', labelNames: ['version'], registers }).set(
+    { version },
+    1,
+  );
+
+  const gauge = (name: string, help: string) => new Gauge({ name: `larder_${name}`, help, registers });
+  const single: [Gauge, (now: StoreState) => number][] = [
+    [gauge('packages', 'Registered names.'), (now) => now.packages],
+    [gauge('revisions', 'Approved revisions.'), (now) => now.revisions],
+    [gauge('accounts', 'Accounts.'), (now) => now.accounts],
+    [gauge('review_queue', 'Uploads that wait for their review.'), (now) => now.uploads.waiting],
+    [gauge('database_bytes', 'Size of the database file.'), (now) => now.databaseBytes],
+    [gauge('database_wal_bytes', 'Size of its write-ahead log.'), (now) => now.walBytes],
+    [gauge('blob_bytes', 'Bytes of content that the records know.'), (now) => now.blobBytes],
+    [gauge('damaged_blobs', 'Blobs that are out of service because they are damaged.'), (now) => now.damagedBlobs],
+    [
+      gauge('disk_free_bytes', 'Bytes that may still be written on the disk of the data directory.'),
+      (now) => now.diskFreeBytes,
+    ],
+    [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
+    [gauge('scrubbed_bytes', 'Bytes of blobs read again since the start.'), (now) => now.scrubbedBytes],
+    [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
+    [gauge('sealed', '1 while the store has no signing master key and signs nothing.'), (now) => Number(now.sealed)],
+    [
+      gauge('certificate_end_seconds', "When the server's certificate ends, in seconds since 1970; 0 without TLS."),
+      (now) => (now.certificateEnds?.getTime() ?? 0) / 1000,
+    ],
+  ];
+  const uploads = new Gauge({
+    name: 'larder_uploads',
+    help: 'Uploads by their state.',
+    labelNames: ['state'],
+    registers,
+  });
+  const jobLabels = { labelNames: ['job'] as const, registers };
+  const runs = new Gauge({ name: 'larder_job_runs', help: 'Runs of each job since the start.', ...jobLabels });
+  const failures = new Gauge({
+    name: 'larder_job_failures',
+    help: 'Failed runs of each job since the start.',
+    ...jobLabels,
+  });
+  const success = new Gauge({
+    name: 'larder_job_last_success_seconds',
+    help: 'When each job last went well.',
+    ...jobLabels,
+  });
+
+  return {
+    answered({ operation, status, refusal, seconds }) {
+      requests.inc({ operation, status });
+      duration.observe({ operation }, seconds);
+      if (refusal !== undefined) refusals.inc({ code: refusal });
+    },
+    async page() {
+      const now = await state();
+      for (const [one, value] of single) one.set(value(now));
+      for (const [name, count] of Object.entries(now.uploads)) uploads.set({ state: name }, count);
+      for (const { name: job, ...ran } of now.jobs) {
+        runs.set({ job }, ran.runs);
+        failures.set({ job }, ran.failures);
+        if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
+      }
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// The manifest: the last file of a backup, which says what the backup holds, signed with a key that only the store and
+// whoever keeps its site key can compute. A backup without a good manifest is none.
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
+
+export interface BackedUpFile {
+  name: string;
+  size: number;
+  sha256: string;
+}
+
+export interface BackedUpBlob {
+  sha3_384: string;
+  size: number;
+  /** The id of the backup whose archive has the bytes: this one, or one that it builds on. */
+  backup: string;
+}
+
+export interface Manifest {
+  format: 1;
+  id: string;
+  madeAt: string;
+  /** The release of larder that made it. */
+  version: string;
+  /** The backup that this one builds on. */
+  since: string | null;
+  auditHead: { seq: number; hash: string } | null;
+  /** Whether the wrapping keys are in it, under a passphrase. */
+  keys: boolean;
+  files: BackedUpFile[];
+  blobs: BackedUpBlob[];
+}
+
+const manifestName = 'manifest.json';
+const largest = 1024 ** 3;
+
+/** The file that ends a backup. */
+export function signedManifest(manifest: Manifest, siteKey: Buffer): { name: string; content: Buffer } {
+  const text = JSON.stringify(manifest);
+  return {
+    name: manifestName,
+    content: Buffer.from(`${JSON.stringify({ manifest: text, mac: macOf(text, siteKey) })}\n`),
+  };
+}
+
+/** A backup was made by another store, with another site key, or changed since. */
+export class NotOurs extends Error {
+  constructor(file: string) {
+    super(`${file} was not made with this site key, or it was changed since`);
+    this.name = 'NotOurs';
+  }
+}
+
+/** The manifest of an archive; throws NotWhole or NotOurs. */
+export async function readManifest(file: string, tar: TarReader, siteKey: Buffer): Promise<Manifest> {
+  const last: TarEntry | undefined = tar.entries.at(-1);
+  if (last?.name !== manifestName || last.size > largest) throw new NotWhole(file);
+  const chunks: Buffer[] = [];
+  for await (const bytes of tar.read(last)) chunks.push(bytes);
+  let signed: { manifest?: unknown; mac?: unknown };
+  try {
+    signed = JSON.parse(Buffer.concat(chunks).toString('utf8')) as typeof signed;
+  } catch {
+    throw new NotWhole(file);
+  }
+  const { manifest: text, mac } = signed;
+  if (typeof text !== 'string' || typeof mac !== 'string') throw new NotWhole(file);
+  const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
+  if (given.length !== computed.length || !timingSafeEqual(given, computed)) throw new NotOurs(file);
+  const manifest = JSON.parse(text) as Manifest;
+  if (Number(manifest.format) !== 1) throw new Error(`cannot read ${file}: a newer release of larder made it`);
+  return manifest;
+}
+
+const macOf = (text: string, siteKey: Buffer): string =>
+  createHmac('sha256', Buffer.from(hkdfSync('sha256', siteKey, '', 'backup manifest', 32)))
+    .update(text)
+    .digest('hex');

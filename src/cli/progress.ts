@@ -1,0 +1,44 @@
+// How far a long command has come: a bar on a terminal, JSON lines for programs, nothing for `--quiet`; always on the
+// standard error.
+import type { Call } from './command.ts';
+import { visible } from './terminal.ts';
+
+export interface Progress {
+  /** So much of a step is done; `total` is 0 while nobody knows. */
+  at(step: string, done: number, total: number): void;
+  /** Takes the bar away, so that what comes next stands on a line of its own. */
+  end(): void;
+}
+
+/** Between two lines; a bar that changes faster only costs time. */
+const interval = { bar: 100, lines: 1000 };
+const width = 24;
+
+export function progressOf({ json, quiet, world }: Pick<Call, 'json' | 'quiet' | 'world'>): Progress {
+  const { stderr } = world;
+  const bar = stderr.isTTY === true && !json;
+  if (quiet || (!bar && !json)) return { at: () => undefined, end: () => undefined };
+  let last = -Infinity;
+  let step = '';
+  return {
+    at(name, done, total) {
+      const now = performance.now();
+      const isNew = name !== step;
+      if (!isNew && done !== total && now - last < (bar ? interval.bar : interval.lines)) return;
+      [last, step] = [now, name];
+      if (!bar) stderr.write(`${JSON.stringify({ progress: name, done, total })}\n`);
+      else stderr.write(`\r\u001b[K${drawn(visible(name), done, total)}`);
+    },
+    end() {
+      if (bar && step !== '') stderr.write('\r\u001b[K');
+      step = '';
+    },
+  };
+}
+
+function drawn(name: string, done: number, total: number): string {
+  if (total === 0) return `${name}: ${String(done)}`;
+  const share = Math.min(1, done / total);
+  const full = Math.round(share * width);
+  return `${name} [${'#'.repeat(full)}${' '.repeat(width - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}

@@ -1,0 +1,82 @@
+// larder verify
+import { timestamp } from '#domain/clock.ts';
+import { quarantine } from '#integrity/scrub.ts';
+import { verifyStore } from '#integrity/verify.ts';
+import { withBlobs } from '#src/appliance.ts';
+import { command } from './command.ts';
+import { progressOf } from './progress.ts';
+import { withStore } from './store.ts';
+
+const shown = 20;
+
+export const verify = command({
+  name: 'verify',
+  summary: 'Prove that nothing in the store is damaged or missing.',
+  description:
+    'Checks the database (its pages, its references, every row against its digest), the audit log, and every blob ' +
+    'against its hash. It can run while the store is served. Exit code 1 means that something is wrong.',
+  options: {
+    quarantine: {
+      type: 'boolean',
+      summary: 'Take damaged blobs out of service; the same file, uploaded again, mends them.',
+    },
+  },
+  examples: ['larder verify', 'larder verify --quarantine --json'],
+
+  run: (call) =>
+    withStore(call, async (store) => {
+      const progress = progressOf(call);
+      const { records, siteKey } = store;
+      const verdict = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding }) => {
+        const found = await verifyStore({
+          file,
+          records,
+          blobs,
+          digests,
+          siteKey,
+          nativeBinding,
+          progress: progress.at,
+        });
+        const by = { records, blobs, at: timestamp(store.now()), actor: store.actor };
+        if (call.options.quarantine) for (const blob of found.blobs.damaged) await quarantine(blob, by);
+        return found;
+      });
+      progress.end();
+      const { good, database, audit, blobs } = verdict;
+      const problems = [
+        ...database.map((line) => `database: ${line}`),
+        ...audit.problems.map((line) => `audit log: ${line}`),
+        ...blobs.damaged.map(({ sha3_384 }) => `blob ${sha3_384} is damaged`),
+        ...blobs.missing.map((sha3_384) => `blob ${sha3_384} is missing`),
+      ];
+      const mend =
+        blobs.damaged.length + blobs.missing.length > 0
+          ? '\nA damaged or missing blob is mended by uploading the same file again, or from a backup.'
+          : '';
+      const counted = `${String(blobs.checked)} blobs of ${String(blobs.bytes)} bytes, ${String(audit.rows)} entries of the audit log`;
+      return {
+        text: good
+          ? `Everything is as it was written: the database, ${counted}.`
+          : `${String(problems.length)} things are wrong (looked at: the database, ${counted}):\n` +
+            problems
+              .slice(0, shown)
+              .map((line) => `  ${line}\n`)
+              .join('') +
+            (problems.length > shown ? `  and ${String(problems.length - shown)} more; --json lists them all\n` : '') +
+            mend.trimStart(),
+        json: {
+          good,
+          database: { problems: database },
+          audit,
+          blobs: {
+            checked: blobs.checked,
+            bytes: blobs.bytes,
+            damaged: blobs.damaged.map(({ sha3_384 }) => sha3_384),
+            missing: blobs.missing,
+            quarantined: call.options.quarantine,
+          },
+        },
+        exitCode: good ? 0 : 1,
+      };
+    }),
+});

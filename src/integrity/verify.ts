@@ -1,0 +1,83 @@
+// Proves that the store has everything and everything is as it was written: the database, the audit log, every blob.
+import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import { verifyAudit, type AuditVerdict } from '#records/audit.ts';
+import { checkDatabase, type FileOptions } from '#records/check.ts';
+import type { Records } from '#records/index.ts';
+import { judge } from './scrub.ts';
+
+export interface Verdict {
+  good: boolean;
+  database: string[];
+  audit: AuditVerdict;
+  blobs: { checked: number; bytes: number; damaged: StoredBlob[]; missing: string[] };
+}
+
+export interface VerifyOptions extends FileOptions {
+  /** The database file. */
+  file: string;
+  records: Records;
+  blobs: Blobs;
+  digests: DigestPool;
+  siteKey: Buffer;
+  progress: (step: string, done: number, total: number) => void;
+}
+
+/** So many blobs are read at once; the pool has its own threads. */
+const atOnce = 4;
+const batch = 1000;
+
+export async function verifyStore({
+  file,
+  records,
+  blobs,
+  digests,
+  siteKey,
+  progress,
+  nativeBinding,
+}: VerifyOptions): Promise<Verdict> {
+  progress('database', 0, 1);
+  const database = checkDatabase(file, { nativeBinding });
+  progress('database', 1, 1);
+
+  const end = (await records.audit.end())?.seq ?? 0;
+  const audit = await verifyAudit(records.audit, {
+    siteKey,
+    progress: (rows) => {
+      progress('audit log', rows, end);
+    },
+  });
+
+  const stored: StoredBlob[] = [];
+  let total = 0;
+  for await (const blob of blobs.list()) {
+    stored.push(blob);
+    total += blob.size;
+  }
+  const damaged: StoredBlob[] = [];
+  let bytes = 0;
+  const waiting = [...stored];
+  const reader = async (): Promise<void> => {
+    for (let blob = waiting.pop(); blob !== undefined; blob = waiting.pop()) {
+      const verdict = await judge(blob, blobs, digests, (read) => {
+        bytes += read;
+        progress('blobs', bytes, total);
+        return true;
+      });
+      if (verdict === 'damaged') damaged.push(blob);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, reader));
+
+  const missing = new Set<string>();
+  for (const noun of [records.revisions, records.uploads]) {
+    for (let after = ''; ;) {
+      const some = await noun.contents(after, batch);
+      for (const sha3_384 of some) if ((await blobs.stat(sha3_384)) === undefined) missing.add(sha3_384);
+      if (some.length < batch) break;
+      after = some.at(-1)!;
+    }
+  }
+  const good = database.length + audit.problems.length + damaged.length + missing.size === 0;
+  return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, missing: [...missing].sort() } };
+}

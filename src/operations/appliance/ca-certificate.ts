@@ -1,0 +1,22 @@
+import { anyone } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+export const caCertificate = operation({
+  name: 'ca_certificate',
+  method: 'GET',
+  path: '/ca.pem',
+  since: 0,
+  summary: "Give the certificate of the store's own authority, which clients trust.",
+  access: anyone,
+  prefixed: false,
+  produces: ['application/x-pem-file'],
+
+  handle({ authorityCertificate }) {
+    const certificate = authorityCertificate();
+    if (certificate === undefined) {
+      throw new Refusal('resource-not-found', 'This store has no certificate authority of its own.');
+    }
+    return new Answer({ headers: { 'content-type': 'application/x-pem-file' }, body: certificate });
+  },
+});

@@ -1,0 +1,70 @@
+// Looks a database file over without the store around it, and copies it while it is in use.
+import SQLite from 'better-sqlite3';
+
+import { damagedRows } from './row-digests.ts';
+
+export interface FileOptions {
+  /** The loaded native module, where better-sqlite3 cannot find it by itself. */
+  nativeBinding?: object | undefined;
+}
+
+/** More problems than these tell a person nothing new. */
+const enough = 1000;
+
+/** What is wrong with a database: its pages and indexes, references between its rows, and each row against its digest. */
+export function checkDatabase(file: string, options: FileOptions = {}): string[] {
+  const found: string[] = [];
+  let db: SQLite.Database | undefined;
+  try {
+    db = open(file, options);
+    db.pragma('cell_size_check = ON');
+    const said = db.pragma('integrity_check(100)') as { integrity_check: string }[];
+    for (const { integrity_check: line } of said) if (line !== 'ok') found.push(line);
+    for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]) {
+      found.push(`row ${String(one.rowid)} of ${one.table} refers to nothing in ${one.parent}`);
+      if (found.length >= enough) break;
+    }
+    for (const { table, row, what } of damagedRows(db)) {
+      found.push(`row ${String(row)} of ${table} is ${what}`);
+      if (found.length >= enough) break;
+    }
+  } catch (error) {
+    // A page that cannot be read at all is a finding, not a failure.
+    if (!(error instanceof SQLite.SqliteError)) throw error;
+    found.push(`${error.code}: ${error.message}`);
+  } finally {
+    db?.close();
+  }
+  return found;
+}
+
+/** Copies a database, as of one moment, while others read and write it. */
+export async function copyDatabase(
+  file: string,
+  to: string,
+  options: FileOptions & { progress?: (done: number, total: number) => void } = {},
+): Promise<void> {
+  const db = open(file, options);
+  try {
+    // One moment is held from here on. Without that every commit of another process would make the copy begin anew.
+    db.exec('BEGIN');
+    db.prepare('SELECT COUNT(*) FROM migrations').get();
+    await db.backup(to, {
+      progress({ totalPages, remainingPages }) {
+        options.progress?.(totalPages - remainingPages, totalPages);
+        return 200;
+      },
+    });
+  } finally {
+    db.close();
+  }
+}
+
+function open(file: string, { nativeBinding }: FileOptions): SQLite.Database {
+  return new SQLite(file, {
+    readonly: true,
+    fileMustExist: true,
+    timeout: 5000,
+    ...(nativeBinding && { nativeBinding: nativeBinding as unknown as string }),
+  });
+}

@@ -1,0 +1,31 @@
+// Counts: how much the store holds, for those who look at it from time to time.
+import { sql, type Queries } from './database.ts';
+
+export interface Counts {
+  packages: number;
+  revisions: number;
+  accounts: number;
+  unclaimed: number;
+  waiting: number;
+  approved: number;
+  rejected: number;
+  blobBytes: number;
+  auditEntries: number;
+  damagedBlobs: number;
+}
+
+export const counts = (db: Pick<Queries, 'get' | 'all'>) => ({
+  all: async (): Promise<Counts> =>
+    (await db.get<Counts>(sql`
+      SELECT
+        (SELECT COUNT(*) FROM packages) AS packages,
+        (SELECT COUNT(*) FROM revisions) AS revisions,
+        (SELECT COUNT(*) FROM accounts) AS accounts,
+        (SELECT COUNT(*) FROM damaged_blobs) AS "damagedBlobs",
+        (SELECT COALESCE(SUM(status IS NULL), 0) FROM uploads) AS unclaimed,
+        (SELECT COALESCE(SUM(status IN ('new', 'scanned')), 0) FROM uploads) AS waiting,
+        (SELECT COALESCE(SUM(status = 'approved'), 0) FROM uploads) AS approved,
+        (SELECT COALESCE(SUM(status = 'rejected'), 0) FROM uploads) AS rejected,
+        (SELECT COALESCE(SUM(size), 0) FROM (SELECT size FROM revisions GROUP BY sha3_384)) AS "blobBytes",
+        (SELECT COALESCE(MAX(seq), 0) FROM audit) AS "auditEntries"`))!,
+});

@@ -1,0 +1,26 @@
+// Damaged blobs: content that was found not to have its digest any more, and is out of service until it comes in again.
+import { sql, type Queries } from './database.ts';
+
+export interface DamagedBlob {
+  sha3_384: string;
+  size: number;
+  foundAt: string;
+}
+
+export const damagedBlobs = (db: Pick<Queries, 'get' | 'all'>) => ({
+  list: (limit: number) =>
+    db.all<DamagedBlob>(sql`
+      SELECT sha3_384, size, found_at AS "foundAt" FROM damaged_blobs ORDER BY sha3_384 LIMIT ${limit}`),
+});
+
+export const damagedBlobChanges = (db: Queries) => ({
+  ...damagedBlobs(db),
+
+  add: (blob: DamagedBlob) =>
+    db.run(sql`
+      INSERT INTO damaged_blobs (sha3_384, size, found_at) VALUES (${blob.sha3_384}, ${blob.size}, ${blob.foundAt})
+      ON CONFLICT (sha3_384) DO UPDATE SET size = excluded.size, found_at = excluded.found_at`),
+
+  /** Says that good content is there again, or that nobody needs it any more. */
+  mended: async (sha3_384: string) => 0 < (await db.run(sql`DELETE FROM damaged_blobs WHERE sha3_384 = ${sha3_384}`)),
+});

@@ -1,0 +1,142 @@
+// Row digests: what SQLite's own check cannot see. `integrity_check` follows the pages and indexes; a bit that turned
+// over inside a text is as good a text to it. So every row has a digest, written by triggers in the transaction that
+// writes the row. The triggers are temporary, of the connection that writes: the function they call is ours, and a
+// program that changes a row by itself leaves the old digest behind.
+import { hash } from 'node:crypto';
+
+import type SQLite from 'better-sqlite3';
+
+type Connection = SQLite.Database;
+
+/** The audit log has a chain of its own. */
+const exempt = /^(?:sqlite_.*|migrations|audit.*|row_digest.*)$/;
+
+/** Begins to keep the digests of every row that this connection writes; computes those of tables that changed. */
+export function keepRowDigests(writer: Connection): void {
+  defineDigest(writer);
+  const triggers: string[] = [];
+  for (const table of guarded(writer)) {
+    const columns = columnsOf(writer, table);
+    const known = writer
+      .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
+      .get(table);
+    if (known?.columns !== columns.join(',')) digestAll(writer, table, columns);
+    const name = quoted(table);
+    const text = `'${table.replaceAll("'", "''")}'`;
+    const digestOf = (row: string): string =>
+      `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
+    const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, NEW.rowid, ${digestOf('NEW')})
+      ON CONFLICT (of_table, row) DO UPDATE SET digest = excluded.digest;`;
+    const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = OLD.rowid;`;
+    triggers.push(`
+      CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
+      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${drop} ${put} END;
+      CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`);
+  }
+  writer
+    .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
+    .run(schemaName(writer), schemaDigest(writer));
+  writer.exec(`BEGIN; ${triggers.join('\n')} COMMIT;`);
+}
+
+/** A row that is not as it was last written, or that should not be there, or is missing. */
+export interface DamagedRow {
+  table: string;
+  row: number;
+  what: 'changed' | 'not written by larder' | 'missing';
+}
+
+/** Holds every row against its digest. */
+export function* damagedRows(reader: Connection): Generator<DamagedRow> {
+  defineDigest(reader);
+  const schema = reader
+    .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
+    .get(schemaName(reader));
+  if (schema?.columns !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, what: 'changed' };
+  for (const table of guarded(reader)) {
+    const covered = reader
+      .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
+      .get(table);
+    if (covered === undefined) continue;
+    const columns = covered.columns
+      .split(',')
+      .map((column) => `rows.${quoted(column)}`)
+      .join(', ');
+    const changed = reader.prepare<[string], { row: number; known: Buffer | null }>(`
+      SELECT rows.rowid AS row, known.digest AS known FROM ${quoted(table)} AS rows
+      LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+      WHERE known.digest IS NOT row_digest(${columns})`);
+    for (const { row, known } of changed.iterate(table)) {
+      yield { table, row, what: known === null ? 'not written by larder' : 'changed' };
+    }
+    const missing = reader.prepare<[string], { row: number }>(`
+      SELECT known.row FROM row_digests AS known WHERE known.of_table = ?
+      AND NOT EXISTS (SELECT 1 FROM ${quoted(table)} AS rows WHERE rows.rowid = known.row)`);
+    for (const { row } of missing.iterate(table)) yield { table, row, what: 'missing' };
+  }
+}
+
+function digestAll(writer: Connection, table: string, columns: string[]): void {
+  writer
+    .transaction(() => {
+      writer.prepare('DELETE FROM row_digests WHERE of_table = ?').run(table);
+      writer
+        .prepare(
+          `INSERT INTO row_digests (of_table, row, digest)
+         SELECT ?, rowid, row_digest(${columns.map(quoted).join(', ')}) FROM ${quoted(table)}`,
+        )
+        .run(table);
+      writer
+        .prepare(
+          `INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?)
+         ON CONFLICT (of_table) DO UPDATE SET columns = excluded.columns`,
+        )
+        .run(table, columns.join(','));
+    })
+    .immediate();
+}
+
+const guarded = (connection: Connection): string[] =>
+  connection
+    .prepare<[], { name: string }>(`SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name`)
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !exempt.test(name));
+
+/** The tables as these migrations leave them; the next migration has a schema of its own. */
+const schemaName = (connection: Connection): string => {
+  const { done } = connection.prepare<[], { done: number }>('SELECT COUNT(*) AS done FROM migrations').get()!;
+  return `(schema ${String(done)})`;
+};
+
+const schemaDigest = (connection: Connection): string =>
+  hash(
+    'sha256',
+    JSON.stringify(
+      connection.prepare('SELECT type, name, tbl_name, sql FROM main.sqlite_master ORDER BY name').raw().all(),
+    ),
+  );
+
+const columnsOf = (connection: Connection, table: string): string[] =>
+  connection
+    .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?) ORDER BY cid')
+    .all(table)
+    .map(({ name }) => name);
+
+/** 128 bits of SHA-256 over the values, each with its type; made for chance, not for an attacker. */
+function defineDigest(connection: Connection): void {
+  connection.function(
+    'row_digest',
+    { varargs: true, deterministic: true, safeIntegers: true },
+    (...values: unknown[]) => hash('sha256', values.map(marked).join('\u0000'), 'buffer').subarray(0, 16),
+  );
+}
+
+function marked(value: unknown): string {
+  if (value === null) return 'n';
+  if (typeof value === 'string') return `t${String(value.length)}:${value}`;
+  if (typeof value === 'bigint') return `i${String(value)}`;
+  return Buffer.isBuffer(value) ? `b${value.toString('base64')}` : `r${String(value)}`;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

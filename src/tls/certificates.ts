@@ -1,0 +1,143 @@
+// X.509 certificates: the store's own certificate authority and the certificate of its server. node-forge builds and
+// encodes them; keys and signatures are node:crypto's, which are forty times as fast and run in constant time.
+import { createPrivateKey, generateKeyPair, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
+import { isIP } from 'node:net';
+import { promisify } from 'node:util';
+
+import forge from 'node-forge';
+
+import { after, days, hours } from '#domain/clock.ts';
+
+/** A certificate and its private key, both PEM. */
+export interface Certified {
+  certificate: string;
+  key: string;
+}
+
+/** 128 bits of security, and the least that counts as good until well after the authority has ended. */
+const modulusLength = 3072;
+const authorityDays = 3652;
+/** Browsers and phones take no certificate that is good for longer. */
+export const serverDays = 397;
+/** A clock of a device may be a little behind. */
+const backdated = hours(1);
+
+const generate = promisify(generateKeyPair);
+
+/** A new certificate authority of this name. */
+export async function makeAuthority(name: string, now: Date): Promise<Certified> {
+  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
+  const subject = [
+    { name: 'organizationName', value: 'larder' },
+    { name: 'commonName', value: name.slice(0, 64) },
+  ];
+  const certificate = build({
+    publicKey,
+    signer: privateKey,
+    subject,
+    issuer: subject,
+    from: now,
+    until: after(now, days(authorityDays)),
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+      { name: 'subjectKeyIdentifier' },
+    ],
+  });
+  return { certificate, key: pem(privateKey) };
+}
+
+/** A server certificate of the authority for these names and addresses. */
+export async function makeServerCertificate(
+  authority: Certified,
+  hosts: readonly string[],
+  now: Date,
+): Promise<Certified> {
+  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
+  const issuer = forge.pki.certificateFromPem(authority.certificate);
+  const end = new Date(authorityEnd(authority));
+  const wanted = after(now, days(serverDays) - backdated);
+  const certificate = build({
+    publicKey,
+    signer: createPrivateKey(authority.key),
+    subject: [{ name: 'commonName', value: (hosts[0] ?? 'larder').slice(0, 64) }],
+    issuer: issuer.subject.attributes as forge.pki.CertificateField[],
+    from: now,
+    until: wanted < end ? wanted : end,
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+      },
+      { name: 'subjectKeyIdentifier' },
+      { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
+    ],
+  });
+  return { certificate, key: pem(privateKey) };
+}
+
+/** The names and addresses that a certificate is good for, sorted. */
+export function hostsOf(certificate: string): string[] {
+  const { subjectAltName = '' } = new X509Certificate(certificate);
+  return subjectAltName
+    .split(', ')
+    .flatMap((entry) => /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1] ?? [])
+    .map(comparable)
+    .sort();
+}
+
+/** One spelling of a name or address, whoever wrote it. */
+export const comparable = (host: string): string =>
+  isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.toLowerCase();
+
+/** SHA-256 of a certificate, as browsers and openssl show it. */
+export const fingerprint = (certificate: string): string => new X509Certificate(certificate).fingerprint256;
+
+const authorityEnd = ({ certificate }: Certified): string => new X509Certificate(certificate).validTo;
+
+interface Plan {
+  publicKey: KeyObject;
+  signer: KeyObject;
+  subject: forge.pki.CertificateField[];
+  issuer: forge.pki.CertificateField[];
+  from: Date;
+  until: Date;
+  extensions: object[];
+}
+
+function build({ publicKey, signer, subject, issuer, from, until, extensions }: Plan): string {
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
+  certificate.serialNumber = serial();
+  certificate.validity.notBefore = after(from, -backdated);
+  certificate.validity.notAfter = until;
+  certificate.setSubject(subject);
+  certificate.setIssuer(issuer);
+  certificate.setExtensions(extensions);
+  // What forge asks of a key that signs: the bytes that it will have encoded by then, signed by node:crypto.
+  const key = {
+    sign: () => sign('sha256', encoded(certificate), signer).toString('latin1'),
+  } as unknown as forge.pki.rsa.PrivateKey;
+  certificate.sign(key, forge.md.sha256.create());
+  return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+}
+
+const encoded = (certificate: forge.pki.Certificate): Buffer =>
+  Buffer.from(forge.asn1.toDer(tbsCertificate(certificate)).getBytes(), 'latin1');
+
+/** The part of a certificate that is signed; the types of node-forge leave this function out. */
+const { getTBSCertificate: tbsCertificate } = forge.pki as unknown as {
+  getTBSCertificate(certificate: forge.pki.Certificate): forge.asn1.Asn1;
+};
+
+/** 127 random bits, positive and without a leading zero byte, as DER wants an integer. */
+function serial(): string {
+  const bytes = randomBytes(16);
+  bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
+  return bytes.toString('hex');
+}
+
+const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;

@@ -1,0 +1,169 @@
+// What the server proves itself with. Below `DIRECTORY/tls`, made when they are first needed:
+//
+//   ca.pem        the store's own certificate authority, which clients trust
+//   ca.key        its private key, sealed under the site key
+//   server.pem    the server's certificate
+//   server.key    its private key, sealed
+//
+// or the site's own two files, where the configuration names them.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { days, type Now } from '#domain/clock.ts';
+import {
+  comparable,
+  fingerprint,
+  hostsOf,
+  makeAuthority,
+  makeServerCertificate,
+  type Certified,
+} from './certificates.ts';
+
+/** A server certificate is replaced when it ends within so many milliseconds. */
+export const renewBefore = days(30);
+
+export interface ServerTls {
+  /** The certificate with its chain, and the key: PEM. */
+  certificate: string;
+  key: string;
+  /** The store's own authority; absent where the site brings its certificate. */
+  authority: string | undefined;
+  /** SHA-256 of what clients check by eye: of the authority, or of the site's certificate. */
+  fingerprint: string;
+  hosts: string[];
+  ends: Date;
+}
+
+export interface TlsSettings {
+  /** The names and addresses clients use. */
+  hosts: readonly string[];
+  /** The site's files, both or neither. */
+  certificateFile?: string | undefined;
+  keyFile?: string | undefined;
+}
+
+export interface Keeping {
+  directory: string;
+  now: Now;
+  /** How secrets are kept at rest. */
+  seal: (secret: Buffer, purpose: string) => string;
+  unseal: (text: string, purpose: string) => Buffer;
+  /** Writes a file that survives a power cut, in the place of another where there is one. */
+  write: (file: string, content: string, mode: number) => void;
+}
+
+/** Reads what the server proves itself with; makes or renews what is the store's own. */
+export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<ServerTls & { renewed: boolean }> {
+  const { certificateFile, keyFile } = settings;
+  if (certificateFile !== undefined && keyFile !== undefined)
+    return { ...siteTls(certificateFile, keyFile), renewed: false };
+  const folder = join(keeping.directory, 'tls');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+
+  const hosts = [...new Set(settings.hosts.map(comparable))];
+  const found = readPair(folder, 'ca', keeping);
+  const authority = found ?? (await makeAuthority(`larder at ${hosts[0] ?? 'this site'}`, keeping.now()));
+  if (found === undefined) writePair(folder, 'ca', authority, keeping);
+
+  const kept = found && readPair(folder, 'server', keeping);
+  const good = kept !== undefined && stillGood(kept.certificate, authority.certificate, hosts, keeping.now());
+  const server = good ? kept : await makeServerCertificate(authority, hosts, keeping.now());
+  if (!good) writePair(folder, 'server', server, keeping);
+  return { ...described(server, authority.certificate), renewed: !good };
+}
+
+/** The certificates as they lie there, for those who only look; nothing when there are none yet. */
+export function readCertificates(
+  directory: string,
+  { certificateFile, keyFile }: TlsSettings,
+): Omit<ServerTls, 'key'> | undefined {
+  if (certificateFile !== undefined && keyFile !== undefined) return siteTls(certificateFile, keyFile);
+  const server = readIfThere(join(directory, 'tls', 'server.pem'));
+  const authority = readIfThere(join(directory, 'tls', 'ca.pem'));
+  return server === undefined || authority === undefined
+    ? undefined
+    : described({ certificate: server, key: '' }, authority);
+}
+
+function described({ certificate, key }: Certified, authority: string): ServerTls {
+  const ends = new Date(new X509Certificate(certificate).validTo);
+  return {
+    certificate: `${certificate}${authority}`,
+    key,
+    authority,
+    fingerprint: fingerprint(authority),
+    hosts: hostsOf(certificate),
+    ends,
+  };
+}
+
+function siteTls(certificateFile: string, keyFile: string): ServerTls {
+  const certificate = readFileSync(certificateFile, 'utf8');
+  const key = readFileSync(keyFile, 'utf8');
+  let parsed: X509Certificate;
+  try {
+    parsed = new X509Certificate(certificate);
+  } catch (cause) {
+    throw new Error(`cannot use ${certificateFile}: it holds no certificate in PEM`, { cause });
+  }
+  let matches: boolean;
+  try {
+    matches = parsed.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // The cause may repeat what stands in the file.
+    throw new Error(`cannot use ${keyFile}: it holds no private key in PEM without a passphrase`);
+  }
+  if (!matches) throw new Error(`cannot use ${keyFile}: it is not the key of the certificate in ${certificateFile}`);
+  return {
+    certificate,
+    key,
+    authority: undefined,
+    fingerprint: parsed.fingerprint256,
+    hosts: hostsOf(certificate),
+    ends: new Date(parsed.validTo),
+  };
+}
+
+function stillGood(certificate: string, authority: string, hosts: readonly string[], now: Date): boolean {
+  const parsed = new X509Certificate(certificate);
+  const ends = Date.parse(parsed.validTo);
+  const named = new Set(hostsOf(certificate));
+  return (
+    ends - now.getTime() > renewBefore &&
+    hosts.every((host) => named.has(host)) &&
+    named.size === hosts.length &&
+    parsed.verify(new X509Certificate(authority).publicKey)
+  );
+}
+
+const purpose = (name: string): string =>
+  `key of the ${name === 'ca' ? 'certificate authority' : 'server certificate'}`;
+
+function readPair(folder: string, name: 'ca' | 'server', { unseal }: Keeping): Certified | undefined {
+  const certificate = readIfThere(join(folder, `${name}.pem`));
+  const sealed = readIfThere(join(folder, `${name}.key`));
+  if (certificate === undefined || sealed === undefined) return undefined;
+  const key = unseal(sealed.trim(), purpose(name)).toString('utf8');
+  // Between the two writes of a renewal the power may have failed: such a pair is made anew.
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key)) ? { certificate, key } : undefined;
+}
+
+function writePair(
+  folder: string,
+  name: 'ca' | 'server',
+  { certificate, key }: Certified,
+  { seal, write }: Keeping,
+): void {
+  write(join(folder, `${name}.key`), `${seal(Buffer.from(key), purpose(name))}\n`, 0o400);
+  write(join(folder, `${name}.pem`), certificate, 0o644);
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

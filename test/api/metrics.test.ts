@@ -1,0 +1,32 @@
+import t from 'tap';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+t.test('Prometheus sees what was answered and refused, and how full the store is', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  await ada.post('/v1/snap', { name: 'hello' });
+  await store.anyone.upload('some bytes');
+  const { status, headers, body } = await store.anyone.get('/metrics');
+  t.equal(status, 200);
+  t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  for (const line of [
+    'larder_requests_total{operation="register_name",status="200"} 1',
+    'larder_requests_total{operation="register_name",status="409"} 1',
+    'larder_refusals_total{code="already-owned"} 1',
+    'larder_request_duration_seconds_count{operation="register_name"} 2',
+    'larder_packages 1',
+    'larder_uploads{state="unclaimed"} 1',
+    'larder_sealed 0',
+    'larder_job_runs{job="forget-uploads"} 0',
+  ]) {
+    t.ok(body.includes(`${line}\n`), line);
+  }
+  t.match(body, /^larder_disk_free_bytes [1-9]/m);
+  t.notMatch(body, new RegExp(ada.token.slice(0, 20)), 'no token is in it');
+});
+
+t.test('metrics can be turned off', async (t) => {
+  const store = await startStore(t, (text) => text.replace('# metrics = true', 'metrics = false'));
+  t.match(await store.anyone.get('/metrics'), { status: 404 });
+});

@@ -1,0 +1,201 @@
+// larder backup and restore
+import t from 'tap';
+import { spawn } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+
+import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { contentFiles } from '#test/fixtures/footprint.ts';
+import { larder } from '#test/cli/world.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const kills = long ? 50 : 6;
+const root = join(import.meta.dirname, '../..');
+
+/** Every row of every table; the audit log grows by the entries about the backup itself. */
+function rows(directory: string): Record<string, unknown[]> {
+  const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
+  try {
+    const tables = db
+      .prepare<[], { name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
+      .all();
+    const compared = tables.filter(({ name }) => !/^(?:audit.*|row_digests|sqlite_.*)$/.test(name));
+    return Object.fromEntries(
+      compared.map(({ name }) => [name, db.prepare(`SELECT rowid, * FROM "${name}" ORDER BY rowid`).all()]),
+    );
+  } finally {
+    db.close();
+  }
+}
+
+async function filled(t: Parameters<typeof startStore>[0]): Promise<TestAppliance> {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello-larder' });
+  await ada.push(
+    'snap',
+    'hello-larder',
+    await snapFixture(readdirSync(join(root, 'test/fixtures/snaps'))[0]!.replace('.snap', '')),
+  );
+  for (let number = 0; number < 20; number++) await ada.upload(randomBytes(randomInt(1, 50_000)));
+  return store;
+}
+
+/** Where the keys' copies are kept. */
+function keysOf(store: TestAppliance, beside: string): string {
+  const folder = join(beside, 'keys');
+  mkdirSync(folder);
+  for (const name of ['site.key', 'master.key']) cpSync(join(store.directory, name), join(folder, name));
+  return folder;
+}
+
+t.test('a store is restored row by row and blob by blob from a backup made while it served', async (t) => {
+  const store = await filled(t);
+  const folder = t.testdir();
+  const keys = keysOf(store, folder);
+  const file = join(folder, 'full.tar');
+  const made = await larder(`backup --data ${store.directory} ${file} --json`);
+  t.match(made, { code: 0, out: /"keys-included":false/ });
+  t.notMatch(
+    readFileSync(file, 'latin1'),
+    readFileSync(join(store.directory, 'site.key'), 'utf8').trim(),
+    'no key is in it',
+  );
+  const data = join(folder, 'restored');
+  const restored = await larder(`restore ${file} --data ${data} --keys ${keys}`);
+  t.match(restored, { code: 0, err: '' });
+  t.strictSame(rows(data), rows(store.directory));
+  t.strictSame(contentFiles(data), contentFiles(store.directory));
+  t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), readFileSync(join(store.directory, 'larder.toml'), 'utf8'));
+  t.match(await larder(`verify --data ${data}`), { code: 0 });
+  t.match(await larder(`audit list --data ${data} --action restore`), { out: /cli:\S+ +restore +store/ });
+  t.equal(statSync(join(data, 'site.key')).mode & 0o777, 0o400);
+  t.match(await larder(`restore ${file} --data ${data} --keys ${keys}`), { code: 1, err: /there is a store/ });
+  t.match(await larder(`backup --data ${store.directory} ${file}`), { code: 1, err: /is there already/ });
+});
+
+t.test('a backup since another holds only what is new, and is restored with it', async (t) => {
+  const store = await filled(t);
+  const folder = t.testdir();
+  const keys = keysOf(store, folder);
+  const [monday, tuesday, wednesday] = ['monday', 'tuesday', 'wednesday'].map((day) => join(folder, `${day}.tar`));
+  await larder(`backup --data ${store.directory} ${monday}`);
+  await store.anyone.upload(randomBytes(3000));
+  t.match(await larder(`backup --data ${store.directory} ${tuesday} --since ${monday} --json`), {
+    out: /"blobs-in-this-file":1,/,
+  });
+  await store.anyone.upload(randomBytes(3000));
+  t.match(await larder(`backup --data ${store.directory} ${wednesday} --since ${tuesday} --json`), {
+    out: /"blobs-in-this-file":1,/,
+  });
+  const data = join(folder, 'restored');
+  t.match(await larder(`restore ${wednesday} --data ${data} --keys ${keys} --base ${tuesday}`), {
+    code: 1,
+    err: /1 earlier backup; name each with --base/,
+  });
+  t.notOk(existsSync(join(data, 'larder.toml')));
+  t.match(await larder(`restore ${wednesday} --data ${data} --keys ${keys} --base ${tuesday} --base ${monday}`), {
+    code: 0,
+  });
+  t.strictSame(rows(data), rows(store.directory));
+  t.strictSame(contentFiles(data), contentFiles(store.directory));
+});
+
+t.test('with its keys under a passphrase a backup is all it takes', async (t) => {
+  const store = await filled(t);
+  const folder = t.testdir({
+    right: 'correct horse battery staple\n',
+    wrong: 'another horse battery staple\n',
+    short: 'short\n',
+  });
+  const file = join(folder, 'full.tar');
+  t.match(await larder(`backup --data ${store.directory} ${file} --include-keys`), { code: 2, err: /belong together/ });
+  t.match(await larder(`backup --data ${store.directory} ${file} --include-keys --passphrase-file ${folder}/short`), {
+    code: 1,
+    err: /too short/,
+  });
+  t.match(await larder(`backup --data ${store.directory} ${file} --include-keys --passphrase-file ${folder}/right`), {
+    code: 0,
+  });
+  t.notMatch(readFileSync(file, 'latin1'), readFileSync(join(store.directory, 'site.key'), 'utf8').trim());
+  const data = join(folder, 'data');
+  t.match(await larder(`restore ${file} --data ${data} --passphrase-file ${folder}/wrong`), {
+    code: 1,
+    err: /not the passphrase/,
+  });
+  t.match(await larder(`restore ${file} --data ${data} --passphrase-file ${folder}/right`), { code: 0 });
+  t.equal(readFileSync(join(data, 'site.key'), 'utf8'), readFileSync(join(store.directory, 'site.key'), 'utf8'));
+  t.match(await larder(`verify --data ${data}`), { code: 0 });
+});
+
+t.test('a backup that was cut off, changed, or made by another store is not restored', async (t) => {
+  const store = await filled(t);
+  const folder = t.testdir();
+  const keys = keysOf(store, folder);
+  const file = join(folder, 'full.tar');
+  await larder(`backup --data ${store.directory} ${file}`);
+  const whole = readFileSync(file);
+  const data = join(folder, 'data');
+  const attempt = (bytes: Buffer) => {
+    writeFileSync(join(folder, 'bad.tar'), bytes);
+    return larder(`restore ${join(folder, 'bad.tar')} --data ${data} --keys ${keys}`);
+  };
+  for (const length of [0, 100, 512, Math.floor(whole.length / 2), whole.length - 1024, whole.length - 512]) {
+    t.match(await attempt(whole.subarray(0, length)), { code: 1, err: /no whole backup/ }, `cut at ${length}`);
+  }
+  // The padding between files means nothing, so only bytes within files are struck.
+  let found = 0;
+  for (let number = 0; number < 12; number++) {
+    const bytes = Buffer.from(whole);
+    bytes[randomInt(20_000) + 600]! ^= 1 << randomInt(8);
+    found += (await attempt(bytes)).code;
+    rmSync(data, { recursive: true, force: true });
+  }
+  t.equal(found, 12, 'every flipped bit in the database copy is found');
+  rmSync(join(keys, 'site.key'));
+  writeFileSync(join(keys, 'site.key'), `${randomBytes(32).toString('base64')}\n`);
+  t.match(await attempt(whole), { code: 1, err: /not made with this site key/ });
+  t.notOk(existsSync(join(data, 'larder.toml')));
+});
+
+t.test('a backup or a restore that is killed half-way never looks complete', async (t) => {
+  const store = await filled(t);
+  for (let number = 0; number < 10; number++) await store.anyone.upload(randomBytes(2_000_000));
+  const folder = t.testdir();
+  const keys = keysOf(store, folder);
+  const full = join(folder, 'full.tar');
+  await larder(`backup --data ${store.directory} ${full}`);
+  let interrupted = 0;
+  for (let number = 0; number < kills; number++) {
+    const [file, data] = [join(folder, `${number}.tar`), join(folder, `data-${number}`)];
+    const backs = number % 2 === 0;
+    const words = backs
+      ? ['backup', file, '--data', store.directory]
+      : ['restore', full, '--data', data, '--keys', keys];
+    const code = await killedAfter(randomInt(150, 700), words);
+    if (code === 'killed') interrupted++;
+    const target = join(folder, `check-${number}`);
+    if (backs && existsSync(file))
+      t.match(await larder(`restore ${file} --data ${target} --keys ${keys}`), { code: 0 });
+    if (!backs && existsSync(join(data, 'larder.toml'))) t.match(await larder(`verify --data ${data}`), { code: 0 });
+    else if (!backs)
+      t.match(await larder(`restore ${full} --data ${data} --keys ${keys}`), { code: 0 }, 'it can be repeated');
+    if (backs && !existsSync(file)) t.match(await larder(`backup ${file} --data ${store.directory}`), { code: 0 });
+  }
+  t.comment(`${interrupted} of ${kills} were killed before their end`);
+  t.match(await larder(`verify --data ${store.directory}`), { code: 0 });
+});
+
+function killedAfter(milliseconds: number, words: string[]): Promise<number | 'killed'> {
+  const { promise, resolve } = Promise.withResolvers<number | 'killed'>();
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...words], { stdio: 'ignore' });
+  const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds);
+  child.on('exit', (code) => {
+    clearTimeout(timer);
+    resolve(code ?? 'killed');
+  });
+  return promise;
+}

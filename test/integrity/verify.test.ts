@@ -1,0 +1,92 @@
+// larder verify and the scrub: what is damaged is found, and never served.
+import t from 'tap';
+import { randomBytes, randomInt } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { larder } from '#test/cli/world.ts';
+
+const flips = 100;
+
+function flip(file: string): void {
+  const handle = openSync(file, 'r+');
+  const byte = Buffer.alloc(1);
+  const at = randomInt(statSync(file).size);
+  readSync(handle, byte, 0, 1, at);
+  byte[0]! ^= 1 << randomInt(8);
+  writeSync(handle, byte, 0, 1, at);
+  closeSync(handle);
+}
+
+const blobFiles = ({ directory }: TestAppliance): string[] =>
+  readdirSync(join(directory, 'blobs/sha3'), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, 'blobs/sha3', name))
+    .filter((file) => statSync(file).isFile());
+
+t.test('every one of many flipped bits is found, in each blob it struck', async (t) => {
+  const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
+  const client = store.anyone;
+  for (let number = 0; number < flips; number++) await client.upload(randomBytes(randomInt(1, 20_000)));
+  t.match(await larder(`verify --data ${store.directory} --json`), { code: 0, out: /"good":true/ });
+
+  const files = blobFiles(store);
+  t.equal(files.length, flips);
+  for (const file of files) flip(file);
+  const { code, out } = await larder(`verify --data ${store.directory} --json`);
+  t.equal(code, 1);
+  const { blobs } = JSON.parse(out) as { blobs: { damaged: string[] } };
+  t.equal(blobs.damaged.length, flips);
+
+  t.equal((await larder(`verify --data ${store.directory} --quarantine`)).code, 1);
+  t.strictSame(blobFiles(store), [], 'and taken out of service');
+  t.equal(readdirSync(join(store.directory, 'blobs/quarantine')).length, flips);
+  t.equal((await store.beside.records.damagedBlobs.list(1000)).length, flips);
+});
+
+t.test('a blob that is missing, cut short or grown is found', async (t) => {
+  const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
+  for (let number = 0; number < 2; number++) await store.anyone.upload(randomBytes(5000));
+  const [first, second] = blobFiles(store);
+  rmSync(first!);
+  truncateSync(second!, 4000);
+  const { out } = await larder(`verify --data ${store.directory}`);
+  t.match(out, /blob [0-9a-f]{96} is damaged/);
+  t.match(out, /blob [0-9a-f]{96} is missing/);
+  t.match(out, /mended by uploading the same file again/);
+});
+
+t.test('the serving store finds a damaged blob by itself, and the same file uploaded again mends it', async (t) => {
+  const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
+  const content = randomBytes(100_000);
+  await store.anyone.upload(content);
+  const [file] = blobFiles(store);
+  flip(file!);
+  const configuration = join(store.directory, 'larder.toml');
+  writeFileSync(configuration, readFileSync(configuration, 'utf8').replace('scrub_rate = 0', 'scrub_rate = "1 GiB"'));
+  await store.restart();
+  for (let tries = 0; tries < 200 && existsSync(file!); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  t.notOk(existsSync(file!), 'it is out of service');
+  t.match(await store.beside.records.damagedBlobs.list(10), [{ size: 100_000 }]);
+  t.ok(
+    store.log.some((line) => line.includes('a blob is damaged')),
+    'the log says so',
+  );
+  t.match(await store.beside.records.audit.newest(1e15, 5), [{ action: 'quarantine_blob' }]);
+  await store.anyone.upload(content);
+  t.ok(existsSync(file!));
+  t.strictSame(await store.beside.records.damagedBlobs.list(10), [], 'it is not damaged any more');
+});

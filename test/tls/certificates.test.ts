@@ -1,0 +1,49 @@
+import t from 'tap';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { days } from '#domain/clock.ts';
+import { fingerprint, hostsOf, makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
+
+const now = new Date('2026-03-01T12:00:00.000Z');
+const haveOpenssl = spawnSync('openssl', ['version']).status === 0;
+const hosts = ['store.example.internal', '10.0.0.7', 'fd00::7'];
+
+t.test('the authority is good for ten years, the server for 397 days, under every name and address', async (t) => {
+  const authority = await makeAuthority('larder at store.example.internal', now);
+  const server = await makeServerCertificate(authority, hosts, now);
+  const [ca, leaf] = [new X509Certificate(authority.certificate), new X509Certificate(server.certificate)];
+  t.equal(ca.ca, true);
+  t.equal(leaf.ca, false);
+  t.equal(leaf.verify(ca.publicKey), true, 'signed by the authority');
+  t.equal(leaf.checkIssued(ca), true);
+  t.equal((Date.parse(leaf.validTo) - Date.parse(leaf.validFrom)) / days(1), 397);
+  t.equal(new Date(ca.validTo).getUTCFullYear(), 2036);
+  t.strictSame(hostsOf(server.certificate), [...hosts].sort());
+  t.equal(leaf.checkHost('store.example.internal'), 'store.example.internal');
+  t.equal(leaf.checkIP('10.0.0.7'), '10.0.0.7');
+  t.not(leaf.checkHost('elsewhere.example.internal'), 'elsewhere.example.internal');
+  t.match(fingerprint(authority.certificate), /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/);
+});
+
+t.test('openssl finds nothing wrong with the chain', { skip: !haveOpenssl && 'no openssl here' }, async (t) => {
+  const authority = await makeAuthority('larder at store', now);
+  const server = await makeServerCertificate(authority, hosts, now);
+  const folder = t.testdir();
+  writeFileSync(join(folder, 'ca.pem'), authority.certificate);
+  writeFileSync(join(folder, 'server.pem'), server.certificate);
+  const said = execFileSync('openssl', [
+    ...['verify', '-x509_strict', '-attime', String(now.getTime() / 1000), '-purpose', 'sslserver'],
+    ...['-verify_hostname', 'store.example.internal', '-CAfile', join(folder, 'ca.pem'), join(folder, 'server.pem')],
+  ]);
+  t.match(said.toString(), /: OK/);
+});
+
+t.test('a server certificate does not outlive its authority', async (t) => {
+  const authority = await makeAuthority('larder', now);
+  const late = new Date('2035-12-01T00:00:00.000Z');
+  const server = await makeServerCertificate(authority, ['store'], late);
+  t.equal(new X509Certificate(server.certificate).validTo, new X509Certificate(authority.certificate).validTo);
+});

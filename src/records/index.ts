@@ -7,6 +7,8 @@ import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
+import { imageChanges, images } from './images.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
@@ -28,6 +30,8 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   brands: brands(db),
   collaborators: collaborators(db),
   dischargerKeys: dischargerKeys(db),
+  imageCredentials: imageCredentials(db),
+  images: images(db),
   macaroons: macaroons(db),
   packages: packages(db),
   passwords: passwords(db),
@@ -49,6 +53,8 @@ const changing = (db: Queries) => ({
   brands: brandChanges(db),
   collaborators: collaboratorChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  imageCredentials: imageCredentialChanges(db),
+  images: imageChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),

@@ -28,10 +28,12 @@ import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger
 import { createDischarger } from '#macaroons/discharger.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
+import { createRegistry, type DeclaredType } from '#registry/registry.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
@@ -112,6 +114,8 @@ export interface ApplianceOptions extends StoreOptions {
   log?: Logger;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
+  /** What the records of a package's revisions say of a resource. */
+  declaredType?: DeclaredType;
 }
 
 export interface Appliance {
@@ -173,12 +177,23 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
     const identity = createIdentity({ records: known, siteKey, now });
 
+    const registry = createRegistry({
+      records: known,
+      clock: () => latest.now(),
+      newId,
+      seal: (secret, purpose) => seal(siteKey, secret, purpose),
+      unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+      receive: blobs.receive,
+      declaredType: options.declaredType ?? (async () => undefined),
+    });
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
       authority,
       discharger,
       identity,
+      registry,
       blobs,
       signer,
       masterKey: () => masterKey,
@@ -244,6 +259,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         clearTimeout(ballast);
         identity.interactions.close();
         await close(server);
+        await registry.uploads.close();
         await jobs.stop();
         const stopping = queue.stop();
         await reviewer.close();

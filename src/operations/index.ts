@@ -10,8 +10,20 @@ import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import {
+  blobUploadState,
+  cancelBlobUpload,
+  continueBlobUpload,
+  finishBlobUpload,
+  startBlobUpload,
+} from './registry/blob-uploads.ts';
+import { imageBlob } from './registry/blob.ts';
+import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
+import { registryToken, registryVersion } from './registry/token.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
+import { ociImageResourceBlob } from './resources/oci-image-resource-blob.ts';
+import { ociImageResourceUploadCredentials } from './resources/oci-image-resource-upload-credentials.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
@@ -47,12 +59,29 @@ const publisherInterface = [
   listRevisions,
   pushRevision,
   listUploadReviews,
+  ociImageResourceUploadCredentials,
+  ociImageResourceBlob,
   listReleases,
   packagePermissions,
   readBrand,
   createSigningKey,
   readSigningKeys,
   readSigningKeyAccountKeyRequest,
+];
+
+/** The image registry. */
+const imageRegistry = [
+  registryVersion,
+  registryToken,
+  startBlobUpload,
+  blobUploadState,
+  continueBlobUpload,
+  finishBlobUpload,
+  cancelBlobUpload,
+  imageBlob,
+  imageManifest,
+  putImageManifest,
+  listImageTags,
 ];
 
 /** What clients need beside the interface. */
@@ -71,4 +100,4 @@ const besideIt = [
   statusCheck,
 ];
 
-export const operations: Operation[] = [...publisherInterface, ...besideIt];
+export const operations: Operation[] = [...publisherInterface, ...imageRegistry, ...besideIt];

@@ -15,6 +15,7 @@ import type { Now } from '#domain/clock.ts';
 import { seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
+import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identityOperations } from '#identity/operations.ts';
@@ -221,6 +222,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
+        forgetImageBlobs(known, now),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),

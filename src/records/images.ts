@@ -57,6 +57,16 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY tag LIMIT ${limit}`);
     return rows.map(({ tag }) => tag);
   },
+  /** Whether there are blobs that came before a moment and became part of no image. */
+  hasLoose: async (before: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM image_blobs
+      WHERE pushed_at < ${before} AND NOT EXISTS (
+        SELECT 1 FROM image_parts
+        WHERE image_parts.package_id = image_blobs.package_id AND image_parts.resource = image_blobs.resource
+          AND image_parts.sha256 = image_blobs.sha256)
+      LIMIT 1`)),
 });
 
 export const imageChanges = (db: Queries) => ({

@@ -10,6 +10,7 @@ import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
@@ -70,5 +71,6 @@ const besideIt = [
   readyz,
   statusCheck,
 ];
+const besideIt = [uploadBlob, pushReleases, createTracks, packageIcon, healthz, readyz, statusCheck];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

@@ -7,6 +7,7 @@ import { brandChanges, brands } from './brands.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { guardrailChanges, guardrails } from './guardrails.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
@@ -28,6 +29,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   brands: brands(db),
   collaborators: collaborators(db),
   dischargerKeys: dischargerKeys(db),
+  guardrails: guardrails(db),
   macaroons: macaroons(db),
   packages: packages(db),
   passwords: passwords(db),
@@ -49,6 +51,7 @@ const changing = (db: Queries) => ({
   brands: brandChanges(db),
   collaborators: collaboratorChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  guardrails: guardrailChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),

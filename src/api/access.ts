@@ -73,12 +73,12 @@ export const account = (permission?: Permission): Access<{ principal: Principal 
 });
 
 /** An account that names a namespace in the path; anything that is no namespace does not exist. */
-export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
-  permissions: [permission],
+export const inNamespace = (permission?: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
+  permissions: permission === undefined ? [] : [permission],
   who: 'any account',
   async admit({ authenticate, params }) {
     const principal = await authenticate();
-    if (!grants(principal.permissions, permission)) throw missing(permission);
+    if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
     return { principal, namespace: namespaceOf(params) };
   },
 });
@@ -108,6 +108,39 @@ export const onPackage = (
     return { principal, package: found, role: role ?? 'store administrator' };
   },
 });
+
+/** The publisher of the package in the path, or a store administrator whose token allows that; a collaborator is told so. */
+export const publisherOf = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    who: 'publisher; store administrator',
+    async admit(asked) {
+      const evidence = await sees.admit(asked);
+      if (evidence.role !== 'collaborator' || actsAsPublisher(evidence.principal, permission)) return evidence;
+      throw new Refusal('permission-required', `Only the publisher of '${evidence.package.name}' may do this.`);
+    },
+  };
+};
+
+/** The same as `onPackage` for the package that the query's member `package` names, as `namespace/name`. */
+export const onQueriedPackage = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    async admit(asked) {
+      const named = asked.query['package'];
+      if (named === undefined) {
+        const principal = await asked.authenticate();
+        if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission)) throw missing(permission);
+        throw new Refusal('api-error', "'package' is a required property at /");
+      }
+      const slash = named.indexOf('/');
+      const params = { namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) };
+      return sees.admit({ ...asked, params });
+    },
+  };
+};
 
 /** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
 export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({

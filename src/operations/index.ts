@@ -1,9 +1,17 @@
 // Every operation of the store.
 import type { Operation } from '#api/operation.ts';
+import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { readBrand } from './brands/read-brand.ts';
+import { acceptInvite } from './collaborators/accept-invite.ts';
+import { getAllInvites } from './collaborators/get-all-invites.ts';
+import { getCollaborators } from './collaborators/get-collaborators.ts';
+import { getPendingInvites } from './collaborators/get-pending-invites.ts';
+import { inviteCollaborators } from './collaborators/invite-collaborators.ts';
+import { rejectInvite } from './collaborators/reject-invite.ts';
+import { revokeInvites } from './collaborators/revoke-invites.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
 import { packageIcon } from './names/package-icon.ts';
 import { packageMetadata } from './names/package-metadata.ts';
@@ -49,6 +57,14 @@ const publisherInterface = [
   pushRevision,
   listUploadReviews,
   listReleases,
+  inviteCollaborators,
+  revokeInvites,
+  acceptInvite,
+  rejectInvite,
+  getAllInvites,
+  getPendingInvites,
+  getCollaborators,
+  packageAccess,
   packagePermissions,
   readBrand,
   createSigningKey,

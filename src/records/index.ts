@@ -8,6 +8,7 @@ import { collaboratorChanges, collaborators } from './collaborators.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
+import { inviteChanges, invites } from './invites.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
@@ -30,6 +31,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   collaborators: collaborators(db),
   dischargerKeys: dischargerKeys(db),
   guardrails: guardrails(db),
+  invites: invites(db),
   macaroons: macaroons(db),
   packages: packages(db),
   passwords: passwords(db),
@@ -52,6 +54,7 @@ const changing = (db: Queries) => ({
   collaborators: collaboratorChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
   guardrails: guardrailChanges(db),
+  invites: inviteChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),

@@ -167,7 +167,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
     const clock = await timeKeeper(known, store.latestTime, now);
-    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
+    const queue = reviewQueue({ records: known, blobs, reviewer, digests, now, newId, log });
 
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });

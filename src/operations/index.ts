@@ -21,6 +21,10 @@ import { updatePackageMetadata } from './names/update-package-metadata.ts';
 import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
+import { listResourceRevisions } from './resources/list-resource-revisions.ts';
+import { listResources } from './resources/list-resources.ts';
+import { pushResource } from './resources/push-resource.ts';
+import { updateResourceRevisions } from './resources/update-resource-revisions.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
@@ -56,6 +60,10 @@ const publisherInterface = [
   listRevisions,
   pushRevision,
   listUploadReviews,
+  listResources,
+  listResourceRevisions,
+  pushResource,
+  updateResourceRevisions,
   listReleases,
   inviteCollaborators,
   revokeInvites,

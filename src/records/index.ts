@@ -13,6 +13,8 @@ import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
+import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
+import { resourceChanges, resources } from './resources.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
@@ -36,6 +38,8 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   packages: packages(db),
   passwords: passwords(db),
   releases: releases(db),
+  resourceRevisions: resourceRevisions(db),
+  resources: resources(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
@@ -59,6 +63,8 @@ const changing = (db: Queries) => ({
   packages: packageChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
+  resourceRevisions: resourceRevisionChanges(db),
+  resources: resourceChanges(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),

@@ -118,6 +118,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
       LEFT JOIN collaborators AS collaborator
         ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
       ORDER BY wanted.key`),
+
+  /** Whether a person reviews a package's uploads. */
+  isReviewedByHand: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM packages WHERE id = ${id} AND manual_review = 1`)),
 });
 
 export const packageChanges = (db: Queries) => ({
@@ -141,6 +145,8 @@ export const packageChanges = (db: Queries) => ({
       WHERE id = ${p.id}`),
 
   publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
+
+  reviewByHand: (id: string, on: boolean) => db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
 
   remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
 });

@@ -18,3 +18,6 @@ CREATE INDEX invites_of_package ON invites (package_id, created_at);
 
 -- Nobody has two open invites to the same package.
 CREATE UNIQUE INDEX invites_open ON invites (package_id, account_id) WHERE accepted_at IS NULL AND revoked_at IS NULL;
+
+-- People are found by their e-mail address, whatever the case of its letters.
+CREATE INDEX accounts_by_address ON accounts (lower(email));

@@ -90,11 +90,11 @@ const besideIt = [
   refreshSsoToken,
   uploadBlob,
   pushReleases,
+  createTracks,
   packageIcon,
   healthz,
   readyz,
   statusCheck,
 ];
-const besideIt = [uploadBlob, pushReleases, createTracks, packageIcon, healthz, readyz, statusCheck];
 
 export const operations: Operation[] = [...publisherInterface, ...besideIt];

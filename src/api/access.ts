@@ -217,8 +217,20 @@ async function roleOf(
   return (await records.collaborators.has(subject.id, principal.accountId)) ? 'collaborator' : undefined;
 }
 
+/** Whether somebody may act on a package that the request's body names, by a part in it or as store administrator. */
+export async function partIn(
+  principal: Principal,
+  subject: PublishedPackage,
+  permission: Permission,
+  records: Records,
+): Promise<boolean> {
+  if (!actsAsPublisher(principal, permission) && (await roleOf(principal, subject, records)) === undefined) return false;
+  if (!reachesPackage(principal, subject)) throw outOfReach(subject);
+  return true;
+}
+
 /** One answer for what is not there and for what is somebody else's, so that a stranger learns nothing. */
-const nowhere = (params: Record<string, string>): Refusal =>
+export const nowhere = (params: Record<string, string>): Refusal =>
   new Refusal(
     'resource-not-found',
     `Name ${(params['name'] ?? '').slice(0, 100)} not found in the ${params['namespace'] ?? ''} namespace, or this account has no part in it`,

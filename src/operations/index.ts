@@ -5,6 +5,12 @@ import { packagePermissions } from './access/package-permissions.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { readBrand } from './brands/read-brand.ts';
+import { addBuildset } from './builds/add-buildset.ts';
+import { addCommitWorkflow } from './builds/add-commit-workflow.ts';
+import { buildsetStatus } from './builds/buildset-status.ts';
+import { filterCommitWorkflows } from './builds/filter-commit-workflows.ts';
+import { updateBuild } from './builds/update-build.ts';
+import { updateCommitWorkflow } from './builds/update-commit-workflow.ts';
 import { acceptInvite } from './collaborators/accept-invite.ts';
 import { getAllInvites } from './collaborators/get-all-invites.ts';
 import { getCollaborators } from './collaborators/get-collaborators.ts';
@@ -72,6 +78,8 @@ const publisherInterface = [
   getAllInvites,
   getPendingInvites,
   getCollaborators,
+  buildsetStatus,
+  filterCommitWorkflows,
   packageAccess,
   packagePermissions,
   readBrand,
@@ -91,6 +99,10 @@ const besideIt = [
   uploadBlob,
   pushReleases,
   createTracks,
+  addBuildset,
+  updateBuild,
+  addCommitWorkflow,
+  updateCommitWorkflow,
   packageIcon,
   healthz,
   readyz,

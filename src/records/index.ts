@@ -4,7 +4,9 @@ import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
+import { buildSetChanges, buildSets } from './build-sets.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
+import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
@@ -30,7 +32,9 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   appliance: appliance(db),
   audit: audit(db),
   brands: brands(db),
+  buildSets: buildSets(db),
   collaborators: collaborators(db),
+  commitWorkflows: commitWorkflows(db),
   dischargerKeys: dischargerKeys(db),
   guardrails: guardrails(db),
   invites: invites(db),
@@ -55,7 +59,9 @@ const changing = (db: Queries) => ({
   appliance: applianceChanges(db),
   audit: audit(db),
   brands: brandChanges(db),
+  buildSets: buildSetChanges(db),
   collaborators: collaboratorChanges(db),
+  commitWorkflows: commitWorkflowChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
   guardrails: guardrailChanges(db),
   invites: inviteChanges(db),

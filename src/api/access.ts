@@ -109,6 +109,16 @@ export const onPackage = (
   },
 });
 
+/** The same as `onPackage` for the charm that the path's member `charm_name` names. */
+export const onCharm = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    admit: (asked) =>
+      sees.admit({ ...asked, params: { ...asked.params, namespace: 'charm', name: asked.params['charm_name'] ?? '' } }),
+  };
+};
+
 /** The publisher of the package in the path, or a store administrator whose token allows that; a collaborator is told so. */
 export const publisherOf = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);

@@ -4,9 +4,9 @@ import { json, type Sent } from './answer.ts';
 
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
- * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools.
+ * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm libraries at once.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard';
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries';
 
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
@@ -48,6 +48,8 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
     error_list: [{ code, message }],
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
+  // Its clients look up the error without a code, and stumble when there is none.
+  libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),
 };
 
 const bakeryCodes: Record<number, string> = {

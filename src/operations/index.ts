@@ -18,6 +18,12 @@ import { getPendingInvites } from './collaborators/get-pending-invites.ts';
 import { inviteCollaborators } from './collaborators/invite-collaborators.ts';
 import { rejectInvite } from './collaborators/reject-invite.ts';
 import { revokeInvites } from './collaborators/revoke-invites.ts';
+import { bulkLibraries } from './libraries/bulk-libraries.ts';
+import { createLibrary } from './libraries/create-library.ts';
+import { publishLibrary } from './libraries/publish-library.ts';
+import { readLibrary } from './libraries/read-library.ts';
+import { dashboardAccount } from './names/dashboard-account.ts';
+import { dashboardRegisterName } from './names/dashboard-register-name.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
 import { packageIcon } from './names/package-icon.ts';
 import { packageMetadata } from './names/package-metadata.ts';
@@ -99,6 +105,12 @@ const besideIt = [
   uploadBlob,
   pushReleases,
   createTracks,
+  createLibrary,
+  publishLibrary,
+  readLibrary,
+  bulkLibraries,
+  dashboardRegisterName,
+  dashboardAccount,
   addBuildset,
   updateBuild,
   addCommitWorkflow,

@@ -5,6 +5,7 @@ import { appliance, applianceChanges } from './appliance.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
+import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import type { Database, Queries } from './database.ts';
@@ -33,6 +34,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   audit: audit(db),
   brands: brands(db),
   buildSets: buildSets(db),
+  charmLibraries: charmLibraries(db),
   collaborators: collaborators(db),
   commitWorkflows: commitWorkflows(db),
   dischargerKeys: dischargerKeys(db),
@@ -60,6 +62,7 @@ const changing = (db: Queries) => ({
   audit: audit(db),
   brands: brandChanges(db),
   buildSets: buildSetChanges(db),
+  charmLibraries: charmLibraryChanges(db),
   collaborators: collaboratorChanges(db),
   commitWorkflows: commitWorkflowChanges(db),
   dischargerKeys: dischargerKeyChanges(db),

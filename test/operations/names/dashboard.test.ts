@@ -4,7 +4,7 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 t.test('a snap is registered and listed', async (t) => {
-  const store = await startStore(t, (text) => text.replace('reserved = []', 'reserved = ["core"]'));
+  const store = await startStore(t, (text) => text.replace(/^(?:# ?)?reserved = .*$/m, 'reserved = ["core"]'));
   const ada = await store.as('ada');
   const register = (name: string) => ada.post('/dev/api/register-name/', { snap_name: name, is_private: true, series: '16' });
   const { status, body } = await register('hello');

@@ -67,9 +67,8 @@ interface File {
 function mappingIn(zip: Zip, file: string): File | undefined {
   const text = zip.text(file);
   if (text === undefined) return undefined;
-  const document = readYaml(text, file);
-  // An empty file says as much as an empty mapping.
-  if (document === null) return { file, text, document: new Map() };
+  // A file without anything but comments says as much as an empty mapping.
+  const document = text.split('\n').every((line) => /^\s*(?:#|$)/.test(line)) ? new Map<Yaml, Yaml>() : readYaml(text, file);
   if (!(document instanceof Map)) throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: hello'.`);
   if (document.size > mostKeys) throw new Unacceptable(`${file} has ${document.size} keys, but at most ${mostKeys} are accepted: shorten it.`);
   return { file, text, document };

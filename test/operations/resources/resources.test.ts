@@ -5,6 +5,7 @@ import t from 'tap';
 
 import { charm } from '#test/fixtures/archives.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
 
 const declared = 'resources:\n  config:\n    type: file\n    filename: config.txt\n    optional: true\n  image:\n    type: oci-image\n';
 
@@ -122,4 +123,34 @@ t.test('an upload belongs to what it was pushed to first; the same push again an
   t.same((await push('resources/config/')).body, first.body);
   t.match(await push('resources/image/'), refused('resource-not-found', 404));
   t.match(await push(''), refused('resource-not-found', 404));
+});
+
+t.test("a snap's component belongs to one of its revisions, and has its architectures", async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const [revision, architectures] of [[1, ['amd64']], [2, ['arm64']]] as const) {
+    await addRevision(store, id, revision, { details: { architectures: [...architectures] } });
+    await store.beside.records.change({ at: store.clock.now.toISOString(), actor: 'test', action: 'declare', object: 'snap/hello' }, (tx) =>
+      tx.resources.declare(id, revision, { name: revision === 1 ? 'old' : 'new', type: 'component/standard', optional: true }),
+    );
+  }
+  const push = async (name: string, body: object): Promise<Reply> => {
+    const upload = await ada.upload(`component ${name} ${JSON.stringify(body)}`);
+    const reply = await ada.post(`/v1/snap/hello/resources/${name}/revisions`, { 'upload-id': upload, ...body });
+    await store.appliance.reviewed();
+    return reply;
+  };
+  t.match(await push('new', { type: 'component/standard' }), { status: 200 }, 'the newest revision declares it');
+  t.match(await push('old', {}), refused('resource-not-found', 404), 'the newest revision does not declare it');
+  t.match(await push('old', { 'package-revision': 1 }), { status: 200 });
+  t.match(await push('old', { 'package-revision': 2 }), refused('resource-not-found', 404));
+  t.match(await push('new', { bases: [{ architectures: ['all'] }] }), refused('api-error', 400));
+  for (const [name, architecture] of [['old', 'amd64'], ['new', 'arm64']] as const) {
+    const [revision] = (await ada.get(`/v1/snap/hello/resources/${name}/revisions`)).body.revisions;
+    t.match(revision, { architectures: [architecture], type: 'component/standard', revision: 1 });
+    t.notOk('bases' in revision);
+    const bases = [{ architectures: ['all'] }];
+    t.match(await ada.patch(`/v1/snap/hello/resources/${name}/revisions`, { 'resource-revision-updates': [{ revision: 1, bases }] }), refused('api-error', 400));
+  }
 });

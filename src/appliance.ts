@@ -34,7 +34,7 @@ import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
-import { createRegistry, type DeclaredType } from '#registry/registry.ts';
+import { createRegistry } from '#registry/registry.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
@@ -115,8 +115,6 @@ export interface ApplianceOptions extends StoreOptions {
   log?: Logger;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
-  /** What the records of a package's revisions say of a resource. */
-  declaredType?: DeclaredType;
 }
 
 export interface Appliance {
@@ -172,7 +170,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const signer = softwareSigner((keyId) => known.signingKeys.find(keyId), () => masterKey);
 
     const clock = await timeKeeper(known, store.latestTime, now);
-    const queue = reviewQueue({ records: known, blobs, reviewer, now, newId, log });
+    const queue = reviewQueue({ records: known, blobs, reviewer, digests, now, newId, log });
 
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
@@ -185,7 +183,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       seal: (secret, purpose) => seal(siteKey, secret, purpose),
       unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
       receive: blobs.receive,
-      declaredType: options.declaredType ?? (async () => undefined),
+      declaredType: async ({ packageId, resource }) => (await known.resources.declared(packageId, resource))?.type,
     });
 
     const services = (): Services => current;

@@ -28,6 +28,7 @@ export interface Config {
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;
+  readonly collaborators: Settled<SectionOf<'collaborators'>>;
   readonly log: Settled<SectionOf<'log'>>;
   readonly keys: Readonly<SectionOf<'keys'>>;
 }

@@ -80,12 +80,12 @@ export const account = (permission?: Permission): Access<{ principal: Principal 
 });
 
 /** An account that names a namespace in the path; anything that is no namespace does not exist. */
-export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
-  permissions: [permission],
+export const inNamespace = (permission?: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
+  permissions: permission === undefined ? [] : [permission],
   who: 'any account',
   async admit({ authenticate, params }) {
     const principal = await authenticate();
-    if (!grants(principal.permissions, permission)) throw missing(permission);
+    if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
     return { principal, namespace: namespaceOf(params) };
   },
 });
@@ -115,6 +115,49 @@ export const onPackage = (
     return { principal, package: found, role: role ?? 'store administrator' };
   },
 });
+
+/** The same as `onPackage` for the charm that the path's member `charm_name` names. */
+export const onCharm = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    admit: (asked) =>
+      sees.admit({ ...asked, params: { ...asked.params, namespace: 'charm', name: asked.params['charm_name'] ?? '' } }),
+  };
+};
+
+/** The publisher of the package in the path, or a store administrator whose token allows that; a collaborator is told so. */
+export const publisherOf = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    who: 'publisher; store administrator',
+    async admit(asked) {
+      const evidence = await sees.admit(asked);
+      if (evidence.role !== 'collaborator' || actsAsPublisher(evidence.principal, permission)) return evidence;
+      throw new Refusal('permission-required', `Only the publisher of '${evidence.package.name}' may do this.`);
+    },
+  };
+};
+
+/** The same as `onPackage` for the package that the query's member `package` names, as `namespace/name`. */
+export const onQueriedPackage = (permission: Permission): Access<PackageEvidence> => {
+  const sees = onPackage(permission);
+  return {
+    ...sees,
+    async admit(asked) {
+      const named = asked.query['package'];
+      if (named === undefined) {
+        const principal = await asked.authenticate();
+        if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission)) throw missing(permission);
+        throw new Refusal('api-error', "'package' is a required property at /");
+      }
+      const slash = named.indexOf('/');
+      const params = { namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) };
+      return sees.admit({ ...asked, params });
+    },
+  };
+};
 
 /** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
 export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({
@@ -191,8 +234,20 @@ async function roleOf(
   return (await records.collaborators.has(subject.id, principal.accountId)) ? 'collaborator' : undefined;
 }
 
+/** Whether somebody may act on a package that the request's body names, by a part in it or as store administrator. */
+export async function partIn(
+  principal: Principal,
+  subject: PublishedPackage,
+  permission: Permission,
+  records: Records,
+): Promise<boolean> {
+  if (!actsAsPublisher(principal, permission) && (await roleOf(principal, subject, records)) === undefined) return false;
+  if (!reachesPackage(principal, subject)) throw outOfReach(subject);
+  return true;
+}
+
 /** One answer for what is not there and for what is somebody else's, so that a stranger learns nothing. */
-const nowhere = (params: Record<string, string>): Refusal =>
+export const nowhere = (params: Record<string, string>): Refusal =>
   new Refusal(
     'resource-not-found',
     `Name ${(params['name'] ?? '').slice(0, 100)} not found in the ${params['namespace'] ?? ''} namespace, or this account has no part in it`,

@@ -71,7 +71,7 @@ interface Declaration<
   body?: Body;
   response?: Response;
   /** The configuration switch that must be on; the path does not exist without it. */
-  enabledBy?: 'store.offline_mode' | 'internal.package_permissions';
+  enabledBy?: 'store.offline_mode' | 'internal.package_permissions' | 'internal.build_records';
   unstable?: boolean;
   /** The status of success, 200 unless said otherwise. */
   status?: number;

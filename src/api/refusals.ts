@@ -4,9 +4,10 @@ import { json, type Sent } from './answer.ts';
 
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
- * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `registry` by those of image registries.
+ * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm
+ * libraries at once, `registry` by those of image registries.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'registry';
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry';
 
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
@@ -49,6 +50,8 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
     error_list: [{ code, message }],
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
+  // Its clients look up the error without a code, and stumble when there is none.
+  libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),
   // The codes of the OCI distribution specification, which ours are in capitals, and some that mean the same.
   registry: (code, message) => ({
     errors: [{ code: registryCodes[code] ?? code.toUpperCase().replaceAll('-', '_'), message, detail: null }],

@@ -1,10 +1,9 @@
 // larder package register
 import { isPackageId } from '#domain/ids.ts';
-import { defaultType, isNamespace, namespaces, packageTypes, type Namespace } from '#domain/namespace.ts';
-import { nameProblem } from '#domain/package-name.ts';
+import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { claimName } from '#operations/names/claim-name.ts';
-import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from './command.ts';
+import { packageName } from './package.ts';
 import { accountOf, withStore } from './store.ts';
 
 export const packageRegister = command({
@@ -48,17 +47,3 @@ export const packageRegister = command({
     });
   },
 });
-
-/** Reads NAMESPACE/NAME. */
-function packageName(text: string): { namespace: Namespace; name: string } {
-  const [namespace = '', name] = text.split(/\/(.*)/s);
-  if (name === undefined) throw new UsageError(`a package is named NAMESPACE/NAME, such as snap/hello, not '${text}'`);
-  if (!isNamespace(namespace)) {
-    const meant = nearest(namespace, namespaces);
-    const hint = meant === undefined ? `; there is ${namespaces.join(', ')}` : `; did you mean '${meant}'?`;
-    throw new UsageError(`there is no namespace '${namespace}'${hint}`);
-  }
-  const problem = nameProblem(name);
-  if (problem !== undefined) throw new UsageError(problem);
-  return { namespace, name };
-}

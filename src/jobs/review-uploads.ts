@@ -3,14 +3,16 @@
 import type { Logger } from 'pino';
 
 import type { Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
 import { seconds, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { RevisionDetails } from '#records/revisions.ts';
-import type { Review, ReviewError } from '#records/uploads.ts';
+import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { Approval } from '#review/verdict.ts';
+import { approveUpload } from './approve-upload.ts';
+import { findingsOf, kindOf } from './findings.ts';
 
 export interface ReviewQueue {
   /** Says that something may be waiting. */
@@ -25,6 +27,7 @@ export interface ReviewQueueOptions {
   records: Records;
   blobs: Blobs;
   reviewer: Reviewer;
+  digests: Pick<DigestPool, 'ofFile'>;
   now: Now;
   newId: NewIds;
   log: Logger;
@@ -33,7 +36,7 @@ export interface ReviewQueueOptions {
 /** After so many failures of our own with one upload, its publisher is told to push it again. */
 const attempts = 3;
 
-export function reviewQueue({ records, blobs, reviewer, now, newId, log }: ReviewQueueOptions): ReviewQueue {
+export function reviewQueue({ records, blobs, reviewer, digests, now, newId, log }: ReviewQueueOptions): ReviewQueue {
   const failures = new Map<string, number>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -60,57 +63,25 @@ export function reviewQueue({ records, blobs, reviewer, now, newId, log }: Revie
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
     const path = blobs.path(upload.sha3_384);
-    const kind = subject.namespace === 'snap' ? 'snap' : 'plain';
-    const verdict = await reviewer.review({ kind, path, name: subject.name });
+    if (upload.resource !== null) {
+      await settle(upload, subject, { kind: 'resource', ...(await digests.ofFile(path, ['sha384', 'sha512'])) });
+      return;
+    }
+    const verdict = await reviewer.review({ kind: kindOf(subject), path, name: subject.name });
     if (stopped) return;
     if (!verdict.approved) await reject(upload, subject, verdict.errors);
-    else await approve(upload, subject, verdict);
+    else await settle(upload, subject, findingsOf(verdict, await keepIcon(verdict)));
   }
 
-  async function approve(upload: Review, subject: PublishedPackage, verdict: Approval): Promise<void> {
-    const icon = await keepIcon(verdict);
+  /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
+  async function settle(upload: Review, subject: PublishedPackage, findings: Findings): Promise<void> {
+    if (stopped) return;
     const at = timestamp(now());
-    await records.change(entryFor(upload, subject, 'approve_upload', at), async (tx, note) => {
-      const twin = await tx.revisions.withContent(subject.id, upload.sha3_384);
-      if (twin !== undefined) {
-        await tx.uploads.reject(upload.id, [
-          {
-            code: 'review-error',
-            message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.`,
-          },
-        ]);
-        note({ rejected: `same content as revision ${twin.revision}` });
-        return;
-      }
-      const revision = (await tx.revisions.newest(subject.id)) + 1;
-      const facts = verdict.kind === 'snap' ? verdict.facts : undefined;
-      await tx.revisions.add({
-        packageId: subject.id,
-        revision,
-        sha3_384: upload.sha3_384,
-        sha256: upload.sha256,
-        size: upload.size,
-        version: facts?.version ?? String(revision),
-        status: 'approved',
-        createdAt: at,
-        createdBy: upload.pushedBy,
-        details: detailsOf(verdict),
-        packageYaml: facts?.snapYaml ?? null,
-        craftYaml: facts?.craftYaml ?? null,
-      });
-      await tx.uploads.approve(upload.id, revision);
-      const latest = await tx.packages.byId(subject.id);
-      if (facts !== undefined && latest !== undefined) {
-        // What the snap says fills in what its publisher has not said; the icon is always the newest snap's.
-        await tx.packages.describe({
-          ...latest,
-          title: latest.title ?? facts.title,
-          summary: latest.summary ?? facts.summary,
-          description: latest.description ?? facts.description,
-          icon,
-        });
-      }
-      note({ revision });
+    const byHand = await records.packages.isReviewedByHand(subject.id);
+    const entry = entryFor(upload, subject, byHand ? 'scan_upload' : 'approve_upload', at);
+    await records.change(entry, async (tx, note) => {
+      if (byHand) await tx.uploads.scan(upload.id, findings);
+      else note(await approveUpload(tx, { upload, subject, findings, at }));
     });
   }
 
@@ -174,9 +145,3 @@ const entryFor = (upload: Review, subject: PublishedPackage, action: string, at:
   object: `${subject.namespace}/${subject.name}`,
   details: { upload: upload.id },
 });
-
-function detailsOf(verdict: Approval): RevisionDetails {
-  if (verdict.kind === 'plain') return {};
-  const { apps, architectures, base, confinement, grade, type } = verdict.facts;
-  return { apps, architectures, base, confinement, grade, type };
-}

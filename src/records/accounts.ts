@@ -40,6 +40,21 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(({ role }) => role);
   },
 
+  /** The account of this e-mail address, whose letters' case does not matter to those who write it. */
+  byEmail: (email: string) =>
+    db.get<Account>(sql`
+      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM accounts WHERE lower(email) = lower(${email}) LIMIT 1`),
+
+  /** These accounts, by id. */
+  async byIds(ids: (string | null)[]): Promise<Map<string, Account>> {
+    const wanted = [...new Set(ids)].filter((id) => id !== null);
+    const rows = await db.all<Account>(sql`
+      SELECT accounts.id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      FROM json_each(${JSON.stringify(wanted)}) AS wanted CROSS JOIN accounts ON accounts.id = wanted.value`);
+    return new Map(rows.map((account) => [account.id, account]));
+  },
+
   /** Every account in the order of creation, with the roles it holds and since when it is disabled. */
   async list(): Promise<(Account & { roles: string[]; disabledAt: string | null })[]> {
     const rows = await db.all<Account & { disabledAt: string | null; admin: number; brands: string | null }>(sql`

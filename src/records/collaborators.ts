@@ -1,10 +1,22 @@
 // Collaborators: accounts that work on a package beside its publisher.
 import { sql, type Queries } from './database.ts';
 
+export interface Collaborator {
+  accountId: string;
+  createdAt: string;
+  createdBy: string;
+}
+
 export const collaborators = (db: Pick<Queries, 'get' | 'all'>) => ({
   has: async (packageId: string, accountId: string) =>
     undefined !==
     (await db.get(sql`SELECT 1 FROM collaborators WHERE package_id = ${packageId} AND account_id = ${accountId}`)),
+
+  /** A package's collaborators, in the order in which they came. */
+  list: (packageId: string) =>
+    db.all<Collaborator>(sql`
+      SELECT account_id AS "accountId", created_at AS "createdAt", created_by AS "createdBy"
+      FROM collaborators WHERE package_id = ${packageId} ORDER BY created_at, account_id`),
 });
 
 export const collaboratorChanges = (db: Queries) => ({

@@ -4,15 +4,22 @@ import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { appendAudit, audit, type AuditEntry } from './audit.ts';
 import { brandChanges, brands } from './brands.ts';
+import { buildSetChanges, buildSets } from './build-sets.ts';
+import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
+import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { guardrailChanges, guardrails } from './guardrails.ts';
+import { inviteChanges, invites } from './invites.ts';
 import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
 import { imageChanges, images } from './images.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
+import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
+import { resourceChanges, resources } from './resources.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
@@ -28,14 +35,21 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   appliance: appliance(db),
   audit: audit(db),
   brands: brands(db),
+  buildSets: buildSets(db),
+  charmLibraries: charmLibraries(db),
   collaborators: collaborators(db),
+  commitWorkflows: commitWorkflows(db),
   dischargerKeys: dischargerKeys(db),
+  guardrails: guardrails(db),
+  invites: invites(db),
   imageCredentials: imageCredentials(db),
   images: images(db),
   macaroons: macaroons(db),
   packages: packages(db),
   passwords: passwords(db),
   releases: releases(db),
+  resourceRevisions: resourceRevisions(db),
+  resources: resources(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
@@ -51,14 +65,21 @@ const changing = (db: Queries) => ({
   appliance: applianceChanges(db),
   audit: audit(db),
   brands: brandChanges(db),
+  buildSets: buildSetChanges(db),
+  charmLibraries: charmLibraryChanges(db),
   collaborators: collaboratorChanges(db),
+  commitWorkflows: commitWorkflowChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  guardrails: guardrailChanges(db),
+  invites: inviteChanges(db),
   imageCredentials: imageCredentialChanges(db),
   images: imageChanges(db),
   macaroons: macaroonChanges(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
+  resourceRevisions: resourceRevisionChanges(db),
+  resources: resourceChanges(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),
@@ -88,7 +109,10 @@ export const records = (db: Database) => ({
    * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
    * There is no way to change records without an entry.
    */
-  change: <Result>(entry: AuditEntry, work: (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>) =>
+  change: <Result>(
+    entry: AuditEntry,
+    work: (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>,
+  ) =>
     db.transaction(async (queries) => {
       let details = entry.details ?? {};
       const result = await work(changing(queries), (more) => (details = { ...details, ...more }));

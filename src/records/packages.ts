@@ -106,6 +106,22 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT id, name, type, private, publisher_id = ${accountId} AS publishes,
         EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}) AS collaborates
       FROM packages WHERE id = ${id} AND namespace = 'snap'`),
+
+  /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
+  named: (names: { namespace: Namespace; name: string }[], accountId: string) =>
+    db.all<{ namespace: Namespace; id: string; name: string; type: PackageType; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
+      SELECT package.namespace, package.id, package.name, package.type, publisher_id = ${accountId} AS publishes,
+        collaborator.account_id IS NOT NULL AS collaborates
+      FROM json_each(${JSON.stringify(names)}) AS wanted
+      CROSS JOIN packages AS package
+        ON package.namespace = wanted.value ->> '$.namespace' AND package.name = wanted.value ->> '$.name'
+      LEFT JOIN collaborators AS collaborator
+        ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
+      ORDER BY wanted.key`),
+
+  /** Whether a person reviews a package's uploads. */
+  isReviewedByHand: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM packages WHERE id = ${id} AND manual_review = 1`)),
 });
 
 export const packageChanges = (db: Queries) => ({
@@ -129,6 +145,8 @@ export const packageChanges = (db: Queries) => ({
       WHERE id = ${p.id}`),
 
   publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
+
+  reviewByHand: (id: string, on: boolean) => db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
 
   remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
 });

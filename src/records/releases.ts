@@ -5,7 +5,7 @@ export interface Release {
   packageId: string;
   /** The channel's full name, such as `latest/edge`. */
   channel: string;
-  /** What of the channel it fills: an architecture, a base with its architecture, or `*` for the whole channel. */
+  /** What of the channel it fills: an architecture, a base with its architecture, or `*` for the whole channel; a progressive release lies over it. */
   slot: string;
   architecture: string | null;
   baseName: string | null;
@@ -62,6 +62,10 @@ export const releaseChanges = (db: Queries) => ({
         revision = excluded.revision, progressive_paused = excluded.progressive_paused,
         progressive_percentage = excluded.progressive_percentage, resources = excluded.resources,
         released_at = excluded.released_at, expires_at = excluded.expires_at`),
+
+  /** Empties one slot of a channel. */
+  empty: (packageId: string, channel: string, slot: string) =>
+    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}`),
 
   /** Empties every slot of a channel. */
   close: (packageId: string, channel: string) =>

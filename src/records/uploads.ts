@@ -1,6 +1,10 @@
 // Uploads: content that was sent, the package that claimed it, and how its review goes.
+import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { sql, type Queries } from './database.ts';
+
+import type { DeclaredResource } from './resources.ts';
+import type { RevisionDetails } from './revisions.ts';
 
 export interface ReviewError {
   code: string;
@@ -25,13 +29,48 @@ export interface Review extends Upload {
   status: UploadStatus;
   revision: number | null;
   errors: ReviewError[] | null;
+  /** The resource that it was pushed for; null when it was pushed as a revision. */
+  resource: string | null;
+  request: ResourceRequest | null;
+  /** What was found in it, where a person has still to say yes. */
+  findings: Findings | null;
 }
 
-type Row = Omit<Review, 'errors'> & { errors: string | null };
+/** What was said of a resource when it was pushed. */
+export interface ResourceRequest {
+  type: string;
+  bases: ResourceBase[] | null;
+  architectures: string[] | null;
+  packageRevision: number | null;
+}
+
+/** What becomes of an upload's content when it is approved. */
+export type Findings =
+  | {
+      kind: 'revision';
+      version: string | null;
+      details: RevisionDetails;
+      declares: DeclaredResource[];
+      packageYaml: string | null;
+      craftYaml: string | null;
+      /** What the content says of itself, for what its publisher has not said. */
+      prose: { title: string | null; summary: string | null; description: string | null } | null;
+      /** The icon's digest and file ending; undefined where content has no say in that. */
+      icon?: string | null;
+    }
+  | { kind: 'resource'; sha384: string; sha512: string };
+
+type Row = Omit<Review, 'errors' | 'request' | 'findings'> & {
+  errors: string | null;
+  request: string | null;
+  findings: string | null;
+};
 
 const asReview = (row: Row): Review => ({
   ...row,
-  errors: row.errors === null ? null : (JSON.parse(row.errors) as ReviewError[]),
+  errors: JSON.parse(row.errors ?? 'null') as ReviewError[] | null,
+  request: JSON.parse(row.request ?? 'null') as ResourceRequest | null,
+  findings: JSON.parse(row.findings ?? 'null') as Findings | null,
 });
 
 export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -45,16 +84,35 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   async review(packageId: string, id: string): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors
+        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
       FROM uploads WHERE id = ${id} AND package_id = ${packageId}`);
     return row && asReview(row);
+  },
+
+  /** The upload of this id, whichever package claimed it. */
+  async claimed(id: string): Promise<Review | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
+        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      FROM uploads WHERE id = ${id} AND package_id IS NOT NULL`);
+    return row && asReview(row);
+  },
+
+  /** The uploads that wait for a person's verdict, the longest waiting first. */
+  async awaitingPeople(limit: number): Promise<Review[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
+        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')
+      ORDER BY pushed_at, rowid LIMIT ${limit}`);
+    return rows.map(asReview);
   },
 
   /** A package's newest reviews, newest first. */
   async reviews(packageId: string, limit: number): Promise<Review[]> {
     const rows = await db.all<Row>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors
+        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
       FROM uploads WHERE package_id = ${packageId}
       ORDER BY pushed_at DESC, rowid DESC LIMIT ${limit}`);
     return rows.map(asReview);
@@ -64,7 +122,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   async nextToReview(): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors
+        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
       FROM uploads WHERE status = 'new' AND status IN ('new', 'scanned')
       ORDER BY pushed_at, rowid LIMIT 1`);
     return row && asReview(row);
@@ -95,8 +153,18 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
       UNION ALL SELECT 1 FROM revisions WHERE sha3_384 = ${sha3_384}
       UNION ALL SELECT 1 FROM image_blobs WHERE sha3_384 = ${sha3_384}
       UNION ALL SELECT 1 FROM image_manifests WHERE sha3_384 = ${sha3_384}
+      UNION ALL SELECT 1 FROM resource_revisions WHERE sha3_384 = ${sha3_384}
+      UNION ALL SELECT 1 FROM uploads WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`}
       UNION ALL SELECT 1 FROM packages WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`} LIMIT 1`)),
 });
+
+/** Who pushes an upload, and as what. */
+export interface Claim {
+  packageId: string;
+  pushedBy: string;
+  pushedAt: string;
+  resource?: { name: string; request: ResourceRequest };
+}
 
 export const uploadChanges = (db: Queries) => ({
   ...uploads(db),
@@ -107,18 +175,30 @@ export const uploadChanges = (db: Queries) => ({
       VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt})`),
 
   /** Claims an upload for a package and puts it up for review; false when it is claimed already or not there. */
-  claim: async (id: string, claim: { packageId: string; pushedBy: string; pushedAt: string }) =>
+  claim: async (id: string, claim: Claim) =>
     0 <
     (await db.run(sql`
       UPDATE uploads
-      SET package_id = ${claim.packageId}, pushed_by = ${claim.pushedBy}, pushed_at = ${claim.pushedAt}, status = 'new'
+      SET package_id = ${claim.packageId}, pushed_by = ${claim.pushedBy}, pushed_at = ${claim.pushedAt}, status = 'new',
+        resource = ${claim.resource?.name ?? null}, request = ${claim.resource ? JSON.stringify(claim.resource.request) : null}
       WHERE id = ${id} AND package_id IS NULL`)),
 
   approve: (id: string, revision: number) =>
-    db.run(sql`UPDATE uploads SET status = 'approved', revision = ${revision} WHERE id = ${id}`),
+    db.run(sql`
+      UPDATE uploads SET status = 'approved', revision = ${revision}, findings = NULL, icon = NULL WHERE id = ${id}`),
+
+  /** Keeps what was found until a person has spoken. */
+  scan: (id: string, findings: Findings) =>
+    db.run(sql`
+      UPDATE uploads
+      SET status = 'scanned', findings = ${JSON.stringify(findings)},
+        icon = ${findings.kind === 'revision' ? (findings.icon ?? null) : null}
+      WHERE id = ${id}`),
 
   reject: (id: string, errors: ReviewError[]) =>
-    db.run(sql`UPDATE uploads SET status = 'rejected', errors = ${JSON.stringify(errors)} WHERE id = ${id}`),
+    db.run(sql`
+      UPDATE uploads SET status = 'rejected', errors = ${JSON.stringify(errors)}, findings = NULL, icon = NULL
+      WHERE id = ${id}`),
 
   forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),
 });

@@ -2,7 +2,7 @@
 // once, so that nobody has to push again and again to learn of the next fault.
 import { nameProblem } from '#domain/package-name.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
-import { snapConfinements, snapGrades, snapTypes, type SnapFacts } from './verdict.ts';
+import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
 export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'icon'>;
@@ -30,6 +30,7 @@ export function readSnapYaml(text: string, packageName: string): SnapYamlFacts {
     description: proseOf(snap, 'description', 64 << 10),
     epoch: epochOf(snap),
     snapYaml: text,
+    ...componentsOf(snap),
   };
   const [first, ...others] = faults;
   if (first !== undefined) throw new Unacceptable(first, ...others);
@@ -154,6 +155,30 @@ function appsOf(snap: Snap): string[] {
   }
   return names;
 }
+
+/** The components that come to the snap as resources; a snap works without any of them. */
+function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
+  const value = valueOf(snap, 'components') ?? new Map<Yaml, Yaml>();
+  if (!(value instanceof Map) || value.size > 100) {
+    snap.faults.push(`'components' in ${file} must be a mapping of at most 100 components' names to what they are.`);
+    return {};
+  }
+  const components: DeclaredResource[] = [];
+  for (const [name, component] of value) {
+    const type = component instanceof Map ? component.get('type') : undefined;
+    const word = componentTypes.find((candidate) => candidate === `component/${typeof type === 'string' ? type : ''}`);
+    if (typeof name === 'string' && isName(name) && word !== undefined) components.push({ name, type: word, optional: true });
+    else {
+      snap.faults.push(
+        `Each of the 'components' in ${file} needs a name like a snap's and a type: test, kernel-modules or standard.`,
+      );
+      break;
+    }
+  }
+  return components.length === 0 ? {} : { components };
+}
+
+const componentTypes = ['component/test', 'component/kernel-modules', 'component/standard'] as const;
 
 /** Text for people: whatever characters, so many of them at most. */
 function proseOf(snap: Snap, key: string, most: number): string | null {

@@ -22,6 +22,41 @@ export interface SnapFacts {
   /** The snapcraft.yaml that snapcraft leaves in the snap when asked for build information. */
   craftYaml: string | null;
   icon: SnapIcon | null;
+  /** What the snap's components are, by their names; left out when it has none. */
+  components?: DeclaredResource[];
+}
+
+/** Something that comes to a package beside its revisions, which a revision asks for. */
+export interface DeclaredResource {
+  name: string;
+  type: 'file' | 'oci-image' | 'component/test' | 'component/kernel-modules' | 'component/standard';
+  optional: boolean;
+}
+
+export interface Base {
+  architecture: string;
+  channel: string;
+  name: string;
+}
+
+/** What stands in a charm or a bundle. */
+export interface CharmFacts {
+  name: string;
+  /** As its builder left it in the file `version`. */
+  version: string | null;
+  title: string | null;
+  summary: string | null;
+  description: string | null;
+  bases: Base[];
+  resources: DeclaredResource[];
+  /** metadata.yaml, or what stands in its place. */
+  packageYaml: string;
+  craftYaml: string | null;
+}
+
+export interface RockFacts {
+  version: string | null;
+  architectures: string[];
 }
 
 export const snapTypes = ['app', 'gadget', 'kernel', 'base', 'os', 'snapd'] as const;
@@ -42,7 +77,11 @@ export interface ReviewError {
 }
 
 /** Approved content says of which kind it is; `plain` content is kept as it came, so nothing was read from it. */
-export type Approval = { approved: true; kind: 'snap'; facts: SnapFacts } | { approved: true; kind: 'plain' };
+export type Approval =
+  | { approved: true; kind: 'snap'; facts: SnapFacts }
+  | { approved: true; kind: 'charm' | 'bundle'; facts: CharmFacts }
+  | { approved: true; kind: 'rock'; facts: RockFacts }
+  | { approved: true; kind: 'plain' };
 
 export type Verdict = Approval | { approved: false; errors: ReviewError[] };
 

@@ -2,6 +2,8 @@
 // does to it, the thread can be ended without harm to anything else.
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { readBundle, readCharm } from './charm.ts';
+import { readRock } from './rock.ts';
 import { fileSource } from './squashfs/source.ts';
 import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
@@ -27,7 +29,17 @@ function verdictOn({ kind, path, name }: Upload): Verdict {
   if (kind === 'plain') return { approved: true, kind };
   const file = openSync(path, 'r');
   try {
-    return { approved: true, kind, facts: readSnap(fileSource(file), name) };
+    const source = fileSource(file);
+    switch (kind) {
+      case 'snap':
+        return { approved: true, kind, facts: readSnap(source, name) };
+      case 'charm':
+        return { approved: true, kind, facts: readCharm(source, name) };
+      case 'bundle':
+        return { approved: true, kind, facts: readBundle(source, name) };
+      case 'rock':
+        return { approved: true, kind, facts: readRock(source, name) };
+    }
   } finally {
     closeSync(file);
   }

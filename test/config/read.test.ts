@@ -25,9 +25,10 @@ const defaults = {
   auth: {},
   identity: { redirect_urls: [], root_key_days: 7 },
   http: { base_url: 'http://127.0.0.1:8080', listen: '127.0.0.1:8080', trusted_proxies: [] },
-  internal: { package_permissions: false },
+  internal: { package_permissions: false, build_records: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   names: { reserved: [] },
+  collaborators: { invite_days: 7 },
   log: { level: 'info' },
   keys: {},
 };
@@ -75,9 +76,10 @@ const everythingRead = {
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
   },
-  internal: { package_permissions: true },
+  internal: { package_permissions: true, build_records: false },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   names: { reserved: ['core', 'kernel'] },
+  collaborators: { invite_days: 7 },
   log: { level: 'warn' },
   keys: { master_key_file: '/etc/larder/master.key' },
 };

@@ -10,12 +10,13 @@ import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startWorker } from '#src/embedded.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
-import { declare, digestOf, logIn, pushImage, startRegistry, uploadLogin } from '#test/fixtures/images.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { declare, digestOf, logIn, pushImage, remove, uploadLogin } from '#test/fixtures/images.ts';
 
 t.test(
   'a blob that became part of no image in a day is forgotten and swept, and what images are made of stays',
   async (t) => {
-    const store = await startRegistry(t);
+    const store = await startStore(t);
     await declare(store, 'ada', 'hello');
     const login = await uploadLogin(await store.as('ada'), 'hello');
     const client = await logIn(store, login);
@@ -51,10 +52,10 @@ t.test(
 );
 
 t.test('blobs of a package that is gone are swept', async (t) => {
-  const store = await startRegistry(t);
-  await declare(store, 'ada', 'hello');
+  const store = await startStore(t);
+  const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'latest', 'layer');
-  t.match(await ada.delete('/v1/charm/hello'), { status: 200 });
+  await remove(store, id);
   for (const file of contentFiles(store.directory)) t.notOk(await store.beside.records.uploads.needsContent(file));
 });

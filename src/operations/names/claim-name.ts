@@ -1,5 +1,6 @@
 // Registering a name: what an operation and a command on the host have in common.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { nameProblem } from '#domain/package-name.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 
@@ -11,6 +12,13 @@ export interface NewName {
   publisherId: string;
   private: boolean;
   createdAt: string;
+}
+
+/** Refuses what is no name, and what nobody may register. */
+export function refuseBadName(name: string, reserved: readonly string[]): void {
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new Refusal('api-error', problem);
+  if (reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
 }
 
 /** Gives a name to an account, with the track that every package has; refuses one that somebody holds. */

@@ -19,10 +19,13 @@ export const listRegisteredNames = operation({
     const shared =
       query['include-collaborations'] === 'true' ? await records.packages.sharedWith(principal.accountId, namespace) : [];
     const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
-    const tracks = Map.groupBy(await records.tracks.listOf(found.map(({ id }) => id)), ({ packageId }) => packageId);
+    const ids = found.map(({ id }) => id);
+    const tracks = Map.groupBy(await records.tracks.listOf(ids), ({ packageId }) => packageId);
+    const guardrails = Map.groupBy(await records.guardrails.listOf(ids), ({ packageId }) => packageId);
+    const of = (id: string) => ({ tracks: tracks.get(id) ?? [], guardrails: guardrails.get(id) ?? [] });
     const store = { id: config.store.id, baseUrl: config.http.base_url };
     return {
-      results: found.map((one) => pick(presentPackage(one, tracks.get(one.id) ?? [], store), query.fields)),
+      results: found.map((one) => pick(presentPackage(one, of(one.id), store), query.fields)),
     };
   },
 });

@@ -14,8 +14,8 @@ export const packageMetadata = operation({
   response: 'PackageMetadataResponse',
 
   async handle({ package: subject, query, records, config }) {
-    const tracks = await records.tracks.list(subject.id);
+    const [tracks, guardrails] = [await records.tracks.list(subject.id), await records.guardrails.list(subject.id)];
     const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return { metadata: pick(presentPackage(subject, tracks, store), query.fields) };
+    return { metadata: pick(presentPackage(subject, { tracks, guardrails }, store), query.fields) };
   },
 });

@@ -1,4 +1,5 @@
 import type { PackageMetadata } from '#api/wire.ts';
+import type { Guardrail } from '#records/guardrails.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Track } from '#records/tracks.ts';
 import { presentAccount } from '../present.ts';
@@ -6,7 +7,7 @@ import { presentAccount } from '../present.ts';
 /** A package's metadata; `website` and `contact` show the first of their links. */
 export const presentPackage = (
   subject: PublishedPackage,
-  tracks: Track[],
+  { tracks, guardrails }: { tracks: Track[]; guardrails: Guardrail[] },
   store: { id: string; baseUrl: string },
 ): PackageMetadata => ({
   authority: null,
@@ -23,7 +24,7 @@ export const presentPackage = (
   store: store.id,
   summary: subject.summary,
   title: subject.title,
-  'track-guardrails': [],
+  'track-guardrails': guardrails.map(({ pattern, createdAt }) => ({ 'created-at': createdAt, pattern })),
   tracks: tracks.map(presentTrack),
   type: subject.type,
   website: subject.links.website?.[0] ?? null,

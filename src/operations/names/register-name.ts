@@ -2,11 +2,10 @@ import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
-import { nameProblem } from '#domain/package-name.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
-import { claimName } from './claim-name.ts';
+import { claimName, refuseBadName } from './claim-name.ts';
 
 export const registerName = operation({
   name: 'register_name',
@@ -25,13 +24,11 @@ export const registerName = operation({
     if (!packageTypes(namespace).includes(type)) {
       throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
     }
-    const problem = nameProblem(name);
-    if (problem !== undefined) throw new Refusal('api-error', problem);
+    refuseBadName(name, config.names.reserved);
     if (typeof body.team === 'string') {
       throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
     }
     if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
-    if (config.names.reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
 
     const id = newId.id();
     const at = timestamp(now());

@@ -33,7 +33,7 @@ export const updatePackageMetadata = operation({
       object: `${subject.namespace}/${subject.name}`,
       details: { members: Object.keys(body) },
     };
-    const [changed, tracks] = await records.change(entry, async (tx) => {
+    const [changed, tracks, guardrails] = await records.change(entry, async (tx) => {
       // Read again inside the change: two people may be at it at once.
       const latest = (await tx.packages.byId(subject.id)) ?? subject;
       const all = await tx.tracks.list(subject.id);
@@ -43,10 +43,10 @@ export const updatePackageMetadata = operation({
       }
       const described = describe(latest, body);
       await tx.packages.describe(described);
-      return [described, all] as const;
+      return [described, all, await tx.guardrails.list(subject.id)] as const;
     });
     const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return { metadata: presentPackage(changed, tracks, store) };
+    return { metadata: presentPackage(changed, { tracks, guardrails }, store) };
   },
 });
 

@@ -2,7 +2,7 @@ import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { presentRevision } from '../revisions/present.ts';
-import { channelsOf, presentChannel, presentRelease } from './present.ts';
+import { channelsOf, presentChannel, presentCraftRelease, presentRelease } from './present.ts';
 
 export const listReleases = operation({
   name: 'list_releases',
@@ -27,12 +27,15 @@ export const listReleases = operation({
     releases.sort((a, b) => (order.get(a.channel) ?? 0) - (order.get(b.channel) ?? 0));
     const numbers = [...new Set(releases.map(({ revision }) => revision))];
     const revisions = await records.revisions.listOf(subject.id, numbers);
+    const commits = await records.buildSets.commitsOf(subject.id, numbers);
     return {
       'channel-map': releases.map((release) => presentRelease(release, namespace)),
       // Which commit a revision was built from is known only where build hosts have told it.
-      ...((namespace === 'sdk' || namespace === 'source') && { 'craft-channel-map': [] }),
+      ...((namespace === 'sdk' || namespace === 'source') && {
+        'craft-channel-map': releases.flatMap((release) => presentCraftRelease(release, commits.get(release.revision))),
+      }),
       package: { channels: channels.map(presentChannel) },
-      revisions: revisions.map((revision) => presentRevision(revision, namespace)),
+      revisions: revisions.map((revision) => presentRevision(revision, namespace, commits.get(revision.revision))),
     };
   },
 });

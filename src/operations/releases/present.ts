@@ -1,4 +1,4 @@
-import type { ArchitectureReleaseEntry, BaseReleaseEntry, ChannelReleaseEntry, ChannelWithFallback } from '#api/wire.ts';
+import type { ArchitectureReleaseEntry, BaseReleaseEntry, ChannelReleaseEntry, ChannelWithFallback, CraftReleaseEntry } from '#api/wire.ts';
 import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
 import type { Namespace } from '#domain/namespace.ts';
 import type { Release } from '#records/releases.ts';
@@ -27,6 +27,20 @@ export function presentRelease(
     }
   }
 }
+
+/** The same by the commit that the revision was built from; nothing where that is not known. */
+export const presentCraftRelease = (release: Release, commit: string | undefined): CraftReleaseEntry[] =>
+  commit === undefined
+    ? []
+    : [
+        {
+          channel: release.channel,
+          commit,
+          'expiration-date': release.expiresAt,
+          revision: release.revision,
+          when: release.releasedAt,
+        },
+      ];
 
 /** Every channel of a package: each track with its four risks, and open branches after their risk. */
 export function channelsOf(tracks: string[], releases: Release[]): Channel[] {

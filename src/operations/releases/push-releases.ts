@@ -1,6 +1,6 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import type { PushReleasesRequest } from '#api/wire.ts';
+import type { PushReleasesRequest, PushReleasesResponse } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { parseChannel, type Channel } from '#domain/channel.ts';
 import { reachesChannel } from '#domain/principal.ts';
@@ -10,6 +10,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { by } from '../by.ts';
+import { resourcesOf } from './resources.ts';
 
 /** A branch is forgotten so long after its last release. */
 const branchLife = days(30);
@@ -38,19 +39,21 @@ export const pushReleases = operation({
       object: `${subject.namespace}/${subject.name}`,
       details: { releases: body.map(({ channel, revision }) => [channel, revision]) },
     };
-    await records.change(audit, async (tx) => {
+    const released = await records.change(audit, async (tx) => {
       const tracks = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
+      const released: PushReleasesResponse['released'] = [];
       for (const { entry, channel } of wanted) {
         if (!tracks.has(channel.track)) {
           throw new Refusal('api-error', `'${subject.name}' has no track '${channel.track}'; it has ${[...tracks].join(', ')}.`);
         }
-        if (entry.revision === null) await tx.releases.close(subject.id, channel.name);
-        else await release(tx, subject, channel, { ...entry, revision: entry.revision }, moment);
+        const { revision } = entry;
+        if (revision === null) await tx.releases.close(subject.id, channel.name);
+        const resources = revision === null ? [] : await release(tx, subject, channel, { ...entry, revision }, moment);
+        released.push({ channel: channel.name, revision, resources: resources.map(({ name, revision }) => ({ name, revision })) });
       }
+      return released;
     });
-    return {
-      released: wanted.map(({ entry, channel }) => ({ channel: channel.name, revision: entry.revision, resources: [] })),
-    };
+    return { released };
   },
 });
 
@@ -66,7 +69,7 @@ async function release(
   channel: Channel,
   entry: PushReleasesRequest[number] & { revision: number },
   moment: Date,
-): Promise<void> {
+): Promise<Release['resources']> {
   const revision = await tx.revisions.find(subject.id, entry.revision);
   if (revision === undefined) {
     throw new Refusal('api-error', `'${subject.name}' has no revision ${entry.revision}.`);
@@ -74,27 +77,37 @@ async function release(
   if (revision.status === 'rejected') {
     throw new Refusal('api-error', `Revision ${entry.revision} of '${subject.name}' was rejected and cannot be released.`);
   }
-  const [resource] = entry.resources ?? [];
-  if (resource !== undefined) {
-    throw new Refusal('api-error', `Resource '${resource.name}' is not valid for ${subject.type} with id ${subject.id}.`);
-  }
+  const progressive = progressOf(entry);
+  const resources = await resourcesOf(tx, subject, { channel, revision: entry.revision, named: entry.resources ?? [], now: timestamp(moment) });
   for (const slot of slotsOf(subject, revision)) {
+    // What reaches only a part of the devices lies over what the slot holds for all others.
+    const over = progressive.percentage === null ? slot.slot : `${slot.slot}${progressiveSlot}`;
+    if (progressive.percentage === null) await tx.releases.empty(subject.id, channel.name, `${slot.slot}${progressiveSlot}`);
     await tx.releases.fill({
       packageId: subject.id,
       channel: channel.name,
       ...slot,
+      slot: over,
       revision: revision.revision,
-      progressive: {
-        paused: entry.progressive?.paused ?? null,
-        percentage: entry.progressive?.percentage ?? null,
-      },
-      resources: [],
+      progressive,
+      resources,
       releasedAt: timestamp(moment),
       expiresAt: channel.branch === null ? null : timestamp(after(moment, branchLife)),
     });
   }
   await tx.revisions.markReleased(subject.id, revision.revision);
   await tx.packages.publish(subject.id);
+  return resources;
+}
+
+/** How a progressive release is kept beside the ordinary one of the same slot. */
+const progressiveSlot = ' (progressive)';
+
+/** A release to all devices is an ordinary one, and so is one that says nothing of its progress. */
+function progressOf({ progressive }: PushReleasesRequest[number]): Release['progressive'] {
+  const { percentage = null, paused = null } = progressive ?? {};
+  if (percentage === null || percentage === 100) return { paused: null, percentage: null };
+  return { paused: paused ?? false, percentage };
 }
 
 type Slot = Pick<Release, 'slot' | 'architecture' | 'baseName' | 'baseChannel'>;

@@ -22,9 +22,10 @@ export const listRevisions = operation({
     const one = query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
     const found = query.revision === undefined ? await records.revisions.list(subject.id, limit) : one ? [one] : [];
     const fields = subject.namespace === 'snap' && query.fields === undefined ? slimSnapFields : query.fields;
-    const shown = found.map((revision) => pick(presentRevision(revision, subject.namespace), fields));
-    if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const numbers = found.map(({ revision }) => revision);
+    const commits = await records.buildSets.commitsOf(subject.id, numbers);
+    const shown = found.map((one) => pick(presentRevision(one, subject.namespace, commits.get(one.revision)), fields));
+    if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const recipes = new Map(
       (await records.revisions.craftYaml(subject.id, numbers)).map(({ revision, craftYaml }) => [revision, craftYaml]),
     );

@@ -3,13 +3,14 @@ import type { Namespace } from '#domain/namespace.ts';
 import type { Revision } from '#records/revisions.ts';
 import type { Review } from '#records/uploads.ts';
 
-/** A revision with every member that its namespace has. */
-export function presentRevision(revision: Revision, namespace: Namespace): RevisionShape {
+/** A revision with every member that its namespace has, and the commit that it was built from where that is known. */
+export function presentRevision(revision: Revision, namespace: Namespace, commit?: string): RevisionShape {
   const { details } = revision;
   const common = {
     'created-at': revision.createdAt,
     revision: revision.revision,
     status: revision.status,
+    ...(commit !== undefined && { craft: { commit } }),
   };
   const content = { 'sha3-384': revision.sha3_384, size: revision.size, version: revision.version };
   const author = { 'created-by': revision.createdBy };

@@ -1,8 +1,8 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
+import { claimUpload, statusUrl } from './claim-upload.ts';
 
 export const pushRevision = operation({
   name: 'push_revision',
@@ -18,24 +18,9 @@ export const pushRevision = operation({
     const { package: subject, principal, body, records, now, reviewSoon } = call;
     const id = body['upload-id'];
     const at = timestamp(now());
-    // A path without host and prefix, as the clients put their own before it.
-    const answer = {
-      'status-url': `/v1/${subject.namespace}/${subject.name}/revisions/review?upload-id=${encodeURIComponent(id)}`,
-    };
-    // A retry finds its first attempt: the same push answers the same.
-    if ((await records.uploads.review(subject.id, id)) !== undefined) return answer;
-    const entry = {
-      ...by(call, 'push_revision'),
-      at,
-      object: `${subject.namespace}/${subject.name}`,
-      details: { upload: id },
-    };
-    await records.change(entry, async (tx) => {
-      if (await tx.uploads.claim(id, { packageId: subject.id, pushedBy: principal.accountId, pushedAt: at })) return;
-      if ((await tx.uploads.review(subject.id, id)) !== undefined) return;
-      throw new Refusal('resource-not-found', `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`);
-    });
+    const entry = { ...by(call, 'push_revision'), at, object: `${subject.namespace}/${subject.name}`, details: { upload: id } };
+    await claimUpload(records, entry, id, { packageId: subject.id, pushedBy: principal.accountId, pushedAt: at });
     reviewSoon();
-    return answer;
+    return { 'status-url': statusUrl(subject, id) };
   },
 });

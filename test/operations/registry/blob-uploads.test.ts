@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { declare, digestOf, logIn, startRegistry, uploadLogin, type RegistryClient } from '#test/fixtures/images.ts';
-import type { TestAppliance } from '#test/fixtures/appliance.ts';
+import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/images.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
 
 async function adasClient(
-  t: Parameters<typeof startRegistry>[0],
+  t: Parameters<typeof startStore>[0],
   configure?: (text: string) => string,
 ): Promise<{ store: TestAppliance; client: RegistryClient }> {
-  const store = await startRegistry(t, configure);
+  const store = await startStore(t, configure);
   await declare(store, 'ada', 'hello');
   return { store, client: await logIn(store, await uploadLogin(await store.as('ada'), 'hello')) };
 }

@@ -8,17 +8,16 @@ import {
   logIn,
   mediaTypes,
   pushImage,
-  startRegistry,
   uploadLogin,
   type RegistryClient,
 } from '#test/fixtures/images.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import type { TestAppliance } from '#test/fixtures/appliance.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 async function adasClient(
-  t: Parameters<typeof startRegistry>[0],
+  t: Parameters<typeof startStore>[0],
 ): Promise<{ store: TestAppliance; client: RegistryClient }> {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   return { store, client: await logIn(store, await uploadLogin(await store.as('ada'), 'hello')) };
 }

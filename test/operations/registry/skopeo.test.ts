@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
-import { declare, descriptor, digestOf, mediaTypes, startRegistry, uploadLogin } from '#test/fixtures/images.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { declare, descriptor, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
 
 const installed = spawnSync('skopeo', ['--version']).status === 0;
@@ -73,7 +74,7 @@ function writeLayout(directory: string): string {
 }
 
 t.test('an image for several architectures goes in and comes out with its digests', { skip }, async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const folder = mkdtempSync(join(tmpdir(), 'larder-skopeo-'));
@@ -132,7 +133,7 @@ t.test('an image for several architectures goes in and comes out with its digest
 });
 
 t.test('an image goes in after the older format as well', { skip }, async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const folder = mkdtempSync(join(tmpdir(), 'larder-skopeo-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

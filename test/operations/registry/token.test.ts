@@ -1,6 +1,7 @@
 import t from 'tap';
 
 import { hours, minutes } from '#domain/clock.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
 import {
   declare,
   digestOf,
@@ -8,7 +9,7 @@ import {
   logIn,
   mediaTypes,
   pushImage,
-  startRegistry,
+  remove,
   uploadLogin,
   withToken,
   type Login,
@@ -16,7 +17,7 @@ import {
 import { raw } from '#test/fixtures/raw.ts';
 
 async function readLogin(
-  store: Awaited<ReturnType<typeof startRegistry>>,
+  store: Awaited<ReturnType<typeof startStore>>,
   digest: string,
   name = 'hello',
 ): Promise<Login> {
@@ -26,7 +27,7 @@ async function readLogin(
 }
 
 t.test('whoever comes without a token is told where to fetch one', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const repository = `images/${id.toLowerCase()}/image`;
   const { host } = new URL(store.url);
@@ -54,7 +55,7 @@ t.test('whoever comes without a token is told where to fetch one', async (t) => 
 });
 
 t.test('a host that could end the quotation is not repeated', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   for (const host of ['a"b', 'x/y', 'x y']) {
     const reply = await raw(store.url, `GET /v2/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     t.equal(
@@ -65,7 +66,7 @@ t.test('a host that could end the quotation is not repeated', async (t) => {
 });
 
 t.test('neither a token of the store nor one that was tampered with is good here', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const { repository, token } = await logIn(store, await uploadLogin(ada, 'hello'));
@@ -100,7 +101,7 @@ t.test('neither a token of the store nor one that was tampered with is good here
 });
 
 t.test('wrong credentials get no token', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const login = await uploadLogin(await store.as('ada'), 'hello');
   for (const wrong of [
@@ -120,7 +121,7 @@ t.test('wrong credentials get no token', async (t) => {
 });
 
 t.test('a token is good for its own repository and what was asked for, whatever else was asked', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   await declare(store, 'ada', 'other');
   const ada = await store.as('ada');
@@ -155,7 +156,7 @@ t.test('a token is good for its own repository and what was asked for, whatever 
 });
 
 t.test('credentials to push are used first within ten minutes', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const early = await uploadLogin(ada, 'hello');
@@ -168,7 +169,7 @@ t.test('credentials to push are used first within ten minutes', async (t) => {
 });
 
 t.test('they last as long as the upload moves, and at most six hours', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const login = await uploadLogin(await store.as('ada'), 'hello');
   const begun = store.clock.now.getTime();
@@ -193,7 +194,7 @@ t.test('they last as long as the upload moves, and at most six hours', async (t)
 t.test(
   'they end with the token that asked for them, and with the part that the account has in the package',
   async (t) => {
-    const store = await startRegistry(t);
+    const store = await startStore(t);
     const id = await declare(store, 'ada', 'hello');
     const at = store.clock.now.toISOString();
     const entry = { at, actor: 'test', action: 'collaborate', object: 'charm/hello' };
@@ -228,7 +229,7 @@ t.test(
 );
 
 t.test('credentials to pull only pull, last for good, and survive restarts and new root keys', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const digest = await pushImage(
     await logIn(store, await uploadLogin(await store.as('ada'), 'hello')),
@@ -251,20 +252,20 @@ t.test('credentials to pull only pull, last for good, and survive restarts and n
 });
 
 t.test('credentials end with the package', async (t) => {
-  const store = await startRegistry(t);
-  await declare(store, 'ada', 'hello');
+  const store = await startStore(t);
+  const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const client = await logIn(store, await uploadLogin(ada, 'hello'));
   const login = await readLogin(store, await pushImage(client, 'latest', 'layer'));
   const reader = await logIn(store, login);
-  t.match(await ada.delete('/v1/charm/hello'), { status: 200 });
+  await remove(store, id);
   t.equal((await fetchToken(store, login)).status, 401);
   t.match(await reader.call('GET', 'tags/list'), { status: 401 });
   t.match(await client.blob('more'), { status: 401 });
 });
 
 t.test('no password and no token is in the log', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const login = await uploadLogin(await store.as('ada'), 'hello');
   const client = await logIn(store, login);

@@ -1,11 +1,12 @@
 import t from 'tap';
 
-import { declare, digestOf, logIn, pushImage, startRegistry, uploadLogin } from '#test/fixtures/images.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { declare, digestOf, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 
 const path = (name = 'hello', resource = 'image'): string => `/v1/charm/${name}/resources/${resource}/oci-image/blob`;
 
 t.test('the same digest answers the same bytes, also after a restart and for somebody else', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const client = await logIn(store, await uploadLogin(ada, 'hello'));
@@ -31,7 +32,7 @@ t.test('the same digest answers the same bytes, also after a restart and for som
 });
 
 t.test('an image that was not pushed is not there', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   await declare(store, 'ada', 'other');
   const ada = await store.as('ada');

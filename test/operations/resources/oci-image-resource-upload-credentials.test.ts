@@ -1,12 +1,13 @@
 import t from 'tap';
 
-import { declare, logIn, repositoryOf, startRegistry, uploadLogin } from '#test/fixtures/images.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { declare, logIn, repositoryOf, uploadLogin } from '#test/fixtures/images.ts';
 
 const path = (resource: string, name = 'hello'): string =>
   `/v1/charm/${name}/resources/${resource}/oci-image/upload-credentials`;
 
 t.test('a publisher gets credentials to push the image of a declared resource, other ones each time', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada', { permissions: ['package-manage-revisions'] });
   const reply = await ada.get(path('image'));
@@ -20,7 +21,7 @@ t.test('a publisher gets credentials to push the image of a declared resource, o
 });
 
 t.test('what no revision declares is not there', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   t.match(await ada.get(path('other')), { status: 404, body: { 'error-list': [{ code: 'resource-not-found' }] } });
@@ -28,7 +29,7 @@ t.test('what no revision declares is not there', async (t) => {
 });
 
 t.test('a resource of another type has no image', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello', 'settings', 'file');
   t.match(await (await store.as('ada')).get(path('settings')), {
     status: 400,
@@ -37,7 +38,7 @@ t.test('a resource of another type has no image', async (t) => {
 });
 
 t.test('a resource whose name cannot be a repository is refused with a sentence', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   for (const resource of ['Image', 'a--b-', '_x']) {
     await declare(store, 'ada', 'hello', resource);
     t.match(
@@ -49,7 +50,7 @@ t.test('a resource whose name cannot be a repository is refused with a sentence'
 });
 
 t.test('a stranger, and a token for something else, get none', async (t) => {
-  const store = await startRegistry(t);
+  const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   t.match(await (await store.as('bob')).get(path('image')), { status: 404 });
   t.match(await (await store.as('ada', { permissions: ['package-view'] })).get(path('image')), { status: 401 });

@@ -1,0 +1,28 @@
+// What a resource revision runs on: bases with their architectures, where `all` stands for every one.
+import { Refusal } from './refusal.ts';
+
+export interface ResourceBase {
+  name: string;
+  channel: string;
+  architectures: string[];
+}
+
+/**
+ * Entries of the same name and channel become one, with the architectures of all in the order given.
+ * An entry that is given twice is a mistake, and refused.
+ */
+export function mergedBases(bases: readonly { name?: string; channel?: string; architectures: readonly string[] }[]): ResourceBase[] {
+  const merged = new Map<string, ResourceBase>();
+  const seen = new Set<string>();
+  for (const { name = 'all', channel = 'all', architectures } of bases) {
+    const entry = JSON.stringify([name, channel, architectures]);
+    if (seen.has(entry)) throw new Refusal('api-error', `The base '${name}' of the channel '${channel}' is given twice at /bases`);
+    seen.add(entry);
+    const key = JSON.stringify([name, channel]);
+    const known = merged.get(key)?.architectures ?? [];
+    merged.set(key, { name, channel, architectures: [...new Set([...known, ...architectures])] });
+  }
+  return [...merged.values()];
+}
+
+export const everywhere: ResourceBase[] = [{ name: 'all', channel: 'all', architectures: ['all'] }];

@@ -1,0 +1,48 @@
+// From what a review found to what the records keep of it.
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Findings } from '#records/uploads.ts';
+import type { Approval, Upload } from '#review/verdict.ts';
+
+/** How a package's uploads are read; what has no reader here is kept as it came. */
+export function kindOf({ type }: Pick<PublishedPackage, 'type'>): Upload['kind'] {
+  return type === 'snap' || type === 'charm' || type === 'bundle' || type === 'rock' ? type : 'plain';
+}
+
+export function findingsOf(verdict: Approval, icon: string | null): Findings {
+  const nothing = { version: null, details: {}, declares: [], packageYaml: null, craftYaml: null, prose: null };
+  switch (verdict.kind) {
+    case 'snap': {
+      const { facts } = verdict;
+      const { apps, architectures, base, confinement, grade, type } = facts;
+      return {
+        kind: 'revision',
+        version: facts.version,
+        details: { apps, architectures, base, confinement, grade, type },
+        declares: facts.components ?? [],
+        packageYaml: facts.snapYaml,
+        craftYaml: facts.craftYaml,
+        prose: proseOf(facts),
+        icon,
+      };
+    }
+    case 'charm':
+    case 'bundle': {
+      const { version, bases, resources, packageYaml, craftYaml } = verdict.facts;
+      return { kind: 'revision', version, details: { bases }, declares: resources, packageYaml, craftYaml, prose: proseOf(verdict.facts) };
+    }
+    case 'rock': {
+      const { version, architectures } = verdict.facts;
+      return { kind: 'revision', ...nothing, version, details: { architectures } };
+    }
+    case 'plain':
+      return { kind: 'revision', ...nothing };
+  }
+}
+
+interface Prose {
+  title: string | null;
+  summary: string | null;
+  description: string | null;
+}
+
+const proseOf = ({ title, summary, description }: Prose): Prose => ({ title, summary, description });

@@ -1,0 +1,58 @@
+import { account } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import type { AccessType } from '#api/wire.ts';
+import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { grants } from '#domain/permission.ts';
+import { inCommon, reachesPackage } from '#domain/principal.ts';
+import { presentAccount } from '../present.ts';
+
+export const packageAccess = operation({
+  name: 'package_access',
+  method: 'POST',
+  path: '/v1/auth/package-access',
+  since: 42,
+  summary: 'Say who asks, and what part he has in these packages.',
+  access: account(),
+  body: 'PackageAccessRequest',
+  response: 'PackageAccessResponse',
+  unstable: true,
+
+  async handle({ principal, body, records }) {
+    const wanted = new Map(body.filters.map((filter) => [`${filter.type}/${filter.name}`, { ...filter, ...meanings[filter.type] }]));
+    const names = [...wanted.values()].map(({ namespace, name }) => ({ namespace, name }));
+    const found = new Map(
+      (await records.packages.named(names, principal.accountId)).map((one) => [`${one.namespace}/${one.name}`, one]),
+    );
+    const administers = principal.storeAdministrator && grants(principal.permissions, 'store-manage');
+    return {
+      authentication: {
+        account: presentAccount({ ...principal, id: principal.accountId }),
+        channels: inCommon(principal.channels),
+        packages: inCommon(principal.packages),
+        permissions: principal.permissions,
+      },
+      authorization: {
+        packages: [...wanted.values()].flatMap(({ type, namespace, name, packageType }) => {
+          const subject = found.get(`${namespace}/${name}`);
+          if (subject?.type !== packageType || !reachesPackage(principal, subject)) return [];
+          const publishes = subject.publishes === 1 || administers;
+          if (!publishes && subject.collaborates === 0) return [];
+          const part = publishes ? ('publisher' as const) : ('package-collaborator' as const);
+          return [{ type, id: subject.id, name: subject.name, permissions: [part], 'source-workflow': {} }];
+        }),
+      },
+    };
+  },
+});
+
+/** The words of this operation, in those of the store. */
+const meanings: Record<AccessType, { namespace: Namespace; packageType: PackageType }> = {
+  bin: { namespace: 'bin', packageType: 'bin' },
+  charm: { namespace: 'charm', packageType: 'charm' },
+  'charm-bundle': { namespace: 'charm', packageType: 'bundle' },
+  rock: { namespace: 'rock', packageType: 'rock' },
+  rockcraft: { namespace: 'source', packageType: 'rockcraft' },
+  snap: { namespace: 'snap', packageType: 'snap' },
+  snapcraft: { namespace: 'source', packageType: 'snapcraft' },
+  sourcecraft: { namespace: 'source', packageType: 'sourcecraft' },
+};

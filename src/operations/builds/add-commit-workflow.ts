@@ -1,0 +1,45 @@
+import { operation } from '#api/operation.ts';
+import { isWorkflowOver } from '#domain/build-status.ts';
+import { timestamp } from '#domain/clock.ts';
+import { by } from '../by.ts';
+import { presentCommitWorkflow } from './present.ts';
+import { buildHost, channelName, writable } from './writer.ts';
+
+export const addCommitWorkflow = operation({
+  name: 'add_commit_workflow',
+  method: 'POST',
+  path: '/internal/v1/craft/commit-workflows',
+  since: 0,
+  summary: 'Tell of a new commit workflow; for build hosts.',
+  access: buildHost,
+  enabledBy: 'internal.build_records',
+  body: 'AddCommitWorkflowRequest',
+  response: 'CommitWorkflow',
+  status: 201,
+
+  async handle(call) {
+    const { principal, body, records, now, newId } = call;
+    const slash = body.package.indexOf('/');
+    const found = await records.packages.find(body.package.slice(0, Math.max(0, slash)), body.package.slice(slash + 1));
+    const subject = await writable(found, principal, records, body.package);
+    const at = timestamp(now());
+    const workflow = {
+      id: newId.uuid(),
+      packageId: subject.id,
+      commitHash: body['commit-hash'],
+      craftChannel: channelName(body['craft-channel']),
+      craftRevision: body['craft-revision'],
+      buildSets: body.buildsets.map(({ id }) => id),
+      status: body.status,
+      errors: body.errors ?? [],
+      plane: body.plane ?? null,
+      domain: body.domain ?? null,
+      createdAt: at,
+      completedAt: isWorkflowOver(body.status) ? at : null,
+    };
+    const object = `${subject.namespace}/${subject.name}`;
+    const entry = { ...by(call, 'add_commit_workflow'), at, object, details: { id: workflow.id } };
+    await records.change(entry, (tx) => tx.commitWorkflows.put(workflow));
+    return presentCommitWorkflow(workflow);
+  },
+});

@@ -1,0 +1,23 @@
+import { onQueriedPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { fullChannelName, newest } from './filters.ts';
+import { presentBuildSet } from './present.ts';
+
+export const buildsetStatus = operation({
+  name: 'buildset_status',
+  method: 'GET',
+  path: '/v1/craft/buildsets',
+  since: 43,
+  summary: "List a package's build sets and how their builds go, newest first.",
+  access: onQueriedPackage('package-view'),
+  query: 'BuildsetStatusQuery',
+  response: 'BuildsetStatusResponse',
+
+  async handle({ package: subject, query, records }) {
+    const { 'buildset-id': id = null, plane = null, status = null } = query;
+    const channel = fullChannelName(query.channel);
+    const sets = await records.buildSets.list(subject.id, { id, channel, plane, status }, newest);
+    const builds = Map.groupBy(await records.buildSets.buildsOf(sets.map((set) => set.id)), ({ buildSetId }) => buildSetId);
+    return { buildsets: sets.map((set) => presentBuildSet(set, builds.get(set.id) ?? [], subject)) };
+  },
+});

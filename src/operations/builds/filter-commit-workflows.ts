@@ -1,0 +1,22 @@
+import { onQueriedPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { fullChannelName, newest } from './filters.ts';
+import { presentCommitWorkflow } from './present.ts';
+
+export const filterCommitWorkflows = operation({
+  name: 'filter_commit_workflows',
+  method: 'GET',
+  path: '/v1/craft/commit-workflows',
+  since: 44,
+  summary: "List a package's commit workflows, newest first.",
+  access: onQueriedPackage('package-view'),
+  query: 'FilterCommitWorkflowsQuery',
+  response: 'FilterCommitWorkflowsResponse',
+
+  async handle({ package: subject, query, records }) {
+    const { 'commit-workflow-id': id = null, 'commit-hash': commitHash = null, plane = null, domain = null } = query;
+    const wanted = { id, commitHash, channel: fullChannelName(query.channel), plane, domain };
+    const found = await records.commitWorkflows.list(subject.id, wanted, newest);
+    return { 'commit-workflows': found.map(presentCommitWorkflow) };
+  },
+});

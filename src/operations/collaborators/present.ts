@@ -1,0 +1,41 @@
+import type { Account as AccountShape, Collaborator as CollaboratorShape, Invite as InviteShape, PendingInvite } from '#api/wire.ts';
+import type { Account } from '#records/accounts.ts';
+import type { Collaborator } from '#records/collaborators.ts';
+import type { Invite } from '#records/invites.ts';
+import { presentAccount } from '../present.ts';
+
+type People = Map<string, Account>;
+
+export const presentInvite = (invite: Invite, people: People): InviteShape => ({
+  'accepted-at': invite.acceptedAt,
+  ...(invite.acceptedAt !== null && { 'accepted-by': person(invite.accountId, people) }),
+  'created-at': invite.createdAt,
+  'created-by': person(invite.createdBy, people),
+  email: invite.email,
+  'expires-at': invite.expiresAt,
+  'invite-type': 'package-collaborator',
+  'revoked-at': invite.revokedAt,
+  ...(invite.revokedBy !== null && { 'revoked-by': person(invite.revokedBy, people) }),
+});
+
+export const presentPendingInvite = (invite: Invite): PendingInvite => ({
+  created_at: invite.createdAt,
+  created_by: invite.createdBy,
+  email: invite.email,
+  expires_at: invite.expiresAt,
+});
+
+/** A collaborator; nothing about one ever changes, so there is nobody who changed it. */
+export const presentCollaborator = (one: Collaborator, people: People): CollaboratorShape => ({
+  account: person(one.accountId, people),
+  'created-at': one.createdAt,
+  'created-by': person(one.createdBy, people),
+  permissions: ['package-collaborator'],
+  'updated-at': null,
+});
+
+function person(id: string, people: People): AccountShape {
+  const found = people.get(id);
+  if (found === undefined) throw new Error(`cannot present the account ${id}: it is not there`);
+  return presentAccount(found);
+}

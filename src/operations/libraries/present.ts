@@ -1,0 +1,11 @@
+import type { Library } from '#api/wire.ts';
+import type { LibraryVersion } from '#records/charm-libraries.ts';
+
+export const presentLibrary = (version: LibraryVersion): Library => ({
+  api: version.api,
+  'charm-name': version.charmName,
+  hash: version.hash,
+  'library-id': version.libraryId,
+  'library-name': version.libraryName,
+  patch: version.patch,
+});

@@ -1,0 +1,85 @@
+// Charm libraries: code that charms share, in versions numbered by API and patch.
+import { sql, type Queries } from './database.ts';
+
+export interface CharmLibrary {
+  id: string;
+  packageId: string;
+  name: string;
+}
+
+/** A version of a library, with the name of the charm that publishes it. */
+export interface LibraryVersion {
+  libraryId: string;
+  libraryName: string;
+  charmName: string;
+  packageId: string;
+  publisherId: string;
+  private: boolean;
+  api: number;
+  patch: number;
+  hash: string;
+  content: string;
+}
+
+/** Which version of a library is meant; null is the newest. */
+export interface LibraryFilter {
+  libraryId: string;
+  api: number | null;
+  patch: number | null;
+}
+
+type Row = Omit<LibraryVersion, 'private'> & { private: 0 | 1 };
+
+const asVersion = (row: Row): LibraryVersion => ({ ...row, private: row.private === 1 });
+
+export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (packageId: string, id: string) =>
+    db.get<CharmLibrary>(sql`
+      SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE id = ${id} AND package_id = ${packageId}`),
+
+  named: (packageId: string, name: string) =>
+    db.get<CharmLibrary>(sql`
+      SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE package_id = ${packageId} AND name = ${name}`),
+
+  /** The version that is wanted of a library. */
+  async version(wanted: LibraryFilter): Promise<LibraryVersion | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT library.id AS "libraryId", library.name AS "libraryName", package.name AS "charmName",
+        package.id AS "packageId", package.publisher_id AS "publisherId", package.private, version.api, version.patch,
+        version.hash, version.content
+      FROM charm_libraries AS library
+      JOIN packages AS package ON package.id = library.package_id
+      JOIN charm_library_versions AS version ON version.library_id = library.id
+      WHERE library.id = ${wanted.libraryId}
+        AND (${wanted.api} IS NULL OR version.api = ${wanted.api})
+        AND (${wanted.patch} IS NULL OR version.patch = ${wanted.patch})
+      ORDER BY version.api DESC, version.patch DESC LIMIT 1`);
+    return row && asVersion(row);
+  },
+
+  /** The ids of the libraries of a charm; of the one of this name alone when there is a name. */
+  async idsOf(charmName: string, libraryName: string | null): Promise<string[]> {
+    const rows = await db.all<{ id: string }>(sql`
+      SELECT library.id
+      FROM packages AS package
+      JOIN charm_libraries AS library ON library.package_id = package.id
+      WHERE package.namespace = 'charm' AND package.name = ${charmName}
+        AND (${libraryName} IS NULL OR library.name = ${libraryName})
+      ORDER BY library.name`);
+    return rows.map(({ id }) => id);
+  },
+});
+
+export const charmLibraryChanges = (db: Queries) => ({
+  ...charmLibraries(db),
+
+  add: (library: CharmLibrary & { createdAt: string }) =>
+    db.run(sql`
+      INSERT INTO charm_libraries (id, package_id, name, created_at)
+      VALUES (${library.id}, ${library.packageId}, ${library.name}, ${library.createdAt})`),
+
+  addVersion: (v: { libraryId: string; api: number; patch: number; hash: string; content: string; at: string; by: string }) =>
+    db.run(sql`
+      INSERT INTO charm_library_versions (library_id, api, patch, hash, content, created_at, created_by)
+      VALUES (${v.libraryId}, ${v.api}, ${v.patch}, ${v.hash}, ${v.content}, ${v.at}, ${v.by})`),
+});

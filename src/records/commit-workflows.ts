@@ -1,0 +1,80 @@
+// Commit workflows: what leads from a commit of a package to its build sets.
+import type { WorkflowStatus } from '#domain/build-status.ts';
+import type { BuildError } from './build-sets.ts';
+import { sql, type Queries } from './database.ts';
+
+export interface CommitWorkflow {
+  id: string;
+  packageId: string;
+  commitHash: string | null;
+  craftChannel: string;
+  craftRevision: number;
+  /** The ids of its build sets. */
+  buildSets: string[];
+  status: WorkflowStatus;
+  errors: BuildError[];
+  plane: string | null;
+  domain: string | null;
+  createdAt: string;
+  completedAt: string | null;
+}
+
+/** What a listing asks for; null is anything. */
+export interface WorkflowFilter {
+  id: string | null;
+  commitHash: string | null;
+  channel: string | null;
+  plane: string | null;
+  domain: string | null;
+}
+
+type Row = Omit<CommitWorkflow, 'buildSets' | 'errors'> & { buildSets: string; errors: string };
+
+const asWorkflow = (row: Row): CommitWorkflow => ({
+  ...row,
+  buildSets: JSON.parse(row.buildSets) as string[],
+  errors: JSON.parse(row.errors) as BuildError[],
+});
+
+export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
+  async find(id: string): Promise<CommitWorkflow | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
+        craft_revision AS "craftRevision", build_sets AS "buildSets", status, errors, plane, domain,
+        created_at AS "createdAt", completed_at AS "completedAt"
+      FROM commit_workflows WHERE id = ${id}`);
+    return row && asWorkflow(row);
+  },
+
+  /** A package's commit workflows, newest first. */
+  async list(packageId: string, wanted: WorkflowFilter, limit: number): Promise<CommitWorkflow[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
+        craft_revision AS "craftRevision", build_sets AS "buildSets", status, errors, plane, domain,
+        created_at AS "createdAt", completed_at AS "completedAt"
+      FROM commit_workflows
+      WHERE package_id = ${packageId}
+        AND (${wanted.id} IS NULL OR id = ${wanted.id})
+        AND (${wanted.commitHash} IS NULL OR commit_hash = ${wanted.commitHash})
+        AND (${wanted.channel} IS NULL OR craft_channel = ${wanted.channel})
+        AND (${wanted.plane} IS NULL OR plane = ${wanted.plane})
+        AND (${wanted.domain} IS NULL OR domain = ${wanted.domain})
+      ORDER BY created_at DESC, rowid DESC LIMIT ${limit}`);
+    return rows.map(asWorkflow);
+  },
+});
+
+export const commitWorkflowChanges = (db: Queries) => ({
+  ...commitWorkflows(db),
+
+  /** Adds a workflow, or writes what has become of it. */
+  put: (w: CommitWorkflow) =>
+    db.run(sql`
+      INSERT INTO commit_workflows (id, package_id, commit_hash, craft_channel, craft_revision, build_sets, status, errors,
+        plane, domain, created_at, completed_at)
+      VALUES (${w.id}, ${w.packageId}, ${w.commitHash}, ${w.craftChannel}, ${w.craftRevision}, ${JSON.stringify(w.buildSets)},
+        ${w.status}, ${JSON.stringify(w.errors)}, ${w.plane}, ${w.domain}, ${w.createdAt}, ${w.completedAt})
+      ON CONFLICT (id) DO UPDATE
+      SET build_sets = excluded.build_sets, status = excluded.status, errors = excluded.errors,
+        completed_at = excluded.completed_at`),
+});

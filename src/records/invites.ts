@@ -1,0 +1,76 @@
+// Invites: accounts that were asked to collaborate on a package, and what became of it.
+import { sql, type Queries } from './database.ts';
+
+export interface Invite {
+  /** SHA-256 of the token, in hexadecimal; the token itself only the invited person has. */
+  tokenSha256: string;
+  packageId: string;
+  accountId: string;
+  /** The address as the publisher wrote it. */
+  email: string;
+  createdAt: string;
+  createdBy: string;
+  expiresAt: string;
+  acceptedAt: string | null;
+  revokedAt: string | null;
+  revokedBy: string | null;
+}
+
+export type NewInvite = Omit<Invite, 'acceptedAt' | 'revokedAt' | 'revokedBy'>;
+
+export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The invite of this token, to this package, for this account, that can still be answered. */
+  pending: (wanted: { tokenSha256: string; packageId: string; accountId: string; now: string }) =>
+    db.get<Invite>(sql`
+      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
+        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      FROM invites
+      WHERE token_sha256 = ${wanted.tokenSha256} AND package_id = ${wanted.packageId}
+        AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
+        AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** A package's invites, newest first. */
+  list: (packageId: string, limit: number) =>
+    db.all<Invite>(sql`
+      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
+        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      FROM invites WHERE package_id = ${packageId}
+      ORDER BY created_at DESC, rowid DESC LIMIT ${limit}`),
+
+  /** A package's invites that can still be answered, newest first. */
+  listPending: (packageId: string, now: string) =>
+    db.all<Invite>(sql`
+      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
+        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      FROM invites
+      WHERE package_id = ${packageId} AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ${now}
+      ORDER BY created_at DESC, rowid DESC`),
+});
+
+export const inviteChanges = (db: Queries) => ({
+  ...invites(db),
+
+  /** Invites an account; an open invite that it has to the package already is replaced, and its token with it. */
+  async add(i: NewInvite) {
+    await db.run(sql`
+      DELETE FROM invites
+      WHERE package_id = ${i.packageId} AND account_id = ${i.accountId} AND accepted_at IS NULL AND revoked_at IS NULL`);
+    await db.run(sql`
+      INSERT INTO invites (token_sha256, package_id, account_id, email, created_at, created_by, expires_at)
+      VALUES (${i.tokenSha256}, ${i.packageId}, ${i.accountId}, ${i.email}, ${i.createdAt}, ${i.createdBy}, ${i.expiresAt})`);
+  },
+
+  accept: (tokenSha256: string, at: string) =>
+    db.run(sql`
+      UPDATE invites SET accepted_at = ${at}
+      WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** Ends an invite, by its publisher or by whom it was for. */
+  revoke: (tokenSha256: string, revoked: { at: string; by: string }) =>
+    db.run(sql`
+      UPDATE invites SET revoked_at = ${revoked.at}, revoked_by = ${revoked.by}
+      WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
+});

@@ -1,0 +1,83 @@
+// Resource revisions: content that was pushed for a resource, numbered 1, 2, 3.
+import type { ResourceBase } from '#domain/resource-base.ts';
+import { sql, type Queries } from './database.ts';
+
+export interface ResourceRevision {
+  packageId: string;
+  name: string;
+  revision: number;
+  type: string;
+  sha256: string;
+  sha3_384: string;
+  sha384: string;
+  sha512: string;
+  size: number;
+  /** What it runs on; null for a snap's, which has architectures instead. */
+  bases: ResourceBase[] | null;
+  architectures: string[] | null;
+  /** The snap's revision that it was pushed for. */
+  packageRevision: number | null;
+  createdAt: string;
+  createdBy: string;
+  updatedAt: string | null;
+  updatedBy: string | null;
+}
+
+type Row = Omit<ResourceRevision, 'bases' | 'architectures'> & { bases: string | null; architectures: string | null };
+
+const asResourceRevision = (row: Row): ResourceRevision => ({
+  ...row,
+  bases: JSON.parse(row.bases ?? 'null') as ResourceBase[] | null,
+  architectures: JSON.parse(row.architectures ?? 'null') as string[] | null,
+});
+
+export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
+  async find(packageId: string, name: string, revision: number): Promise<ResourceRevision | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT package_id AS "packageId", name, revision, type, sha256, sha3_384, sha384, sha512, size, bases, architectures,
+        package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
+        updated_at AS "updatedAt", updated_by AS "updatedBy"
+      FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
+    return row && asResourceRevision(row);
+  },
+
+  /** The revisions of a resource, oldest first. */
+  async list(packageId: string, name: string): Promise<ResourceRevision[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", name, revision, type, sha256, sha3_384, sha384, sha512, size, bases, architectures,
+        package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
+        updated_at AS "updatedAt", updated_by AS "updatedBy"
+      FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision`);
+    return rows.map(asResourceRevision);
+  },
+
+  /** The revision of a resource that has this content. */
+  withContent: (packageId: string, name: string, sha3_384: string) =>
+    db.get<{ revision: number }>(sql`
+      SELECT revision FROM resource_revisions
+      WHERE package_id = ${packageId} AND name = ${name} AND sha3_384 = ${sha3_384}`),
+
+  newest: async (packageId: string, name: string) =>
+    (
+      await db.get<{ revision: number | null }>(sql`
+        SELECT MAX(revision) AS revision FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name}`)
+    )?.revision ?? 0,
+});
+
+export const resourceRevisionChanges = (db: Queries) => ({
+  ...resourceRevisions(db),
+
+  add: (r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>) =>
+    db.run(sql`
+      INSERT INTO resource_revisions (package_id, name, revision, type, sha256, sha3_384, sha384, sha512, size, bases,
+        architectures, package_revision, created_at, created_by)
+      VALUES (${r.packageId}, ${r.name}, ${r.revision}, ${r.type}, ${r.sha256}, ${r.sha3_384}, ${r.sha384}, ${r.sha512},
+        ${r.size}, ${r.bases && JSON.stringify(r.bases)}, ${r.architectures && JSON.stringify(r.architectures)},
+        ${r.packageRevision}, ${r.createdAt}, ${r.createdBy})`),
+
+  /** Says on which bases a revision runs. */
+  rebase: (r: { packageId: string; name: string; revision: number; bases: ResourceBase[]; at: string; by: string }) =>
+    db.run(sql`
+      UPDATE resource_revisions SET bases = ${JSON.stringify(r.bases)}, updated_at = ${r.at}, updated_by = ${r.by}
+      WHERE package_id = ${r.packageId} AND name = ${r.name} AND revision = ${r.revision}`),
+});

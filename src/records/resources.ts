@@ -1,0 +1,45 @@
+// Resources: what revisions ask to come beside them.
+import { sql, type Queries } from './database.ts';
+
+export interface DeclaredResource {
+  name: string;
+  type: string;
+  optional: boolean;
+}
+
+type Row = Omit<DeclaredResource, 'optional'> & { optional: 0 | 1 };
+
+export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** What a revision declares, with the newest revision there is of each resource. */
+  async list(packageId: string, revision: number): Promise<(DeclaredResource & { newest: number | null })[]> {
+    const rows = await db.all<Row & { newest: number | null }>(sql`
+      SELECT name, type, optional,
+        (SELECT MAX(revision) FROM resource_revisions
+          WHERE resource_revisions.package_id = declared.package_id AND resource_revisions.name = declared.name) AS newest
+      FROM declared_resources AS declared
+      WHERE package_id = ${packageId} AND revision = ${revision} ORDER BY name`);
+    return rows.map((row) => ({ ...row, optional: row.optional === 1 }));
+  },
+
+  /** What the newest revision that declares a resource says of it; with a revision, what that one says. */
+  async declared(packageId: string, name: string, revision?: number): Promise<(DeclaredResource & { revision: number }) | undefined> {
+    const row =
+      revision === undefined
+        ? await db.get<Row & { revision: number }>(sql`
+            SELECT name, type, optional, revision FROM declared_resources
+            WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision DESC LIMIT 1`)
+        : await db.get<Row & { revision: number }>(sql`
+            SELECT name, type, optional, revision FROM declared_resources
+            WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
+    return row && { ...row, optional: row.optional === 1 };
+  },
+});
+
+export const resourceChanges = (db: Queries) => ({
+  ...resources(db),
+
+  declare: (packageId: string, revision: number, { name, type, optional }: DeclaredResource) =>
+    db.run(sql`
+      INSERT INTO declared_resources (package_id, revision, name, type, optional)
+      VALUES (${packageId}, ${revision}, ${name}, ${type}, ${Number(optional)})`),
+});

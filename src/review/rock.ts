@@ -1,0 +1,141 @@
+// Reads a rock: an archive in the OCI image layout. Everything that its index leads to must be there and be what its
+// digest says, so that no device ever pulls half an image.
+import { createHash } from 'node:crypto';
+
+import type { Source } from './squashfs/source.ts';
+import { listTar, type TarFile } from './tar.ts';
+import { Unacceptable, plain, quoted } from './unacceptable.ts';
+import type { RockFacts } from './verdict.ts';
+
+const longestDocument = 1 << 20;
+const mostSigns = 50_000;
+const mostManifests = 100;
+const mostLayers = 500;
+/** Layers beyond this are checked by their sizes alone: hashing them would take longer than clients wait. */
+const mostHashed = 4 * 2 ** 30;
+
+const manifestTypes = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+];
+const indexTypes = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+];
+
+type Document = Record<string, unknown>;
+
+/** What stands in the rock; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
+export function readRock(source: Source, packageName: string): RockFacts {
+  const files = listTar(source);
+  const layout = document('oci-layout');
+  if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
+    throw new Unacceptable("'oci-layout' names no version 1 of the image layout: make the archive again.");
+  }
+  const architectures = new Set<string>();
+  const checked = new Set<string>();
+  let [manifests, layers, hashed] = [0, 0, 0];
+  let version: string | null = null;
+
+  readIndex(document('index.json'), 'index.json', 0);
+  if (manifests === 0) throw new Unacceptable("'index.json' leads to no image: make the archive again.");
+  return { version, architectures: [...architectures] };
+
+  function readIndex(index: Document, what: string, depth: number): void {
+    const list = index['manifests'];
+    if (!Array.isArray(list)) throw new Unacceptable(`'${what}' has no list of manifests: make the archive again.`);
+    if (depth > 3) throw new Unacceptable('The indexes of the image nest too deeply: make the archive again.');
+    for (const one of list) {
+      if (++manifests > mostManifests) throw new Unacceptable(`The image has more than ${mostManifests} manifests.`);
+      const descriptor = descriptorIn(one, what);
+      const { mediaType, digest } = descriptor;
+      const content = parsed(bytesOf(descriptor), digest);
+      if (indexTypes.includes(mediaType)) readIndex(content, digest, depth + 1);
+      else if (manifestTypes.includes(mediaType)) readManifest(content, digest);
+      else throw new Unacceptable(`'${what}' leads to something of the type ${quoted(mediaType)}, which is no image.`);
+    }
+  }
+
+  function readManifest(manifest: Document, what: string): void {
+    const configDescriptor = descriptorIn(manifest['config'], what);
+    const config = parsed(bytesOf(configDescriptor), configDescriptor.digest);
+    const list = manifest['layers'];
+    if (!Array.isArray(list)) throw new Unacceptable(`The manifest ${what} has no list of layers: make the archive again.`);
+    for (const layer of list) {
+      if (++layers > mostLayers) throw new Unacceptable(`The image has more than ${mostLayers} layers.`);
+      checkContent(descriptorIn(layer, what));
+    }
+    const labels = { ...members(members(config['config'])['Labels']), ...members(manifest['annotations']) };
+    const name = labels['org.opencontainers.image.ref.name'];
+    if (typeof name === 'string' && name !== packageName) {
+      throw new Unacceptable(
+        `The rock is called ${quoted(name)} in its labels, but was pushed to ${quoted(packageName)}. Push it to ${quoted(name)}, or change the name in it.`,
+      );
+    }
+    const said = labels['org.opencontainers.image.version'];
+    if (typeof said === 'string' && /^[\x21-\x7e]{1,64}$/.test(said)) version ??= said;
+    const { architecture } = config;
+    if (typeof architecture === 'string' && /^[a-z0-9]{1,32}$/.test(architecture)) architectures.add(architecture);
+  }
+
+  /** The file of a descriptor, once it has been found to be what its digest says. */
+  function checkContent({ digest, size }: Descriptor): TarFile {
+    const file = files.get(`blobs/${digest.replace(':', '/')}`);
+    if (file === undefined) throw new Unacceptable(`The image needs ${digest}, which is not in the archive: make it again.`);
+    if (file.size !== size) throw new Unacceptable(`${digest} has ${file.size} bytes, but the image says ${size}: make the archive again.`);
+    if (checked.has(digest)) return file;
+    checked.add(digest);
+    hashed += size;
+    if (hashed > mostHashed && size > longestDocument) return file;
+    const hash = createHash('sha256');
+    for (let done = 0; done < size; done += longestDocument) {
+      hash.update(source.read(file.start + done, Math.min(longestDocument, size - done)));
+    }
+    if (`sha256:${hash.digest('hex')}` === digest) return file;
+    throw new Unacceptable(`${digest} in the archive is not what its digest says: make it again.`);
+  }
+
+  function bytesOf(descriptor: Descriptor): Uint8Array {
+    if (descriptor.size > longestDocument) throw new Unacceptable(`${descriptor.digest} has more than ${longestDocument} bytes, too many for a manifest or a configuration.`);
+    const { start, size } = checkContent(descriptor);
+    return source.read(start, size);
+  }
+
+  function document(name: string): Document {
+    const file = files.get(name);
+    if (file === undefined) throw new Unacceptable(`Missing required file: ${name}`);
+    if (file.size > longestDocument) throw new Unacceptable(`'${name}' has more than ${longestDocument} bytes: make the archive again.`);
+    return parsed(source.read(file.start, file.size), name);
+  }
+}
+
+interface Descriptor {
+  mediaType: string;
+  digest: string;
+  size: number;
+}
+
+function descriptorIn(value: unknown, what: string): Descriptor {
+  const { mediaType, digest, size } = members(value);
+  if (typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(size) && (size as number) >= 0) {
+    return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size: size as number };
+  }
+  throw new Unacceptable(`${quoted(what)} holds a reference without a sha256 digest and a size: make the archive again.`);
+}
+
+const members = (value: unknown): Document => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {});
+
+/** A JSON object; what would take much memory is not read at all. */
+function parsed(bytes: Uint8Array, what: string): Document {
+  let signs = 0;
+  for (const byte of bytes) if (byte === 0x5b || byte === 0x7b || byte === 0x2c) signs++;
+  if (signs > mostSigns) throw new Unacceptable(`${quoted(what)} holds too many values to be read.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new Unacceptable(`${quoted(what)} is not JSON: ${plain((error as Error).message)}.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Document;
+  throw new Unacceptable(`${quoted(what)} must be a JSON object.`);
+}

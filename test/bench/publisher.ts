@@ -1,0 +1,144 @@
+// What publishers ask most, in a store of a hundred packages and in one of a hundred thousand: the cost must not grow.
+import { rmSync } from 'node:fs';
+
+import { channel, risks } from '#domain/channel.ts';
+import { randomIds } from '#domain/ids.ts';
+import type { Store } from '#src/appliance.ts';
+import { measure, median, startServer, stopServer } from './measure.ts';
+import type { Measured } from './load.ts';
+import { fillStore } from './store.ts';
+
+const rounds = 5;
+const allowed = 1.3;
+
+interface Side {
+  packages: number;
+  directory: string;
+  port: number;
+  stop: () => Promise<void>;
+  token: string;
+}
+
+/** The questions, each as a request that both stores answer alike. */
+const questions: Record<string, { method: string; path: string; body?: unknown }> = {
+  list_revisions: { method: 'GET', path: '/v1/snap/measured-0/revisions' },
+  list_releases: { method: 'GET', path: '/v1/snap/measured-0/releases' },
+  list_registered_names: { method: 'GET', path: '/v1/snap' },
+  package_access: {
+    method: 'POST',
+    path: '/v1/auth/package-access',
+    body: { filters: Array.from({ length: 50 }, (_, at) => ({ type: 'snap', name: `measured-${at * 20}` })) },
+  },
+};
+
+/** Prints each question's time in both stores and their ratio; fails when one grows beyond 1.3. */
+export async function publisher(): Promise<void> {
+  const small = await prepare(100, 10);
+  const large = await prepare(100_000, 10);
+  console.log('publisher: 100 packages and 1,000 revisions, beside 100,000 packages and 1,000,000 revisions; 4 connections');
+  const grown: string[] = [];
+  for (const [name, question] of Object.entries(questions)) {
+    const figures = { small: [] as Measured[], large: [] as Measured[] };
+    for (let round = 0; round < rounds; round++) {
+      figures.small.push(await ask(small, question));
+      figures.large.push(await ask(large, question));
+    }
+    const middle = (side: 'small' | 'large') => median(figures[side].map(({ p50 }) => p50));
+    const failures = [...figures.small, ...figures.large].reduce((sum, one) => sum + one.failures, 0);
+    const ratio = middle('large') / middle('small');
+    console.log(
+      `  ${name.padEnd(24)} p50 ${middle('small').toFixed(3)} ms and ${middle('large').toFixed(3)} ms, ratio ${ratio.toFixed(2)}; failures ${failures}`,
+    );
+    if (ratio > allowed || failures > 0) grown.push(name);
+  }
+  for (const side of [small, large]) {
+    await side.stop();
+    rmSync(side.directory, { recursive: true, force: true });
+  }
+  if (grown.length > 0) throw new Error(`cannot hold the cost of ${grown.join(', ')} within ${allowed}`);
+}
+
+async function prepare(packages: number, revisionsEach: number): Promise<Side> {
+  const { directory, store } = await fillStore(packages, revisionsEach);
+  const token = await addMeasured(store);
+  await store.close();
+  const server = await startServer<{ port: number }>('store-server.ts', directory);
+  return { packages, directory, token, port: server.told.port, stop: () => stopServer(server.child) };
+}
+
+/** The same in both stores: an account with 1,000 names, the first of them with 20 tracks that all hold something. */
+async function addMeasured(store: Store): Promise<string> {
+  const at = new Date().toISOString();
+  const accountId = randomIds.id();
+  await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
+    const person = { id: accountId, username: 'bob', displayName: 'Bob', email: 'bob@example.com' };
+    await tx.accounts.add({ ...person, validation: 'unproven', createdAt: at });
+    for (let number = 0; number < 1000; number++) {
+      const id = randomIds.id();
+      await tx.packages.claim({
+        id,
+        namespace: 'snap',
+        name: `measured-${number}`,
+        type: 'snap',
+        publisherId: accountId,
+        private: false,
+        status: 'published',
+        title: null,
+        summary: null,
+        description: null,
+        defaultTrack: null,
+        links: {},
+        icon: null,
+        createdAt: at,
+      });
+      const tracks = number === 0 ? ['latest', ...Array.from({ length: 19 }, (_, track) => `${track}.0`)] : ['latest'];
+      for (const name of tracks) {
+        await tx.tracks.add(id, { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
+      }
+      if (number > 0) continue;
+      for (let revision = 1; revision <= 100; revision++) {
+        await tx.revisions.add({
+          packageId: id,
+          revision,
+          sha3_384: `b${revision.toString(16).padStart(95, '0')}`,
+          sha256: ''.padStart(64, '0'),
+          size: 4096,
+          version: '1.0',
+          status: 'released',
+          createdAt: at,
+          createdBy: accountId,
+          details: { architectures: ['amd64'], base: 'core24', confinement: 'strict', grade: 'stable', type: 'app', apps: ['run'] },
+          packageYaml: null,
+          craftYaml: null,
+        });
+      }
+      for (const [index, track] of tracks.entries()) {
+        for (const [step, risk] of risks.entries()) {
+          await tx.releases.fill({
+            packageId: id,
+            channel: channel(track, risk).name,
+            slot: 'amd64',
+            architecture: 'amd64',
+            baseName: null,
+            baseChannel: null,
+            revision: 1 + index * 4 + step,
+            progressive: { paused: null, percentage: null },
+            resources: [],
+            releasedAt: at,
+            expiresAt: null,
+          });
+        }
+      }
+    }
+  });
+  return (await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' })).token;
+}
+
+async function ask({ port, token }: Side, { method, path, body }: { method: string; path: string; body?: unknown }): Promise<Measured> {
+  const content = body === undefined ? '' : JSON.stringify(body);
+  const request =
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Macaroon ${token}\r\n` +
+    (content === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${content.length}\r\n`) +
+    `\r\n${content}`;
+  return measure({ port, request, connections: 4, warmup: 300, duration: 1000 });
+}

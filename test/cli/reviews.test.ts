@@ -1,0 +1,76 @@
+// larder package manual-review, larder review, larder guardrail: what a store administrator decides beside a serving store.
+import t from 'tap';
+
+import { charm } from '#test/fixtures/archives.ts';
+import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { larder } from './world.ts';
+
+const on = (store: TestAppliance) => (line: string) => larder(`${line} --data ${store.directory}`);
+const json = (store: TestAppliance) => async (line: string) => {
+  const { out, err } = await on(store)(`${line} --json`);
+  return JSON.parse(out || err);
+};
+
+t.test('an upload waits for a person, who approves it', async (t) => {
+  const store = await startStore(t);
+  const [run, ask] = [on(store), json(store)];
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  t.match(await run('package manual-review snap/tiny-app on'), { code: 0, out: /wait for a person from now on/ });
+  const content = await snapFixture('app-xz');
+  const [review] = (await ada.push('snap', 'tiny-app', content)).body.revisions;
+  t.match(review, { status: 'scanned', revision: null, errors: null });
+  const id = review['upload-id'];
+  t.match(await ask('review list'), { uploads: [{ 'upload-id': id, package: 'snap/tiny-app', resource: null, size: content.length }] });
+  t.match((await run('review list')).out, `${id}  `);
+  t.match(await ada.delete('/v1/snap/tiny-app'), { status: 403 }, 'it cannot be unregistered meanwhile');
+  t.same((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, []);
+
+  t.match(await run(`review approve ${id}`), { code: 0, out: 'Approved as revision 1 of snap/tiny-app.\n' });
+  t.match((await ada.get(`/v1/snap/tiny-app/revisions/review?upload-id=${id}`)).body.revisions, [{ status: 'approved', revision: 1 }]);
+  t.match((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, [{ revision: 1, status: 'approved', confinement: /./ }]);
+  t.match(await ask(`review approve ${id}`), { code: 'conflict', error: /it is approved/ });
+
+  await run('package manual-review snap/tiny-app off');
+  t.match((await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'))).body.revisions, [{ revision: 2 }]);
+  const entries = await store.beside.records.audit.list(0, 1000);
+  t.ok(entries.some(({ action, actor }) => action === 'review approve' && actor.startsWith('cli:')));
+});
+
+t.test('a person rejects an upload with a sentence, or approves what is there already', async (t) => {
+  const store = await startStore(t);
+  const [run, ask] = [on(store), json(store)];
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  await run('package manual-review charm/hello on');
+  const push = async (files = {}) => (await ada.push('charm', 'hello', charm('hello', files))).body.revisions[0]['upload-id'] as string;
+  const [first, second, third] = [await push(), await push({ dispatch: 'other' }), await push()];
+  t.match(await run(`review reject ${second} --reason 'It holds a private key.'`), { code: 0 });
+  t.match((await ada.get(`/v1/charm/hello/revisions/review?upload-id=${second}`)).body.revisions, [
+    { status: 'rejected', revision: null, errors: [{ code: 'review-error', message: 'It holds a private key.' }] },
+  ]);
+  t.match(await ask(`review approve ${first}`), { revision: 1 });
+  t.match(await run(`review approve ${third}`), { code: 0, out: 'Rejected: it has the same content as revision 1.\n' });
+  t.same(await ask('review list'), { uploads: [] });
+  t.match(await ask('review approve nothing'), { code: 'resource-not-found' });
+  t.match(await run(`review reject ${first} --reason ''`), { code: 2 });
+  t.match(await run('package manual-review charm/hello maybe'), { code: 2 });
+  t.match(await run('package manual-review charm/nothing on'), { code: 1, err: /There is no package charm\/nothing/ });
+});
+
+t.test('guardrails are set, listed and taken away', async (t) => {
+  const store = await startStore(t);
+  const [run, ask] = [on(store), json(store)];
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  t.match(await run('guardrail list snap/hello'), { code: 0, out: 'There is none.\n' });
+  t.match(await run(`guardrail add snap/hello '[0-9]+\\.[0-9]+'`), { code: 0 });
+  t.match(await ask(`guardrail add snap/hello '[0-9]+\\.[0-9]+'`), { code: 'conflict' });
+  t.match(await ask(`guardrail add snap/hello '(a+)+'`), { code: 'api-error', error: /quantifier within or behind another/ });
+  t.match(await ask('guardrail list snap/hello'), { guardrails: [{ pattern: '[0-9]+\\.[0-9]+' }] });
+  t.match(await ada.post('/v1/snap/hello/tracks', [{ name: '2.0' }]), { status: 201 });
+  t.match(await run(`guardrail remove snap/hello '[0-9]+\\.[0-9]+'`), { code: 0 });
+  t.match(await ask(`guardrail remove snap/hello '[0-9]+\\.[0-9]+'`), { code: 'resource-not-found' });
+  t.match(await ada.post('/v1/snap/hello/tracks', [{ name: '2.1' }]), { status: 400 });
+  t.equal((await ada.get('/v1/snap/hello')).body.metadata.tracks.length, 2);
+});

@@ -1,0 +1,81 @@
+// What is read from charms, bundles and rocks that are sound.
+import t from 'tap';
+
+import { readBundle, readCharm } from '#review/charm.ts';
+import { readRock } from '#review/rock.ts';
+import { readSnapYaml } from '#review/snap-yaml.ts';
+import type { Source } from '#review/squashfs/source.ts';
+import { charm, rock, zip } from '#test/fixtures/archives.ts';
+
+const source = (bytes: Buffer): Source => ({
+  size: bytes.length,
+  read: (position, length) => new Uint8Array(bytes.subarray(position, position + length)),
+});
+
+t.test('a charm tells its bases, its resources and what it was built from', (t) => {
+  const resources = 'display-name: Hello\nresources:\n  a: {type: file, filename: x}\n  b: {type: oci-image, optional: true}\n';
+  const files = { version: '1.2-3-gabc\n', 'actions.yaml': 'greet: {}', 'config.yaml': '' };
+  t.match(readCharm(source(charm('hello', files, resources)), 'hello'), {
+    name: 'hello',
+    version: '1.2-3-gabc',
+    title: 'Hello',
+    summary: 'A greeter',
+    description: 'Greets.',
+    bases: [
+      { name: 'ubuntu', channel: '22.04', architecture: 'amd64' },
+      { name: 'ubuntu', channel: '22.04', architecture: 'arm64' },
+    ],
+    resources: [
+      { name: 'a', type: 'file', optional: false },
+      { name: 'b', type: 'oci-image', optional: true },
+    ],
+    packageYaml: /^name: hello/,
+    craftYaml: /^type: charm/,
+  });
+  t.end();
+});
+
+t.test('a charm without a manifest runs everywhere, and one without metadata.yaml is told by charmcraft.yaml', (t) => {
+  const everywhere = [{ architecture: 'all', channel: 'all', name: 'all' }];
+  t.same(readCharm(source(zip({ 'metadata.yaml': 'name: hello' })), 'hello').bases, everywhere);
+  t.match(readCharm(source(zip({ 'charmcraft.yaml': 'name: hello\nsummary: s' })), 'hello'), { summary: 's', version: null, resources: [] });
+  t.throws(() => readCharm(source(zip({ 'charmcraft.yaml': 'type: charm' })), 'hello'), { message: 'Missing required file: metadata.yaml' });
+  t.end();
+});
+
+t.test('links within a charm are no harm', (t) => {
+  const content = zip([
+    { name: 'metadata.yaml', content: 'name: hello' },
+    { name: 'hooks/', mode: 0o040755 },
+    { name: 'hooks/install', content: '../dispatch', mode: 0o120777 },
+    { name: 'dispatch', content: 'x', mode: 0o100755 },
+  ]);
+  t.equal(readCharm(source(content), 'hello').name, 'hello');
+  t.end();
+});
+
+t.test('a bundle tells what it deploys', (t) => {
+  const bundle = { 'bundle.yaml': 'description: Both.\napplications: {a: {charm: a}}', 'charmcraft.yaml': 'type: bundle' };
+  t.match(readBundle(source(zip(bundle)), 'both'), { name: 'both', description: 'Both.', resources: [], craftYaml: 'type: bundle' });
+  t.throws(() => readBundle(source(charm('both')), 'both'), { message: 'Missing required file: bundle.yaml' });
+  t.end();
+});
+
+t.test('a rock tells its version and architectures', (t) => {
+  t.same(readRock(source(rock('hello')), 'hello'), { version: '1.2', architectures: ['amd64'] });
+  t.same(readRock(source(rock('hello', { label: null })), 'hello'), { version: null, architectures: ['amd64'] });
+  t.end();
+});
+
+t.test('a snap tells its components', (t) => {
+  const yaml = (components: string) => `name: hello\nversion: '1'\ncomponents: ${components}\n`;
+  t.match(readSnapYaml(yaml('{more: {type: standard}, drivers: {type: kernel-modules}}'), 'hello').components, [
+    { name: 'more', type: 'component/standard', optional: true },
+    { name: 'drivers', type: 'component/kernel-modules', optional: true },
+  ]);
+  t.equal(readSnapYaml(yaml('{}'), 'hello').components, undefined);
+  for (const wrong of ['[a]', '{a: {type: standard}}', '{more: {type: x}}', '{more: x}']) {
+    t.throws(() => readSnapYaml(yaml(wrong), 'hello'), { name: 'Unacceptable' }, wrong);
+  }
+  t.end();
+});

@@ -21,6 +21,7 @@ import type { Now } from '#domain/clock.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
+import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -43,6 +44,7 @@ import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
+import { createRegistry } from '#registry/registry.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
@@ -240,12 +242,23 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
     const identity = createIdentity({ records: known, siteKey, now });
 
+    const registry = createRegistry({
+      records: known,
+      clock: () => latest.now(),
+      newId,
+      seal: (secret, purpose) => seal(siteKey, secret, purpose),
+      unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+      receive: blobs.receive,
+      declaredType: async ({ packageId, resource }) => (await known.resources.declared(packageId, resource))?.type,
+    });
+
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
       authority,
       discharger,
       identity,
+      registry,
       blobs,
       signer,
       masterKey: () => masterKey,
@@ -292,6 +305,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
+        forgetImageBlobs(known, now),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
@@ -364,6 +378,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         rmSync(join(directory, stateFile), { force: true });
         identity.interactions.close();
         await close(server);
+        await registry.uploads.close();
         await scrubbing.stop();
         await runner.stop();
         const stopping = queue.stop();

@@ -1,5 +1,7 @@
 // Access: who may call an operation. A rule admits the caller and supplies what it learned on the way,
 // which is the only way a handler gets to know who asks and about what.
+import type { IncomingMessage } from 'node:http';
+
 import { isNamespace, type Namespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
@@ -8,6 +10,8 @@ import type { Login } from '#macaroons/authority.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import type { Registry } from '#registry/registry.ts';
+import type { Config } from '#src/config.ts';
 
 /** What a rule may look at. */
 export interface Asked {
@@ -21,7 +25,10 @@ export interface Asked {
   inPayload(): boolean;
   params: Record<string, string>;
   query: Record<string, string>;
+  request: IncomingMessage;
   records: Records;
+  registry: Registry;
+  config: Config;
 }
 
 export interface Access<Evidence> {

@@ -45,7 +45,10 @@ export async function answer(op: Operation, exchange: Exchange, services: Servic
   const evidence = await op.access.admit({
     params,
     query,
+    request,
     records: services.records,
+    registry: services.registry,
+    config: services.config,
     async authenticate() {
       exchange.principal = await services.authority.authenticate(await tokens());
       return exchange.principal;
@@ -86,11 +89,18 @@ async function readPayload(op: Operation, request: IncomingMessage): Promise<unk
   return form ? members(text, 'The form') : readJson(text);
 }
 
-/** The members of a query or a form; one that is given twice is refused, because two readers would take different ones. */
-export function members(text: string, what: string): Record<string, string> {
+/**
+ * The members of a query or a form; one that is given twice is refused, because two readers would take different ones.
+ * The values of one that may be repeated are put together, with spaces between them.
+ */
+export function members(text: string, what: string, repeated: string[] = []): Record<string, string> {
   const found: Record<string, string> = Object.create(null) as Record<string, string>;
   if (text === '') return found;
   for (const [name, value] of new URLSearchParams(text)) {
+    if (name in found && repeated.includes(name)) {
+      found[name] += ` ${value}`;
+      continue;
+    }
     if (name in found) throw new Refusal('api-error', `${what} names '${name.slice(0, 100)}' twice.`);
     found[name] = value;
   }

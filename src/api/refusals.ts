@@ -5,9 +5,10 @@ import { json, type Sent } from './answer.ts';
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
  * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm
- * libraries at once, `device` by snapd, which shows its message to whoever stands before the device.
+ * libraries at once, `registry` by those of image registries, `device` by snapd, which shows its message to whoever
+ * stands before the device.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'device';
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device';
 
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
@@ -20,6 +21,7 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
       ...json,
       ...(refusal?.retryAfter !== undefined && { 'retry-after': String(refusal.retryAfter) }),
       ...(allow !== undefined && { allow }),
+      ...refusal?.headers,
     },
     body: JSON.stringify(bodies[family](code, message, status)),
   };
@@ -52,6 +54,20 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
   device: (code, message) => ({ message, error_list: [{ code, message }] }),
   // Its clients look up the error without a code, and stumble when there is none.
   libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),
+  // The codes of the OCI distribution specification, which ours are in capitals, and some that mean the same.
+  registry: (code, message) => ({
+    errors: [{ code: registryCodes[code] ?? code.toUpperCase().replaceAll('-', '_'), message, detail: null }],
+  }),
+};
+
+const registryCodes: Record<string, string> = {
+  'api-error': 'UNSUPPORTED',
+  'method-not-allowed': 'UNSUPPORTED',
+  'unsupported-media-type': 'UNSUPPORTED',
+  'resource-not-found': 'NAME_UNKNOWN',
+  conflict: 'BLOB_UPLOAD_INVALID',
+  'request-too-large': 'SIZE_INVALID',
+  'too-many-requests': 'TOOMANYREQUESTS',
 };
 
 const bakeryCodes: Record<number, string> = {

@@ -44,6 +44,7 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
     const current = services();
     const prefixed = ctx.state['prefixed'] === true;
     const place = places(ctx.path, (op) => isThere(op, current, prefixed));
+    ctx.state['errors'] = place?.operations[0]?.errors ?? (ctx.path.startsWith('/v2/images/') ? 'registry' : undefined);
     if (place === undefined) throw nothingHere(ctx.path);
     const op = place.operations.find(({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'));
     if (op === undefined) {
@@ -55,7 +56,7 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
     ctx.state['errors'] = op.errors;
     const exchange = ctx.state['exchange'] as Exchange;
     exchange.params = place.params;
-    exchange.query = members(ctx.querystring, 'The query');
+    exchange.query = members(ctx.querystring, 'The query', op.repeated);
     ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
   });
 

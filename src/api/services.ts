@@ -12,6 +12,7 @@ import type { NewIds } from '#domain/ids.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
+import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/pages.ts';
 import type { Metrics } from './metrics.ts';
@@ -22,6 +23,7 @@ export interface Services {
   authority: Authority;
   discharger: Discharger;
   identity: Identity;
+  registry: Registry;
   blobs: Blobs;
   signer: Signer;
   /** The signing master key; absent while the store is sealed. */

@@ -203,7 +203,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   }
 
   return {
-    receive: (source, { id, limit, expected }) =>
+    receive: (source, { id, limit, expected, accept }) =>
       take(id, expected, async (file, temporaryFile, claim) => {
         const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
         const writer = fileWriter(file, {
@@ -221,7 +221,9 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
           }
           await writer.end();
           const [found] = await both(followed.end(), syncReceived(file, 'sync'));
-          return { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256 };
+          const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256 };
+          accept?.(taken);
+          return taken;
         } finally {
           followed.abandon();
           await writer.idle();

@@ -1,6 +1,6 @@
 // A refusal says no to the caller: what is wrong and what to do. Everything else that is thrown is our fault.
 
-/** Every code the publisher interface may send, with its status. */
+/** Every code that may be sent, with its status. */
 export const statuses = {
   'api-error': 400,
   'invalid-tracks': 400,
@@ -31,6 +31,18 @@ export const statuses = {
   'shutting-down': 503,
   'remote-service-unavailable': 503,
   'insufficient-storage': 507,
+
+  // What the image registry says no to (OCI distribution specification, error codes).
+  'blob-upload-invalid': 400,
+  'digest-invalid': 400,
+  'manifest-invalid': 400,
+  unauthorized: 401,
+  'blob-unknown': 404,
+  'blob-upload-unknown': 404,
+  'manifest-blob-unknown': 404,
+  'manifest-unknown': 404,
+  'name-unknown': 404,
+  'range-invalid': 416,
 } as const;
 
 export type RefusalCode = keyof typeof statuses;
@@ -41,12 +53,15 @@ export class Refusal extends Error {
   readonly status: number;
   /** Seconds after which trying again makes sense (RFC 9110, Retry-After). */
   readonly retryAfter: number | undefined;
+  /** What the answer says in its headers, such as where an upload stands. */
+  readonly headers: Record<string, string>;
 
-  constructor(code: RefusalCode, message: string, retryAfter?: number) {
+  constructor(code: RefusalCode, message: string, retryAfter?: number, headers: Record<string, string> = {}) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.status = statuses[code];
     this.retryAfter = retryAfter;
+    this.headers = headers;
   }
 }

@@ -42,6 +42,16 @@ import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import {
+  blobUploadState,
+  cancelBlobUpload,
+  continueBlobUpload,
+  finishBlobUpload,
+  startBlobUpload,
+} from './registry/blob-uploads.ts';
+import { imageBlob } from './registry/blob.ts';
+import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
+import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
@@ -51,6 +61,8 @@ import { listRemodelAllowlist } from './remodel-allowlist/list-remodel-allowlist
 import { updateRemodelAllowlist } from './remodel-allowlist/update-remodel-allowlist.ts';
 import { listResourceRevisions } from './resources/list-resource-revisions.ts';
 import { listResources } from './resources/list-resources.ts';
+import { ociImageResourceBlob } from './resources/oci-image-resource-blob.ts';
+import { ociImageResourceUploadCredentials } from './resources/oci-image-resource-upload-credentials.ts';
 import { pushResource } from './resources/push-resource.ts';
 import { updateResourceRevisions } from './resources/update-resource-revisions.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
@@ -98,6 +110,8 @@ const publisherInterface = [
   listResourceRevisions,
   pushResource,
   updateResourceRevisions,
+  ociImageResourceUploadCredentials,
+  ociImageResourceBlob,
   listReleases,
   inviteCollaborators,
   revokeInvites,
@@ -122,6 +136,21 @@ const publisherInterface = [
   readSigningKeyAccountKeyRequest,
   deleteRemodelAllowlist,
   updateRemodelAllowlist,
+];
+
+/** The image registry. */
+const imageRegistry = [
+  registryVersion,
+  registryToken,
+  startBlobUpload,
+  blobUploadState,
+  continueBlobUpload,
+  finishBlobUpload,
+  cancelBlobUpload,
+  imageBlob,
+  imageManifest,
+  putImageManifest,
+  listImageTags,
 ];
 
 /** What clients need beside the interface. */
@@ -172,4 +201,10 @@ const forBrands = [
 /** What devices need. */
 const forDevices = [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld];
 
-export const operations: Operation[] = [...publisherInterface, ...besideIt, ...forBrands, ...forDevices];
+export const operations: Operation[] = [
+  ...publisherInterface,
+  ...imageRegistry,
+  ...besideIt,
+  ...forBrands,
+  ...forDevices,
+];

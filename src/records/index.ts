@@ -15,6 +15,8 @@ import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
 import { inviteChanges, invites } from './invites.ts';
+import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
+import { imageChanges, images } from './images.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
 import { packageChanges, packages } from './packages.ts';
@@ -50,6 +52,8 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   dischargerKeys: dischargerKeys(db),
   guardrails: guardrails(db),
   invites: invites(db),
+  imageCredentials: imageCredentials(db),
+  images: images(db),
   macaroons: macaroons(db),
   models: models(db),
   packages: packages(db),
@@ -84,6 +88,8 @@ const changing = (db: Queries) => ({
   dischargerKeys: dischargerKeyChanges(db),
   guardrails: guardrailChanges(db),
   invites: inviteChanges(db),
+  imageCredentials: imageCredentialChanges(db),
+  images: imageChanges(db),
   macaroons: macaroonChanges(db),
   models: modelChanges(db),
   packages: packageChanges(db),
@@ -124,7 +130,10 @@ export const records = (db: Database) => ({
    * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
    * There is no way to change records without an entry.
    */
-  change: <Result>(entry: AuditEntry, work: (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>) =>
+  change: <Result>(
+    entry: AuditEntry,
+    work: (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>,
+  ) =>
     db.transaction(async (queries) => {
       let details = entry.details ?? {};
       const result = await work(changing(queries), (more) => (details = { ...details, ...more }));

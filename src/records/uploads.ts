@@ -162,6 +162,8 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`
       SELECT 1 FROM uploads WHERE sha3_384 = ${sha3_384}
       UNION ALL SELECT 1 FROM revisions WHERE sha3_384 = ${sha3_384}
+      UNION ALL SELECT 1 FROM image_blobs WHERE sha3_384 = ${sha3_384}
+      UNION ALL SELECT 1 FROM image_manifests WHERE sha3_384 = ${sha3_384}
       UNION ALL SELECT 1 FROM resource_revisions WHERE sha3_384 = ${sha3_384}
       UNION ALL SELECT 1 FROM uploads WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`}
       UNION ALL SELECT 1 FROM packages WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`} LIMIT 1`)),

@@ -1,11 +1,12 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
+import { registry } from './registry.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
 import { uploads } from './uploads.ts';
 
-const benchmarks: Record<string, () => Promise<void>> = { permissions, publisher, uploads, signing, start };
+const benchmarks: Record<string, () => Promise<void>> = { permissions, publisher, uploads, registry, signing, start };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(benchmarks)) {

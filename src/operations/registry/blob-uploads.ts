@@ -1,0 +1,238 @@
+// Uploads of blobs, after the OCI distribution specification: at once, or in chunks one after the other.
+import type { IncomingMessage } from 'node:http';
+
+import { Answer, operation } from '#api/operation.ts';
+import { apiVersion, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
+import type { Services } from '#api/services.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { ImageBlob } from '#records/images.ts';
+import { sha256Of } from '#registry/repository.ts';
+import { grants } from '#registry/tokens.ts';
+import type { BlobUpload } from '#registry/uploads.ts';
+import { chunksOf } from './chunks.ts';
+
+const access = onRepository('push');
+
+type Call = Services & RepositoryEvidence & { request: IncomingMessage; requestId: string };
+
+export const startBlobUpload = operation({
+  name: 'start_blob_upload',
+  method: 'POST',
+  path: '/v2/images/:package_id/:resource/blobs/uploads/',
+  since: 0,
+  summary: 'Begin to send a blob of an image, send it whole, or take it over from where it is already.',
+  access,
+  query: 'StartBlobUploadQuery',
+  consumes: 'application/octet-stream',
+  errors: 'registry',
+  prefixed: false,
+
+  async handle(call) {
+    const { query, registry, repository } = call;
+    if (
+      query.mount !== undefined &&
+      (await mounts(call, mustBeSha256(query.mount), query.from ?? call.repositoryName))
+    ) {
+      return stored(call, mustBeSha256(query.mount));
+    }
+    const digest = query.digest === undefined ? undefined : mustBeSha256(query.digest);
+    const upload = registry.uploads.begin(repository);
+    if (digest === undefined) return state(call, upload, 202);
+    try {
+      await append(call, upload, true);
+      return await finish(call, upload, digest);
+    } catch (error) {
+      await upload.abandon();
+      throw error;
+    }
+  },
+});
+
+export const blobUploadState = operation({
+  name: 'blob_upload_state',
+  method: 'GET',
+  path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
+  since: 0,
+  summary: 'Tell how much of a blob has come.',
+  access,
+  errors: 'registry',
+  prefixed: false,
+  handle: (call) => state(call, find(call, call.params.upload_id), 204),
+});
+
+export const continueBlobUpload = operation({
+  name: 'continue_blob_upload',
+  method: 'PATCH',
+  path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
+  since: 0,
+  summary: 'Send the next chunk of a blob.',
+  access,
+  consumes: 'application/octet-stream',
+  errors: 'registry',
+  prefixed: false,
+
+  async handle(call) {
+    const upload = find(call, call.params.upload_id);
+    mustContinue(call, upload);
+    await append(call, upload, false);
+    return state(call, upload, 202);
+  },
+});
+
+export const finishBlobUpload = operation({
+  name: 'finish_blob_upload',
+  method: 'PUT',
+  path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
+  since: 0,
+  summary: 'Send what is left of a blob, and have it kept if its digest is the one given.',
+  access,
+  query: 'FinishBlobUploadQuery',
+  consumes: 'application/octet-stream',
+  errors: 'registry',
+  prefixed: false,
+
+  async handle(call) {
+    const upload = find(call, call.params.upload_id);
+    const digest = mustBeSha256(call.query.digest);
+    mustContinue(call, upload);
+    await append(call, upload, upload.size === 0);
+    return finish(call, upload, digest);
+  },
+});
+
+export const cancelBlobUpload = operation({
+  name: 'cancel_blob_upload',
+  method: 'DELETE',
+  path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
+  since: 0,
+  summary: 'Give up the upload of a blob.',
+  access,
+  errors: 'registry',
+  prefixed: false,
+
+  async handle(call) {
+    await find(call, call.params.upload_id).abandon();
+    return new Answer({ status: 204, headers: apiVersion });
+  },
+});
+
+function find({ registry, repository }: Call, id: string): BlobUpload {
+  const upload = registry.uploads.find(repository, id);
+  if (upload !== undefined) return upload;
+  throw new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
+}
+
+/** Where an upload stands. Clients take the address as it is, and some append `&digest=…` to it. */
+function whereabouts({ origin, repositoryName: name }: Call, { id, size }: BlobUpload): Record<string, string> {
+  return {
+    ...apiVersion,
+    location: `${origin}/v2/${name}/blobs/uploads/${id}?from=${size}`,
+    // Nothing yet is written like one byte: that is how registries have always said it.
+    range: `0-${Math.max(0, size - 1)}`,
+    'docker-upload-uuid': id,
+  };
+}
+
+const state = (call: Call, upload: BlobUpload, status: number): Answer =>
+  new Answer({ status, headers: { ...whereabouts(call, upload), ...(status === 202 && { 'content-length': '0' }) } });
+
+/** A chunk that says where it belongs must follow what has come. */
+function mustContinue(call: Call, upload: BlobUpload): void {
+  const { 'content-range': range, 'content-length': length } = call.request.headers;
+  if (range === undefined) return;
+  const [, first = '', last = ''] = /^(?:bytes[ =])?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/.exec(range) ?? [];
+  const announced = Number(last) - Number(first) + 1;
+  // charmcraft counts the end of a chunk as the beginning of the next.
+  if (first === '' || (length !== undefined && ![announced, announced - 1].includes(Number(length)))) {
+    throw new Refusal(
+      'blob-upload-invalid',
+      'The Content-Range is not that of the body.',
+      undefined,
+      whereabouts(call, upload),
+    );
+  }
+  if (Number(first) !== upload.size) {
+    throw new Refusal(
+      'range-invalid',
+      `The next chunk of this upload begins at ${upload.size}.`,
+      undefined,
+      whereabouts(call, upload),
+    );
+  }
+}
+
+async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise<void> {
+  const { request, registry, repository, config, now } = call;
+  const length = request.headers['content-length'];
+  const limit = config.uploads.max_size;
+  if (length !== undefined && upload.size + Number(length) > limit) {
+    throw new Refusal('request-too-large', `The blob is larger than the ${limit} bytes this store accepts.`);
+  }
+  const end = registry.credentials.end(repository);
+  const chunks = chunksOf(request, () => {
+    registry.credentials.moves(repository.id);
+    if (end !== undefined && now() >= end)
+      throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
+  });
+  await upload.append(chunks, { limit, ...(isWhole && length !== undefined && { whole: Number(length) }) });
+}
+
+async function finish(call: Call, upload: BlobUpload, sha256: string): Promise<Answer> {
+  const { sha3_384, size } = await upload.finish(sha256, call.config.uploads.max_size);
+  await add(call, { sha256, sha3_384, size });
+  return stored(call, sha256);
+}
+
+/**
+ * Takes over a blob from a repository that this token may read; false leaves it to the client to send it, whether it
+ * is there or not. A token reads what its credentials are for: one repository, whose blobs are here already.
+ */
+async function mounts(
+  { token, records, repository, repositoryName: here }: Call,
+  sha256: string,
+  from: string,
+): Promise<boolean> {
+  if (from !== here || !grants(token, from, 'pull')) return false;
+  return (await records.images.blob(repository, sha256)) !== undefined;
+}
+
+async function add({ records, repository, requestId, now }: Call, blob: ImageBlob): Promise<void> {
+  const at = timestamp(now());
+  const entry = {
+    at,
+    actor: repository.accountId ?? 'anyone',
+    action: 'push_image_blob',
+    object: `${repository.namespace}/${repository.name}`,
+    requestId,
+    details: {
+      resource: repository.resource,
+      digest: `sha256:${blob.sha256}`,
+      size: blob.size,
+      credentials: repository.id,
+    },
+  };
+  await records.change(entry, async (tx) => {
+    if ((await tx.packages.byId(repository.packageId)) === undefined)
+      throw new Refusal('name-unknown', 'The package is gone.');
+    await tx.images.addBlob(repository, blob, at);
+  });
+}
+
+const stored = ({ origin, repositoryName: name }: Call, sha256: string): Answer =>
+  new Answer({
+    status: 201,
+    headers: {
+      ...apiVersion,
+      location: `${origin}/v2/${name}/blobs/sha256:${sha256}`,
+      'docker-content-digest': `sha256:${sha256}`,
+      'content-length': '0',
+    },
+  });
+
+export function mustBeSha256(digest: string): string {
+  const sha256 = sha256Of(digest);
+  if (sha256 === undefined)
+    throw new Refusal('digest-invalid', 'A digest is written as sha256: and 64 lower-case hexadecimal digits.');
+  return sha256;
+}

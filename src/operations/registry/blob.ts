@@ -1,0 +1,56 @@
+import { Answer, operation } from '#api/operation.ts';
+import { apiVersion, onRepository } from '#api/registry-access.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { mustBeSha256 } from './blob-uploads.ts';
+
+export const imageBlob = operation({
+  name: 'image_blob',
+  method: 'GET',
+  path: '/v2/images/:package_id/:resource/blobs/:digest',
+  since: 0,
+  summary: 'Fetch a blob of an image, or a range of its bytes.',
+  access: onRepository('pull'),
+  produces: ['application/octet-stream'],
+  errors: 'registry',
+  prefixed: false,
+
+  async handle({ params, request, records, repository, blobs }) {
+    const sha256 = mustBeSha256(params.digest);
+    const blob = await records.images.blob(repository, sha256);
+    if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
+    const { size, sha3_384 } = blob;
+    const headers = {
+      ...apiVersion,
+      'content-type': 'application/octet-stream',
+      'docker-content-digest': `sha256:${sha256}`,
+      etag: `"sha256:${sha256}"`,
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, max-age=31536000, immutable',
+    };
+    const range = request.method === 'HEAD' ? undefined : rangeOf(request.headers.range, size);
+    const length = range === undefined ? size : range.end - range.start + 1;
+    const sized = { ...headers, 'content-length': String(length) };
+    if (request.method === 'HEAD') return new Answer({ headers: sized });
+    const content = await blobs.open(sha3_384, range);
+    if (content?.size !== size) {
+      content?.stream.destroy();
+      throw new Error(`cannot read the blob sha256:${sha256}: its content is missing or damaged`);
+    }
+    if (range === undefined) return new Answer({ headers: sized, body: content.stream });
+    const partial = { ...sized, 'content-range': `bytes ${range.start}-${range.end}/${size}` };
+    return new Answer({ status: 206, headers: partial, body: content.stream });
+  },
+});
+
+/** One range of bytes (RFC 9110, 14.1.2). What is no such thing is ignored; what lies beyond the end is refused. */
+function rangeOf(header: string | undefined, size: number): { start: number; end: number } | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
+  if (start <= end) return { start, end };
+  throw new Refusal('range-invalid', `The blob has ${size} bytes; there is nothing in this range.`, undefined, {
+    'content-range': `bytes */${size}`,
+  });
+}

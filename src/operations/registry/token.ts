@@ -1,0 +1,67 @@
+import { anyone } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { apiVersion, registryClient } from '#api/registry-access.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { repositoryName } from '#registry/repository.ts';
+import { readScope } from '#registry/tokens.ts';
+
+export const registryVersion = operation({
+  name: 'registry_version',
+  method: 'GET',
+  path: '/v2/',
+  since: 0,
+  summary: 'Tell that this is an image registry, and where its tokens come from.',
+  access: registryClient,
+  errors: 'registry',
+  prefixed: false,
+  handle: () => new Answer({ headers: { 'content-type': 'application/json', ...apiVersion }, body: '{}' }),
+});
+
+export const registryToken = operation({
+  name: 'registry_token',
+  method: 'GET',
+  path: '/registry/token',
+  since: 0,
+  summary: 'Exchange the credentials of a repository for a token that its clients show.',
+  access: anyone,
+  query: 'RegistryTokenQuery',
+  repeated: ['scope'],
+  response: 'RegistryTokenResponse',
+  errors: 'registry',
+  prefixed: false,
+
+  async handle({ request, query, registry, now, requestId, address }) {
+    const login = basicLogin(request.headers.authorization);
+    const entry = { at: timestamp(now()), action: 'registry_token', requestId, details: { address } };
+    const credential = login === undefined ? undefined : await registry.credentials.logIn(login, entry);
+    if (credential === undefined) {
+      throw new Refusal(
+        'unauthorized',
+        'These are no credentials of a repository, or they have ended; ask for new ones.',
+        undefined,
+        {
+          'www-authenticate': 'Basic realm="larder"',
+        },
+      );
+    }
+    // Of what is asked for, a token gets what its credentials allow: their own repository.
+    const own = repositoryName(credential);
+    const granted = readScope(query.scope ?? '')
+      .filter(({ repository }) => repository === own)
+      .map((grant) => ({
+        ...grant,
+        actions: grant.actions.filter((action) => action === 'pull' || credential.kind === 'push'),
+      }));
+    const { text, issuedAt, lasts } = registry.tokens.mint({ credential: credential.id, grants: granted });
+    return { token: text, access_token: text, expires_in: lasts, issued_at: timestamp(issuedAt) };
+  },
+});
+
+/** User name and password of basic authentication (RFC 7617). */
+function basicLogin(authorization = ''): { username: string; password: string } | undefined {
+  const [, encoded = ''] = /^basic +([A-Za-z0-9+/=]{1,1024})$/i.exec(authorization) ?? [];
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}

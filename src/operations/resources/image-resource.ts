@@ -1,0 +1,33 @@
+// The image resource that an operation is about.
+import type { Services } from '#api/services.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { canBeRepository, repositoryName, type Repository } from '#registry/repository.ts';
+
+/** The repository of a resource that a revision of the package declares as an image. */
+export async function imageResource(
+  { registry }: Services,
+  subject: { id: string; namespace: string; name: string },
+  resource: string,
+): Promise<Repository> {
+  const repository = { packageId: subject.id, resource };
+  const type = await registry.declaredType(repository);
+  if (type === undefined) {
+    throw new Refusal(
+      'resource-not-found',
+      `No revision of ${subject.namespace}/${subject.name} declares a resource '${resource.slice(0, 100)}'.`,
+    );
+  }
+  if (type !== 'oci-image')
+    throw new Refusal('api-error', `The resource '${resource}' is of type ${type}, not oci-image.`);
+  if (!canBeRepository(resource)) {
+    throw new Refusal(
+      'api-error',
+      `No image can be kept for '${resource.slice(0, 100)}': its name may have lower-case letters, digits and single separators.`,
+    );
+  }
+  return repository;
+}
+
+/** What clients call the image: the store's host, and the repository. */
+export const imageName = ({ config }: Services, repository: Repository): string =>
+  `${new URL(config.http.base_url).host}/${repositoryName(repository)}`;

@@ -1,0 +1,27 @@
+import { onPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { by } from '../by.ts';
+import { imageName, imageResource } from './image-resource.ts';
+
+export const ociImageResourceUploadCredentials = operation({
+  name: 'oci_image_resource_upload_credentials',
+  method: 'GET',
+  path: '/v1/:namespace/:name/resources/:resource_name/oci-image/upload-credentials',
+  since: 1,
+  summary: 'Get credentials to push the image of a resource to the registry.',
+  access: onPackage('package-manage-revisions'),
+  response: 'OciImageResourceUploadCredentialsResponse',
+
+  async handle(call) {
+    const { package: subject, params, registry, now } = call;
+    const repository = await imageResource(call, subject, params.resource_name);
+    const login = await registry.credentials.toPush(repository, {
+      ...by(call, 'oci_image_resource_upload_credentials'),
+      at: timestamp(now()),
+      object: `${subject.namespace}/${subject.name}`,
+      details: { resource: repository.resource },
+    });
+    return { 'image-name': imageName(call, repository), username: login.username, password: login.password };
+  },
+});

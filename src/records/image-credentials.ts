@@ -1,0 +1,89 @@
+// Image credentials: who may push to a repository for a while, and who may pull from it for good.
+import { sql, type Queries } from './database.ts';
+import type { Repository } from './images.ts';
+
+export interface ImageCredential extends Repository {
+  /** The user name. */
+  id: string;
+  kind: 'push' | 'pull';
+  secretSha256: string;
+  /** On whose behalf is pushed. */
+  accountId: string | null;
+  issuedAt: string;
+  firstUsedAt: string | null;
+  /** The package, for people. */
+  namespace: string;
+  name: string;
+}
+
+type Row = ImageCredential & { isInForce: 0 | 1 };
+
+export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /**
+   * Credentials of this name. What is for pushing stands only as long as the token it was asked for with, and as the
+   * account has its part in the package; how long after that is told by its times.
+   */
+  async find(id: string, now: string): Promise<ImageCredential | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT credential.id, credential.package_id AS "packageId", credential.resource, credential.kind,
+        credential.secret_sha256 AS "secretSha256", credential.account_id AS "accountId",
+        credential.issued_at AS "issuedAt", credential.first_used_at AS "firstUsedAt", package.namespace, package.name,
+        credential.kind = 'pull' OR (
+          EXISTS (
+            SELECT 1 FROM macaroons AS macaroon
+            JOIN root_keys ON root_keys.id = macaroon.root_key_id
+            JOIN accounts AS account ON account.id = macaroon.account_id
+            WHERE macaroon.session_id = credential.session_id AND macaroon.revoked_at IS NULL
+              AND macaroon.valid_until > ${now} AND account.disabled_at IS NULL)
+          AND (
+            package.publisher_id = credential.account_id
+            OR EXISTS (
+              SELECT 1 FROM collaborators
+              WHERE collaborators.package_id = package.id AND collaborators.account_id = credential.account_id)
+            OR EXISTS (SELECT 1 FROM store_administrators AS administrator WHERE administrator.account_id = credential.account_id)
+          )) AS "isInForce"
+      FROM image_credentials AS credential JOIN packages AS package ON package.id = credential.package_id
+      WHERE credential.id = ${id}`);
+    if (row === undefined) return undefined;
+    const { isInForce, ...credential } = row;
+    return isInForce === 1 ? credential : undefined;
+  },
+
+  /** The credentials to pull from a repository, with their password sealed. */
+  toPull: ({ packageId, resource }: Repository) =>
+    db.get<{ id: string; sealedSecret: string }>(sql`
+      SELECT id, sealed_secret AS "sealedSecret" FROM image_credentials
+      WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'pull'`),
+});
+
+export const imageCredentialChanges = (db: Queries) => ({
+  ...imageCredentials(db),
+
+  addToPush: (
+    { packageId, resource }: Repository,
+    credential: { id: string; secretSha256: string; accountId: string; sessionId: string; issuedAt: string },
+  ) =>
+    db.run(sql`
+      INSERT INTO image_credentials (id, package_id, resource, kind, secret_sha256, account_id, session_id, issued_at)
+      VALUES (${credential.id}, ${packageId}, ${resource}, 'push', ${credential.secretSha256}, ${credential.accountId},
+        ${credential.sessionId}, ${credential.issuedAt})`),
+
+  addToPull: (
+    { packageId, resource }: Repository,
+    credential: { id: string; secretSha256: string; sealedSecret: string; issuedAt: string },
+  ) =>
+    db.run(sql`
+      INSERT INTO image_credentials (id, package_id, resource, kind, secret_sha256, sealed_secret, issued_at)
+      VALUES (${credential.id}, ${packageId}, ${resource}, 'pull', ${credential.secretSha256}, ${credential.sealedSecret},
+        ${credential.issuedAt})`),
+
+  /** Notes the first use; the later ones change nothing. */
+  use: (id: string, at: string) =>
+    db.run(sql`UPDATE image_credentials SET first_used_at = ${at} WHERE id = ${id} AND first_used_at IS NULL`),
+
+  /** Forgets a repository's credentials to push that were issued before a moment. */
+  forgetIssuedBefore: ({ packageId, resource }: Repository, before: string) =>
+    db.run(sql`
+      DELETE FROM image_credentials
+      WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'push' AND issued_at < ${before}`),
+});

@@ -1,0 +1,31 @@
+// The image registry: who may talk to which repository, and what is on its way into them.
+import type { Now } from '#domain/clock.ts';
+import { createCredentials, type Credentials, type CredentialsOptions } from './credentials.ts';
+import type { Repository } from './repository.ts';
+import { createTokens, type RegistryTokens } from './tokens.ts';
+import { createBlobUploads, type BlobUploads, type Receive } from './uploads.ts';
+
+/** The type that a package's newest declaration gives a resource; nothing when no revision declares it. */
+export type DeclaredType = (repository: Repository) => Promise<string | undefined>;
+
+export interface Registry {
+  credentials: Credentials;
+  tokens: RegistryTokens;
+  uploads: BlobUploads;
+  declaredType: DeclaredType;
+}
+
+export interface RegistryOptions extends CredentialsOptions {
+  clock: Now;
+  receive: Receive;
+  declaredType: DeclaredType;
+}
+
+export function createRegistry(options: RegistryOptions): Registry {
+  return {
+    credentials: createCredentials(options),
+    tokens: createTokens(options.clock),
+    uploads: createBlobUploads(options.receive, () => options.newId.uuid()),
+    declaredType: options.declaredType,
+  };
+}

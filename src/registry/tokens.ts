@@ -1,0 +1,66 @@
+// Tokens of the image registry: what a client does with its credentials once, it shows as a token for some minutes.
+// They are signed with a key that this process made up: after a restart clients ask for new ones, as they do anyhow.
+// A token is only good as long as the credentials are that it was given for.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { after, minutes, type Now } from '#domain/clock.ts';
+
+export type Action = 'pull' | 'push';
+
+/** What a token allows on one repository, named as clients name it. */
+export interface Grant {
+  repository: string;
+  actions: Action[];
+}
+
+export interface RegistryToken {
+  /** The name of the credentials it was given for. */
+  credential: string;
+  grants: Grant[];
+}
+
+export interface RegistryTokens {
+  mint(token: RegistryToken): { text: string; issuedAt: Date; lasts: number };
+  /** What a text stands for; nothing when it is no token of ours, or has ended. */
+  read(text: string): RegistryToken | undefined;
+}
+
+const life = minutes(5);
+
+export function createTokens(clock: Now): RegistryTokens {
+  const key = randomBytes(32);
+  const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
+
+  return {
+    mint(token) {
+      const issuedAt = clock();
+      const content = { ...token, until: after(issuedAt, life).getTime() };
+      const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+      return { text: `${payload}.${sign(payload).toString('base64url')}`, issuedAt, lasts: life / 1000 };
+    },
+
+    read(text) {
+      const [payload = '', signature = '', ...more] = text.split('.', 3);
+      const given = Buffer.from(signature, 'base64url');
+      if (more.length > 0 || given.length !== 32 || !timingSafeEqual(given, sign(payload))) return undefined;
+      const { until, ...token } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as RegistryToken & {
+        until: number;
+      };
+      return clock().getTime() < until ? token : undefined;
+    },
+  };
+}
+
+/** What is asked for in a scope such as `repository:images/x/y:pull,push`; several stand with spaces between them. */
+export function readScope(text: string): Grant[] {
+  return text.split(' ').flatMap((one) => {
+    const [, repository = '', actions = ''] = /^repository:([^:\s]{1,400}):([a-z,*]{1,40})$/.exec(one) ?? [];
+    if (repository === '') return [];
+    const asked = new Set(actions.split(','));
+    const wanted = (['pull', 'push'] as const).filter((action) => asked.has(action) || asked.has('*'));
+    return wanted.length === 0 ? [] : [{ repository, actions: wanted }];
+  });
+}
+
+export const grants = (token: RegistryToken, repository: string, action: Action): boolean =>
+  token.grants.some((grant) => grant.repository === repository && grant.actions.includes(action));

@@ -1,0 +1,216 @@
+// Uploads of blobs: each may come in several requests, one after the other. All that arrives goes on at once to whoever
+// stores it, who makes the sender wait when the disk is slower. What was not finished does not outlive the process;
+// clients begin again then.
+import { minutes } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { repositoryName, type Repository } from './repository.ts';
+
+/** What is known of content that was stored. */
+export interface Stored {
+  size: number;
+  sha3_384: string;
+  sha256: string;
+}
+
+/** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
+export type Receive = (
+  source: AsyncIterable<Uint8Array>,
+  options: { id: string; limit: number; expected?: number | undefined; accept: (stored: Stored) => void },
+) => Promise<Stored>;
+
+export interface BlobUpload {
+  readonly id: string;
+  readonly repository: Repository;
+  /** How many bytes have come. */
+  readonly size: number;
+  /**
+   * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
+   * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
+   */
+  append(chunks: AsyncIterable<Uint8Array>, options: { limit: number; whole?: number | undefined }): Promise<void>;
+  /** Stores what came, when its sha256 is this; otherwise nothing is left. The upload has ended either way. */
+  finish(sha256: string, limit: number): Promise<Stored>;
+  /** Gives the upload up; nothing is left. */
+  abandon(): Promise<void>;
+}
+
+export interface BlobUploads {
+  begin(repository: Repository): BlobUpload;
+  /** The upload of this id into this repository, while it lasts. */
+  find(repository: Repository, id: string): BlobUpload | undefined;
+  /** Gives up all that are under way. */
+  close(): Promise<void>;
+}
+
+/** An upload that nobody continues for so long is given up. */
+const idle = minutes(10);
+const atOnce = 128;
+const atOnceInRepository = 32;
+
+export function createBlobUploads(receive: Receive, newId: () => string): BlobUploads {
+  const uploads = new Map<string, BlobUpload>();
+
+  function begin(repository: Repository): BlobUpload {
+    const name = repositoryName(repository);
+    const here = [...uploads.values()].filter((upload) => repositoryName(upload.repository) === name).length;
+    if (uploads.size >= atOnce || here >= atOnceInRepository) {
+      throw new Refusal(
+        'too-many-requests',
+        'Too many uploads of blobs are under way; finish or cancel some, or try again later.',
+        30,
+      );
+    }
+    const id = newId();
+    const pipe = conduit();
+    let storing: Promise<Stored> | undefined;
+    let expected: string | undefined;
+    let size = 0;
+    let busy = false;
+
+    const clock = setTimeout(() => {
+      if (busy) clock.refresh();
+      else void upload.abandon();
+    }, idle).unref();
+
+    /** Storing begins with the first bytes. */
+    function store(limit: number, whole?: number): Promise<Stored> {
+      if (storing === undefined) {
+        storing = receive(pipe.content(), {
+          id,
+          limit,
+          expected: whole,
+          accept(stored) {
+            if (stored.sha256 !== expected) {
+              throw new Refusal(
+                'digest-invalid',
+                `The content that came has the digest sha256:${stored.sha256}, not the one that was given.`,
+              );
+            }
+          },
+        });
+        // Whoever sends, or finishes, hears of a failure; before that it must not count as unhandled.
+        storing.catch(() => end());
+      }
+      return storing;
+    }
+
+    function end(): void {
+      clearTimeout(clock);
+      uploads.delete(id);
+    }
+
+    async function alone<T>(work: () => Promise<T>): Promise<T> {
+      if (busy)
+        throw new Refusal(
+          'conflict',
+          'Another request is sending to this upload; send the chunks one after the other.',
+        );
+      busy = true;
+      try {
+        return await work();
+      } finally {
+        busy = false;
+        clock.refresh();
+      }
+    }
+
+    const upload: BlobUpload = {
+      id,
+      repository,
+      get size() {
+        return size;
+      },
+      append: (chunks, { limit, whole }) =>
+        alone(async () => {
+          for await (const chunk of chunks) {
+            if (chunk.length === 0) continue;
+            const stored = store(limit, whole);
+            // Whoever stores left early: with the reason.
+            if (!(await pipe.send(chunk))) await stored;
+            size += chunk.length;
+          }
+        }),
+      finish: (sha256, limit) =>
+        alone(async () => {
+          expected = sha256;
+          try {
+            const stored = store(limit, 0);
+            pipe.end();
+            return await stored;
+          } finally {
+            end();
+          }
+        }),
+      async abandon() {
+        end();
+        pipe.breakOff(new Refusal('blob-upload-unknown', 'The upload was cancelled.'));
+        await storing?.catch(() => undefined);
+      },
+    };
+    uploads.set(id, upload);
+    return upload;
+  }
+
+  return {
+    begin,
+    find(repository, id) {
+      const found = uploads.get(id);
+      return found !== undefined && repositoryName(found.repository) === repositoryName(repository) ? found : undefined;
+    },
+    async close() {
+      await Promise.all([...uploads.values()].map((upload) => upload.abandon()));
+    },
+  };
+}
+
+/** Hands chunks from one who sends to one who takes; it holds one, and the sender waits until that is taken. */
+function conduit() {
+  let held: { chunk: Uint8Array; taken: PromiseWithResolvers<boolean> } | undefined;
+  let waiting: PromiseWithResolvers<void> | undefined;
+  let ended = false;
+  let broken: Error | undefined;
+  let left = false;
+  const wake = (): void => {
+    waiting?.resolve();
+    waiting = undefined;
+  };
+
+  return {
+    /** False when nobody takes chunks any more. */
+    async send(chunk: Uint8Array): Promise<boolean> {
+      if (left || broken !== undefined) return false;
+      const taken = Promise.withResolvers<boolean>();
+      held = { chunk, taken };
+      wake();
+      return taken.promise;
+    },
+    end(): void {
+      ended = true;
+      wake();
+    },
+    breakOff(reason: Error): void {
+      broken = reason;
+      wake();
+    },
+    async *content(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) {
+          if (broken !== undefined) throw broken;
+          if (held !== undefined) {
+            yield held.chunk;
+            const { taken } = held;
+            held = undefined;
+            taken.resolve(true);
+            continue;
+          }
+          if (ended) return;
+          waiting = Promise.withResolvers();
+          await waiting.promise;
+        }
+      } finally {
+        left = true;
+        held?.taken.resolve(false);
+      }
+    },
+  };
+}

@@ -1,0 +1,200 @@
+// A large blob sent to the image registry of this store, and to Debian's docker-registry, in the same run.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash, hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { median, startServer, stopServer } from './measure.ts';
+import { fillStore } from './store.ts';
+
+const rounds = 3;
+const size = 2 * 1024 ** 3;
+const chunk = Buffer.alloc(1024 * 1024, 'larder ');
+
+interface Peer {
+  name: string;
+  port: number;
+  pid: number;
+  repository: string;
+  headers: () => Promise<Record<string, string>>;
+  stop: () => Promise<void>;
+  /** Makes durable what was sent, where the peer itself leaves that to the kernel. */
+  sync?: () => void;
+}
+
+/** Prints the throughput of both, their ratio round by round, and the peak of resident memory. */
+export async function registry(): Promise<void> {
+  if (spawnSync('docker-registry', ['--version']).status !== 0) {
+    console.log('image registry: not measured, docker-registry is not installed (Debian: apt install docker-registry)');
+    return;
+  }
+  const peers = [await ours(), await debians()];
+  const took = peers.map((): number[] => []);
+  const synced: number[] = [];
+  try {
+    for (const peer of peers) await push(peer, 0, chunk.length);
+    for (let round = 1; round <= rounds; round++) {
+      for (const [at, peer] of peers.entries()) {
+        const seconds = await push(peer, round, size);
+        took[at]?.push(seconds);
+        const began = performance.now();
+        if (peer.sync === undefined) continue;
+        peer.sync();
+        synced.push(seconds + (performance.now() - began) / 1000);
+      }
+    }
+    const [own = [], others = []] = took;
+    const ratiosTo = (times: number[]): number[] => times.map((time, round) => time / (own[round] ?? NaN));
+    const said = (ratios: number[]): string =>
+      `${median(ratios).toFixed(2)} (of ${rounds} rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`;
+    console.log(
+      `image registry: a blob of ${size / 1024 ** 3} GiB by POST, PATCH and PUT, client and server on the same cores`,
+    );
+    for (const [at, { name, pid }] of peers.entries()) {
+      const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
+      const speed = size / 1e6 / median(took[at] ?? []);
+      console.log(
+        `  ${name.padEnd(28)} ${speed.toFixed(0).padStart(5)} MB/s   peak resident memory ${peak.toFixed(0)} MiB`,
+      );
+    }
+    console.log(`  the same, then synced        ${(size / 1e6 / median(synced)).toFixed(0).padStart(5)} MB/s`);
+    console.log(`  ratio to it as it is ${said(ratiosTo(others))}; to it synced ${said(ratiosTo(synced))}`);
+  } finally {
+    for (const peer of peers) await peer.stop();
+  }
+}
+
+/** This store, with credentials put in straight through the records. */
+async function ours(): Promise<Peer> {
+  const { directory, store, accountId, packageIds } = await fillStore(1, 1);
+  const { sessionId } = await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' });
+  const [packageId = ''] = packageIds;
+  const login = { id: 'push-bench', password: 'a password of a benchmark' };
+  const issuedAt = new Date().toISOString();
+  await store.records.change({ at: issuedAt, actor: 'bench', action: 'fill', object: 'store' }, (tx) =>
+    tx.imageCredentials.addToPush(
+      { packageId, resource: 'image' },
+      { id: login.id, secretSha256: hash('sha256', login.password), accountId, sessionId, issuedAt },
+    ),
+  );
+  await store.close();
+  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  const repository = `images/${packageId.toLowerCase()}/image`;
+  return {
+    name: 'larder, hashed and synced',
+    port: told.port,
+    pid: child.pid ?? 0,
+    repository,
+    async headers() {
+      const { body } = await ask(told.port, 'GET', `/registry/token?scope=repository:${repository}:pull,push`, {
+        authorization: `Basic ${Buffer.from(`${login.id}:${login.password}`).toString('base64')}`,
+      });
+      return { authorization: `Bearer ${(JSON.parse(body) as { token: string }).token}` };
+    },
+    async stop() {
+      await stopServer(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function debians(): Promise<Peer> {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-bench-'));
+  const port = await freePort();
+  const config = join(directory, 'config.yml');
+  writeFileSync(
+    config,
+    `version: 0.1\nlog:\n  level: error\nstorage:\n  filesystem:\n    rootdirectory: ${join(directory, 'data')}\nhttp:\n  addr: 127.0.0.1:${port}\n`,
+  );
+  const child = spawn('docker-registry', ['serve', config], { stdio: 'ignore' });
+  for (let tries = 0; tries < 100; tries++) {
+    const there = await ask(port, 'GET', '/v2/').then(
+      () => true,
+      () => false,
+    );
+    if (there) break;
+    await sleep(100);
+  }
+  return {
+    name: "Debian's docker-registry",
+    port,
+    pid: child.pid ?? 0,
+    repository: 'bench/image',
+    headers: async () => ({}),
+    sync: () => void spawnSync('sync', ['-f', directory]),
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Sends a blob as clients of registries do; `round` makes each content another one. The seconds it took. */
+async function push({ port, repository, headers }: Peer, round: number, bytes: number): Promise<number> {
+  const first = Buffer.from(chunk);
+  first.writeUInt32BE(round);
+  function* content(): Generator<Buffer> {
+    for (let sent = 0; sent < bytes; sent += chunk.length) yield sent === 0 ? first : chunk;
+  }
+  const digest = createHash('sha256');
+  for (const part of content()) digest.update(part);
+  const sent = await headers();
+
+  const began = performance.now();
+  const begun = await ask(port, 'POST', `/v2/${repository}/blobs/uploads/`, sent);
+  const patched = await ask(
+    port,
+    'PATCH',
+    pathOf(begun),
+    { ...sent, 'content-length': String(bytes) },
+    Readable.from(content()),
+  );
+  const done = await ask(port, 'PUT', `${pathOf(patched)}&digest=sha256:${digest.digest('hex')}`, sent);
+  if (done.status !== 201) throw new Error(`cannot measure: ${done.status} ${done.body.slice(0, 500)}`);
+  return (performance.now() - began) / 1000;
+}
+
+interface Reply {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+const pathOf = ({ headers: { location = '' } }: Reply): string => {
+  const { pathname, search } = new URL(location, 'http://127.0.0.1');
+  return pathname + search;
+};
+
+async function ask(
+  port: number,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: Readable,
+): Promise<Reply> {
+  const call = request({ host: '127.0.0.1', port, method, path, headers });
+  const answered = once(call, 'response') as Promise<[IncomingMessage]>;
+  await Promise.all([answered, body === undefined ? call.end() : pipeline(body, call)]);
+  const [response] = await answered;
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) text += String(part);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: text };
+}

@@ -1,0 +1,289 @@
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/images.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
+
+async function adasClient(
+  t: Parameters<typeof startStore>[0],
+  configure?: (text: string) => string,
+): Promise<{ store: TestAppliance; client: RegistryClient }> {
+  const store = await startStore(t, configure);
+  await declare(store, 'ada', 'hello');
+  return { store, client: await logIn(store, await uploadLogin(await store.as('ada'), 'hello')) };
+}
+
+const begin = async (client: RegistryClient): Promise<string> => {
+  const { headers } = await client.call('POST', 'blobs/uploads/');
+  return headers.get('location') ?? '';
+};
+
+t.test('a blob is sent in chunks, and each answer says how far it has come', async (t) => {
+  const { store, client } = await adasClient(t);
+  const content = 'first second third';
+  const begun = await client.call('POST', 'blobs/uploads/');
+  t.equal(begun.status, 202);
+  t.equal(begun.headers.get('range'), '0-0');
+  t.match(
+    begun.headers.get('location'),
+    /^http:\/\/127\.0\.0\.1:\d+\/v2\/images\/[a-z0-9]{32}\/image\/blobs\/uploads\/[0-9a-f-]{36}\?/,
+  );
+  t.equal(begun.headers.get('docker-distribution-api-version'), 'registry/2.0');
+  let location = begun.headers.get('location') ?? '';
+  t.match(await client.call('GET', location), { status: 204 });
+
+  const first = await client.call('PATCH', location, 'first ', { 'content-range': '0-5' });
+  t.equal(first.status, 202);
+  t.equal(first.headers.get('range'), '0-5');
+  location = first.headers.get('location') ?? '';
+  const second = await client.call('PATCH', location, 'second ', { 'content-range': '6-13' });
+  t.equal(second.status, 202, 'also when the end is counted as charmcraft does');
+  t.equal(second.headers.get('range'), '0-12');
+  location = second.headers.get('location') ?? '';
+  const state = await client.call('GET', location);
+  t.equal(state.status, 204);
+  t.equal(state.headers.get('range'), '0-12');
+
+  const done = await client.call('PUT', `${location}&digest=${digestOf(content)}`, 'third');
+  t.equal(done.status, 201);
+  t.equal(done.headers.get('docker-content-digest'), digestOf(content));
+  const blob = await client.call('GET', done.headers.get('location') ?? '');
+  t.match(blob, { status: 200, text: content });
+  t.equal(
+    (await client.call('PUT', `${location}&digest=${digestOf(content)}`)).code,
+    'BLOB_UPLOAD_UNKNOWN',
+    'it has ended',
+  );
+  t.equal(contentFiles(store.directory).length, 1);
+});
+
+t.test('a blob is sent at once, by POST or by PUT, announced or not, and an empty one too', async (t) => {
+  const { client } = await adasClient(t);
+  for (const content of ['content', '', 'x'.repeat(3_000_000)]) {
+    t.match(await client.blob(content), { status: 201 });
+    const put = await client.call('PUT', `${await begin(client)}&digest=${digestOf(content)}`, content);
+    t.match(put, { status: 201 });
+    const streamed = await client.call(
+      'PUT',
+      `${await begin(client)}&digest=${digestOf(content)}`,
+      new Blob([content]).stream(),
+    );
+    t.match(streamed, { status: 201 });
+    t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 200, text: content });
+  }
+});
+
+t.test('chunks out of order are refused with 416, and the upload goes on from where it was', async (t) => {
+  const { client } = await adasClient(t);
+  const location = await begin(client);
+  t.match(await client.call('PATCH', location, 'second', { 'content-range': '5-10' }), {
+    status: 416,
+    code: 'RANGE_INVALID',
+  });
+  t.match(await client.call('PATCH', location, 'first', { 'content-range': '0-4' }), { status: 202 });
+  for (const range of ['0-4', '4-8', '6-10']) {
+    const refused = await client.call('PATCH', location, 'again', { 'content-range': range });
+    t.match(refused, { status: 416, code: 'RANGE_INVALID' }, range);
+    t.equal(refused.headers.get('range'), '0-4');
+    t.ok(refused.headers.get('location'));
+  }
+  for (const range of ['5-99', '10-5', 'x', '-5', 'bytes 5-', '99999999999999999999-5']) {
+    t.match(
+      await client.call('PATCH', location, 'second', { 'content-range': range }),
+      { status: 400, code: 'BLOB_UPLOAD_INVALID' },
+      range,
+    );
+  }
+  t.match(
+    await client.call('PUT', `${location}&digest=${digestOf('firstsecond')}`, 'second', { 'content-range': '5-10' }),
+    { status: 201 },
+  );
+});
+
+t.test('a digest that lies is refused with 400, and nothing is left', async (t) => {
+  const { store, client } = await adasClient(t);
+  const before = footprint(store.directory);
+  const lie = digestOf('something else');
+  t.match(await client.call('POST', `blobs/uploads/?digest=${lie}`, 'content'), {
+    status: 400,
+    code: 'DIGEST_INVALID',
+  });
+  t.match(await client.call('PUT', `${await begin(client)}&digest=${lie}`, 'content'), {
+    status: 400,
+    code: 'DIGEST_INVALID',
+  });
+  const location = await begin(client);
+  await client.call('PATCH', location, 'content');
+  t.match(await client.call('PUT', `${location}&digest=${lie}`), { status: 400, code: 'DIGEST_INVALID' });
+  t.match(await client.call('GET', location), { status: 404 }, 'the upload is over');
+  for (const odd of ['md5:abc', 'sha256:abc', `sha256:${'A'.repeat(64)}`, 'x', '', `sha512:${'0'.repeat(128)}`]) {
+    t.match(
+      await client.call('POST', `blobs/uploads/?digest=${odd}`, 'content'),
+      { status: 400, code: 'DIGEST_INVALID' },
+      odd,
+    );
+    t.match(await client.call('GET', `blobs/${odd || 'x'}`), { status: 400, code: 'DIGEST_INVALID' }, odd);
+  }
+  t.match(await client.call('PUT', await begin(client), 'content'), { status: 400 }, 'without a digest');
+  t.same(footprint(store.directory), before);
+});
+
+t.test('an upload that is cancelled is gone, and so is what had come', async (t) => {
+  const { store, client } = await adasClient(t);
+  const location = await begin(client);
+  await client.call('PATCH', location, 'content');
+  t.equal(readdirSync(join(store.directory, 'blobs/tmp')).length, 1);
+  t.match(await client.call('DELETE', location), { status: 204 });
+  t.equal(readdirSync(join(store.directory, 'blobs/tmp')).length, 0);
+  t.match(await client.call('DELETE', location), { status: 404, code: 'BLOB_UPLOAD_UNKNOWN' });
+  t.match(await client.call('PATCH', location, 'more'), { status: 404, code: 'BLOB_UPLOAD_UNKNOWN' });
+});
+
+t.test('an upload whose connection broke is continued', async (t) => {
+  const { store, client } = await adasClient(t);
+  const location = await begin(client);
+  const { pathname, search } = new URL(location);
+  const head = [
+    `PATCH ${pathname}${search} HTTP/1.1`,
+    'Host: store',
+    `Authorization: Bearer ${client.token}`,
+    'Content-Length: 100',
+  ];
+  const { hostname, port } = new URL(store.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`${head.join('\r\n')}\r\n\r\nthe first part`);
+  const range = async (): Promise<string | null> => (await client.call('GET', location)).headers.get('range');
+  await until(async () => (await range()) === '0-13');
+  t.match(
+    await client.call('PATCH', location, 'x'),
+    { status: 409, code: 'BLOB_UPLOAD_INVALID' },
+    'one sender at a time',
+  );
+  socket.destroy();
+  await until(async () => (await client.call('PATCH', location, '', { 'content-range': '14-13' })).status === 202);
+  t.equal(await range(), '0-13', 'what came before is kept');
+  const content = 'the first part and the rest';
+  const done = await client.call('PUT', `${location}&digest=${digestOf(content)}`, ' and the rest', {
+    'content-range': '14-26',
+  });
+  t.match(done, { status: 201 });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await holds()) return;
+    await sleep(10);
+  }
+  throw new Error('cannot wait longer');
+}
+
+t.test('a blob larger than the store accepts is refused with 413, announced or not', async (t) => {
+  const { store, client } = await adasClient(t, (text) =>
+    text
+      .replace(/^\[uploads\]$/m, '[uploads]\nmax_size = "1 MiB"')
+      .replace(/^# ?\[uploads\]$/m, '[uploads]\nmax_size = "1 MiB"'),
+  );
+  const content = 'x'.repeat(1024 * 1024 + 1);
+  const before = contentFiles(store.directory);
+  t.match(await client.blob(content), { status: 413, code: 'SIZE_INVALID' });
+  const streamed = await client.call('PATCH', await begin(client), new Blob([content]).stream());
+  t.match(streamed, { status: 413, code: 'SIZE_INVALID' });
+  const location = await begin(client);
+  t.match(await client.call('PATCH', location, content.slice(1)), { status: 202 });
+  t.match(await client.call('PUT', `${location}&digest=${digestOf(content)}`, 'x'), { status: 413 });
+  await client.call('DELETE', location);
+  t.same(contentFiles(store.directory), before);
+});
+
+t.test('the same blob in several repositories is kept once, and known only where it was sent', async (t) => {
+  const { store, client } = await adasClient(t);
+  await declare(store, 'ada', 'other');
+  const other = await logIn(store, await uploadLogin(await store.as('ada'), 'other'));
+  await client.blob('content');
+  t.match(await other.call('HEAD', `blobs/${digestOf('content')}`), { status: 404 });
+  await other.blob('content');
+  t.match(await other.call('HEAD', `blobs/${digestOf('content')}`), { status: 200 });
+  t.equal(contentFiles(store.directory).length, 1);
+});
+
+t.test('a blob is mounted only from where the token may read, and else the client is asked to send it', async (t) => {
+  const { store, client } = await adasClient(t);
+  await declare(store, 'bob', 'other');
+  const bob = await logIn(store, await uploadLogin(await store.as('bob'), 'other'));
+  await bob.blob('content');
+  const digest = digestOf('content');
+  const theirs = await client.call('POST', `blobs/uploads/?mount=${digest}&from=${bob.repository}`);
+  const nobodys = await client.call('POST', `blobs/uploads/?mount=${digestOf('unknown')}&from=${bob.repository}`);
+  t.equal(theirs.status, 202);
+  t.equal(nobodys.status, 202, 'nothing is learned about what others have');
+  t.match(await client.call('HEAD', `blobs/${digest}`), { status: 404 });
+
+  await client.blob('mine');
+  for (const from of ['', `&from=${client.repository}`]) {
+    const mounted = await client.call('POST', `blobs/uploads/?mount=${digestOf('mine')}${from}`);
+    t.equal(mounted.status, 201);
+    t.equal(mounted.headers.get('docker-content-digest'), digestOf('mine'));
+  }
+});
+
+t.test('a blob is read whole or in a range, and asked for without being sent', async (t) => {
+  const { client } = await adasClient(t);
+  await client.blob('0123456789');
+  const path = `blobs/${digestOf('0123456789')}`;
+  const head = await client.call('HEAD', path);
+  t.match(head, { status: 200, text: '' });
+  t.equal(head.headers.get('content-length'), '10');
+  t.equal(head.headers.get('docker-content-digest'), digestOf('0123456789'));
+  for (const [range, status, text, contentRange] of [
+    ['bytes=0-0', 206, '0', 'bytes 0-0/10'],
+    ['bytes=2-5', 206, '2345', 'bytes 2-5/10'],
+    ['bytes=8-', 206, '89', 'bytes 8-9/10'],
+    ['bytes=-3', 206, '789', 'bytes 7-9/10'],
+    ['bytes=-30', 206, '0123456789', 'bytes 0-9/10'],
+    ['bytes=5-99', 206, '56789', 'bytes 5-9/10'],
+    ['bytes=0-1,3-4', 200, '0123456789', null],
+    ['lines=1-2', 200, '0123456789', null],
+    ['bytes=5-2', 200, '0123456789', null],
+  ] as const) {
+    const reply = await client.call('GET', path, undefined, { range });
+    t.match(reply, { status, text }, range);
+    t.equal(reply.headers.get('content-range'), contentRange, range);
+  }
+  for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0', 'bytes=999999999999999-']) {
+    const reply = await client.call('GET', path, undefined, { range });
+    t.match(reply, { status: 416, code: 'RANGE_INVALID' }, range);
+    t.equal(reply.headers.get('content-range'), 'bytes */10', range);
+  }
+  t.match(await client.call('GET', `blobs/${digestOf('other')}`), { status: 404, code: 'BLOB_UNKNOWN' });
+});
+
+t.test('what was begun does not outlive the process, and what was finished does', async (t) => {
+  const { store, client } = await adasClient(t);
+  const login = await uploadLogin(await store.as('ada'), 'hello');
+  await client.blob('finished');
+  const location = await begin(client);
+  await client.call('PATCH', location, 'begun');
+  await store.restart();
+  t.equal(readdirSync(join(store.directory, 'blobs/tmp')).length, 0);
+  t.match(
+    await client.call('GET', `blobs/${digestOf('finished')}`),
+    { status: 401, code: 'UNAUTHORIZED' },
+    'tokens are fetched anew',
+  );
+  const again = await logIn(store, login);
+  t.match(await again.call('GET', `blobs/${digestOf('finished')}`), { status: 200, text: 'finished' });
+  t.match(await again.call('GET', `blobs/uploads/${new URL(location).pathname.split('/').at(-1)}`), { status: 404 });
+});
+
+t.test('a repository has at most so many uploads under way', async (t) => {
+  const { client } = await adasClient(t);
+  for (let begun = 0; begun < 32; begun++) t.equal((await client.call('POST', 'blobs/uploads/')).status, 202);
+  const refused = await client.call('POST', 'blobs/uploads/');
+  t.match(refused, { status: 429, code: 'TOOMANYREQUESTS' });
+  t.ok(refused.headers.get('retry-after'));
+});

@@ -242,6 +242,7 @@ t.test('each person gets what the table says, with each permission alone, with n
   const hold = async (row: Row, op: Operation, query: string): Promise<void> => {
     for (const person of people) {
       for (const [at, held] of tokens.entries()) {
+        if (person === 'nobody' && at > 0) break; // who has no token has none of them
         const client = clients.get(person)?.[at] ?? store.anyone;
         const found = outcome(await ask(client, op, subject, query));
         asked++;

@@ -86,6 +86,7 @@ export const groups: readonly Group[] = [
     title: 'About larder',
     commands: [
       { name: 'help', load: async () => (await import('./help.ts')).help(groups) },
+      { name: 'completion', load: async () => (await import('./completion.ts')).completion(groups) },
       { name: 'version', load: async () => (await import('./version.ts')).version },
     ],
   },

@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
 import { registry } from './registry.ts';

@@ -77,7 +77,7 @@ t.test('where the server listens follows from the base URL, unless it is said', 
   const cases: [string, string, string][] = [
     ['', 'http://127.0.0.1:8080', '127.0.0.1:8080'],
     ['--base-url http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1:9000'],
-    ['--base-url https://store.example.org', 'https://store.example.org', '127.0.0.1:8080'],
+    ['--base-url https://store.example.org', 'https://store.example.org', '0.0.0.0:443'],
     ['--base-url http://store.example.org --listen 0.0.0.0:80', 'http://store.example.org', '0.0.0.0:80'],
     ['--listen [::1]:8081', 'http://127.0.0.1:8080', '[::1]:8081'],
   ];

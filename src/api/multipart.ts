@@ -39,37 +39,42 @@ export async function receiveUpload<T>(
   }
 }
 
+/** How much of a body nobody wants is read after the answer. The rest of 4 GiB costs less than taking them in would. */
+const lingering = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
+
 /**
  * Lets a request be answered whose body nobody wants to read on, and closes the connection in a way that the answer
- * arrives. The stock clients send the whole body before they look for an answer. Closing at once makes the kernel send
- * a reset, which over TLS they report as a broken connection, and never see the 413 or 507. So after the answer only
- * our direction is closed; for a moment we go on reading, then hold still, and only then the connection is gone.
+ * arrives. The stock clients send the whole body before they look for an answer, and over TLS they report a connection
+ * closed on the way as broken and never see the 413 or 507. So after the answer we close our direction only, and let
+ * the sender come to his end, for a while.
  */
-export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || response.headersSent) return;
+export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
+  if (request.complete || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
+  const close = (): void => void socket.destroy();
   // Not a header set here, which whoever writes the answer might take away again.
   response.shouldKeepAlive = false;
+  // Node would itself drain a request that nobody began to read, however long it is.
+  request.read(0);
   // Node calls this when the last answer on a connection has been handed to the socket.
   socket.destroySoon = () => {
-    let left = lingering.bytes;
-    const clock = setTimeout(() => socket.destroy(), lingering.milliseconds);
+    let left = atMost.bytes;
+    const clock = setTimeout(close, atMost.milliseconds);
     socket.once('close', () => clearTimeout(clock));
-    request.once('end', () => socket.destroy()).once('error', () => socket.destroy());
+    request.once('end', close).once('error', close);
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
-      if (left < 0) request.pause();
+      if (left < 0) close();
     });
     socket.end();
     request.resume();
   };
 }
 
-const lingering = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
 /** What a form may carry besides its file: boundaries, headers, small fields; and what the stages below may hold. */
 const margin = 2 * 1024 * 1024;
 /** How much each stage between the socket and the receiver holds before it makes the sender wait. */
-const highWaterMark = 256 * 1024;
+const highWaterMark = 64 * 1024;
 const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPairs: 32, headerSize: 16 * 1024 };
 
 async function receiveForm<T>(
@@ -90,7 +95,8 @@ async function receiveForm<T>(
   const closing = `\r\n--${boundary}--\r\n`;
   let parsed = false;
   let arrived = 0;
-  let tail: Buffer = Buffer.alloc(0);
+  // The first boundary of a body stands at its very beginning; for all others a line break is part of the boundary.
+  let tail: Buffer = Buffer.from('\r\n');
 
   const clock = setTimeout(() => {
     // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
@@ -202,12 +208,20 @@ function boundaryOf(request: IncomingMessage): string {
   return boundary;
 }
 
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 function plain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding.trim().toLowerCase() === 'identity';
 }
 
-function announcedLength(request: IncomingMessage): number | undefined {
-  const length = request.headers['content-length'];
+/** How long the form is; nothing when it comes in chunks, which say themselves where it ends. */
+function announcedLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  if (length === undefined && headers['transfer-encoding'] === undefined) {
+    throw new Refusal('length-required', 'Send the form with a Content-Length header, or in chunks.');
+  }
   return length === undefined ? undefined : Number(length);
 }
 

@@ -1,43 +1,36 @@
-// The thread that computes digests. It follows a file while the main thread writes it: told how far the file has grown,
-// it reads the new bytes with a descriptor of its own, out of the page cache, and feeds each piece to every algorithm.
+// The thread that computes digests. It follows files while the main thread writes them: told how far a file has grown,
+// it reads the new bytes with a descriptor of its own, out of the page cache.
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
-  | { job: number; order: 'follow'; path: string; algorithms: readonly string[] }
+  | { job: number; order: 'follow'; path: string; algorithm: string }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end' }
   | { job: number; order: 'abandon' };
 
-/** What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. */
+/** What the thread answers: how far it has read, the digest in hexadecimal, or why there is none. */
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
-  | { job: number; report: 'digests'; digests: Record<string, string> }
+  | { job: number; report: 'digest'; digest: string }
   | { job: number; report: 'failed'; error: unknown };
 
 interface Job {
   descriptor: number;
-  hashes: Map<string, Hash>;
+  hash: Hash;
   read: number;
 }
 
 const jobs = new Map<number, Job>();
-/** Small enough to stay in the processor's cache while one algorithm after the other reads it. */
 const piece = Buffer.allocUnsafeSlow(256 * 1024);
-
-function follow(path: string, algorithms: readonly string[]): Job {
-  const hashes = new Map(algorithms.map((algorithm) => [algorithm, createHash(algorithm)]));
-  return { descriptor: openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW), hashes, read: 0 };
-}
 
 function readOn(job: Job, size: number): void {
   while (job.read < size) {
     const length = readSync(job.descriptor, piece, 0, Math.min(piece.length, size - job.read), job.read);
     if (length === 0) throw new Error(`the file ends at ${job.read} bytes and should have ${size}`);
-    const bytes = piece.subarray(0, length);
-    for (const hash of job.hashes.values()) hash.update(bytes);
+    job.hash.update(piece.subarray(0, length));
     job.read += length;
   }
 }
@@ -51,7 +44,8 @@ function forget(id: number): void {
 
 function obey(message: DigestOrder): DigestReport | undefined {
   if (message.order === 'follow') {
-    jobs.set(message.job, follow(message.path, message.algorithms));
+    const hash = createHash(message.algorithm);
+    jobs.set(message.job, { descriptor: openSync(message.path, constants.O_RDONLY), hash, read: 0 });
     return undefined;
   }
   const job = jobs.get(message.job);
@@ -62,9 +56,7 @@ function obey(message: DigestOrder): DigestReport | undefined {
     return { job: message.job, report: 'read', size: job.read };
   }
   forget(message.job);
-  if (message.order === 'abandon') return undefined;
-  const digests = [...job.hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')] as const);
-  return { job: message.job, report: 'digests', digests: Object.fromEntries(digests) };
+  return message.order === 'end' ? { job: message.job, report: 'digest', digest: job.hash.digest('hex') } : undefined;
 }
 
 const port = parentPort;

@@ -1,12 +1,16 @@
 // Digests computed away from the event loop, by a few worker threads that read the file themselves:
-// no bytes travel between threads, only "the file has grown to so many".
+// no bytes travel between threads, only "the file has grown to so many". Each algorithm is a job of its own, so that
+// one upload can use two cores; reading the same bytes out of the page cache twice costs little beside hashing them.
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DigestOrder, DigestReport } from './digest-worker.ts';
 
-export type DigestAlgorithm = 'sha3-384' | 'sha256' | 'sha384' | 'sha512';
+/** The algorithms, and what each costs beside the others for the same bytes. */
+const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };
+
+export type DigestAlgorithm = keyof typeof cost;
 
 /** Digests in lower-case hexadecimal. */
 export type Digests<A extends DigestAlgorithm = DigestAlgorithm> = { readonly [algorithm in A]: string };
@@ -29,16 +33,20 @@ export interface DigestPool {
   close(): Promise<void>;
 }
 
-/** How far the writing may be ahead of the hashing: the bytes are then still in the page cache. */
-const lead = 32 * 1024 * 1024;
+/**
+ * How far the writing may be ahead of the hashing. So much is still in the page cache, and keeps the threads busy while
+ * the disk makes the writing wait.
+ */
+const lead = 128 * 1024 * 1024;
 /** How much of a finished file is asked for at a time, so that several files share a thread fairly. */
 const stride = 4 * 1024 * 1024;
 
 interface Job {
+  cost: number;
   announced: number;
   read: number;
   waiting: PromiseWithResolvers<void> | undefined;
-  result: PromiseWithResolvers<Record<string, string>>;
+  result: PromiseWithResolvers<string>;
   error: Error | undefined;
 }
 
@@ -65,8 +73,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
   }
 
   function leastBusy(): Thread {
-    let least: Thread | undefined;
-    for (const thread of threads) if (least === undefined || thread.jobs.size < least.jobs.size) least = thread;
+    const [least] = [...threads].sort((one, other) => load(one) - load(other));
     return least === undefined || (least.jobs.size > 0 && threads.size < size) ? start() : least;
   }
 
@@ -76,9 +83,9 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     if (report.report === 'read') {
       job.read = report.size;
       if (job.announced - job.read <= lead) job.waiting?.resolve();
-    } else if (report.report === 'digests') {
+    } else if (report.report === 'digest') {
       forget(thread, report.job);
-      job.result.resolve(report.digests);
+      job.result.resolve(report.digest);
     } else {
       forget(thread, report.job);
       fail(job, report.error);
@@ -92,31 +99,27 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     thread.jobs.clear();
   }
 
-  function fail(job: Job, cause: unknown): void {
-    job.error = new Error('cannot compute the digests of a file', { cause });
-    job.waiting?.reject(job.error);
-    job.result.reject(job.error);
-  }
-
   function forget(thread: Thread, id: number): void {
     thread.jobs.delete(id);
     if (thread.jobs.size === 0) thread.worker.unref();
   }
 
-  function follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
+  /** One algorithm over one file. */
+  function begin(path: string, algorithm: DigestAlgorithm) {
     if (closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = leastBusy();
     const id = ++lastJob;
-    const job: Job = { announced: 0, read: 0, waiting: undefined, result: Promise.withResolvers(), error: undefined };
+    const result = Promise.withResolvers<string>();
     // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
-    job.result.promise.catch(() => undefined);
+    result.promise.catch(() => undefined);
+    const job: Job = { cost: cost[algorithm], announced: 0, read: 0, waiting: undefined, result, error: undefined };
     thread.jobs.set(id, job);
     thread.worker.ref();
     const say = (order: DigestOrder): void => thread.worker.postMessage(order);
-    say({ job: id, order: 'follow', path, algorithms });
+    say({ job: id, order: 'follow', path, algorithm });
 
     return {
-      async grown(size) {
+      async grown(size: number): Promise<void> {
         if (job.error !== undefined) throw job.error;
         job.announced = size;
         say({ job: id, order: 'grown', size });
@@ -124,15 +127,36 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
-      end() {
+      end(): Promise<string> {
         if (job.error === undefined) say({ job: id, order: 'end' });
-        return job.result.promise as Promise<Digests<A>>;
+        return result.promise;
       },
-      abandon() {
+      abandon(): void {
         if (!thread.jobs.has(id)) return;
         say({ job: id, order: 'abandon' });
         forget(thread, id);
         fail(job, new Error('it was let go of'));
+      },
+    };
+  }
+
+  function follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
+    const jobs: ReturnType<typeof begin>[] = [];
+    const abandon = (): void => jobs.forEach((job) => job.abandon());
+    try {
+      for (const algorithm of algorithms) jobs.push(begin(path, algorithm));
+    } catch (error) {
+      abandon();
+      throw error;
+    }
+    return {
+      abandon,
+      async grown(size) {
+        await Promise.all(jobs.map((job) => job.grown(size)));
+      },
+      async end() {
+        const digests = await Promise.all(jobs.map((job) => job.end()));
+        return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },
     };
   }
@@ -144,7 +168,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
       const { size } = await stat(path);
       const file = follow(path, algorithms);
       try {
-        for (let end = 0; end < size; ) {
+        for (let end = 0; end < size;) {
           end = Math.min(size, end + stride);
           await file.grown(end);
         }
@@ -159,4 +183,16 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
       await Promise.all([...threads].map((thread) => thread.worker.terminate()));
     },
   };
+}
+
+function load(thread: Thread): number {
+  let sum = 0;
+  for (const job of thread.jobs.values()) sum += job.cost;
+  return sum;
+}
+
+function fail(job: Job, cause: unknown): void {
+  job.error = new Error('cannot compute the digests of a file', { cause });
+  job.waiting?.reject(job.error);
+  job.result.reject(job.error);
 }

@@ -10,9 +10,20 @@
 // it had promised to write; trying again would only seem to work, so the store stops.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open as openFile, opendir, lstat, readdir, rename, unlink, type FileHandle } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  open as openFile,
+  opendir,
+  lstat,
+  readdir,
+  rename,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
@@ -34,6 +45,7 @@ export interface DiskBlobsOptions {
   digests: DigestPool;
   /** Told that the disk broke a promise; the process must accept no more writes and end. */
   fatal: (error: Error) => void;
+  now?: Now;
   /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
   open?: typeof openFile;
   freeOnDisk?: () => number;
@@ -50,7 +62,8 @@ const syncStride = 128 * 1024 * 1024;
 const smallBlob = 4 * 1024 * 1024;
 
 export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
-  const { directory, digests, fatal, open = openFile, freeOnDisk = () => freeBytes(directory) } = options;
+  const { directory, digests, fatal, now = () => new Date() } = options;
+  const { open = openFile, freeOnDisk = () => freeBytes(directory) } = options;
   const root = join(directory, 'blobs');
   const temporary = join(root, 'tmp');
   const content = join(root, 'sha3');
@@ -89,6 +102,13 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
       if (isFull(error)) throw error;
       giveUp(error);
     });
+  }
+
+  /** The last thing done to a received file: it bears the time at which it was taken in. */
+  async function seal(file: FileHandle): Promise<void> {
+    const moment = now();
+    await file.utimes(moment, moment);
+    await syncReceived(file, 'sync');
   }
 
   async function syncFolder(path: string): Promise<void> {
@@ -148,8 +168,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     try {
       const there = await handle.stat();
       if (!there.isFile() || there.size !== size) return false;
-      const now = new Date();
-      await handle.utimes(now, now);
+      const moment = now();
+      await handle.utimes(moment, moment);
       await sync(handle);
       return true;
     } finally {
@@ -220,7 +240,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
             await writer.write(chunk);
           }
           await writer.end();
-          const [found] = await both(followed.end(), syncReceived(file, 'sync'));
+          const [found] = await both(followed.end(), seal(file));
           const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256 };
           accept?.(taken);
           return taken;
@@ -234,7 +254,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
       if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
       return take(id, bytes.length, async (file) => {
         await writeWhole(file, [bytes], bytes.length, 0);
-        await syncReceived(file, 'sync');
+        await seal(file);
         const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
         return { size: bytes.length, sha3_384: digest('sha3-384'), sha256: digest('sha256') };
       });

@@ -21,7 +21,11 @@ const stride = 64 * 1024 * 1024;
 const retryAfter = 300;
 
 export function diskFull(): Refusal {
-  return new Refusal('insufficient-storage', 'The store has not enough free space for this; try again later.', retryAfter);
+  return new Refusal(
+    'insufficient-storage',
+    'The store has not enough free space for this; try again later.',
+    retryAfter,
+  );
 }
 
 /** Bytes that an unprivileged process may still write on the file system of `directory`. */

@@ -1,0 +1,64 @@
+// Sends uploads that are too large for memory to a server in a process of its own.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import type { TakenBlob } from '#blobs/blobs.ts';
+
+export interface UploadServer {
+  port: number;
+  /** Bytes of memory the server has used at most. */
+  peak(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** The bytes an upload repeats, so that whoever checks its digests need not keep the whole. */
+export const piece = randomBytes(1024 * 1024);
+
+export async function startUploadServer(directory: string): Promise<UploadServer> {
+  const program = join(import.meta.dirname, 'upload-server.ts');
+  const child = spawn(process.execPath, [program, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  return {
+    port,
+    async peak() {
+      return (await (await fetch(`http://127.0.0.1:${port}/peak`)).json()) as number;
+    },
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** Sends `pieces` times the same bytes as one file. */
+export async function sendLargeUpload(port: number, pieces: number): Promise<TakenBlob> {
+  const head = '--x\r\nContent-Disposition: form-data; name="binary"; filename="large"\r\n\r\n';
+  const tail = '\r\n--x--\r\n';
+  const call = request({
+    port,
+    host: '127.0.0.1',
+    // Not a connection the server may have closed while nobody used it.
+    agent: false,
+    method: 'POST',
+    headers: {
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': head.length + pieces * piece.length + tail.length,
+    },
+  });
+  const answered = once(call, 'response');
+  call.write(head);
+  // Once there is an answer, nobody reads the rest.
+  for (let sent = 0; sent < pieces; sent += 1)
+    if (!call.write(piece)) await Promise.race([once(call, 'drain'), answered]);
+  call.end(tail);
+  const [response] = (await answered) as [AsyncIterable<Buffer> & { statusCode: number }];
+  const text = [];
+  for await (const chunk of response) text.push(chunk);
+  if (response.statusCode !== 200)
+    throw new Error(`the upload was answered with ${response.statusCode}: ${text.join('')}`);
+  return JSON.parse(text.join('')) as TakenBlob;
+}

@@ -1,0 +1,507 @@
+import fc from 'fast-check';
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, stat, symlink, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { contentOf, digest, filesBelow, from, listed, store, temporaryFolder } from './store.ts';
+
+const MiB = 1024 * 1024;
+const all = { limit: 100 * MiB };
+const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sha3_384}`;
+
+/** A way of opening files that spoils each handle as told. */
+function spoiled(spoil: (handle: FileHandle, path: string) => void): typeof open {
+  return async (path, ...rest) => {
+    const handle = await open(path, ...rest);
+    spoil(handle, String(path));
+    return handle;
+  };
+}
+
+function failure(code: string): Error {
+  return Object.assign(new Error(`${code}: injected`), { code });
+}
+
+t.test('what was taken in comes back under its digest', async (t) => {
+  const now = new Date('2026-05-04T03:02:01.234Z');
+  const { blobs, directory, files } = await store(t, { now: () => now });
+  const bytes = randomBytes(3 * MiB + 17);
+  const taken = await blobs.receive(from(bytes.subarray(0, MiB), bytes.subarray(MiB)), { id: 'u1', ...all });
+  t.same(taken, { size: bytes.length, sha3_384: digest('sha3-384', bytes), sha256: digest('sha256', bytes) });
+  t.same(await files(), [placeOf(taken.sha3_384)]);
+
+  const whole = await blobs.open(taken.sha3_384);
+  t.equal(whole?.size, bytes.length);
+  t.ok(whole && bytes.equals(await contentOf(whole.stream)));
+  const part = await blobs.open(taken.sha3_384, { start: 5, end: 1_000_000 });
+  t.equal(part?.size, bytes.length);
+  t.ok(part && bytes.subarray(5, 1_000_001).equals(await contentOf(part.stream)));
+  t.ok(bytes.equals(await readFile(blobs.path(taken.sha3_384))));
+
+  const stored = await blobs.stat(taken.sha3_384);
+  t.same(stored, { sha3_384: taken.sha3_384, size: bytes.length, storedAt: now });
+  t.same(await listed(blobs.list()), [stored]);
+
+  for (const folder of ['blobs', 'blobs/tmp', 'blobs/sha3', `blobs/sha3/${taken.sha3_384.slice(0, 2)}`]) {
+    t.equal((await stat(join(directory, folder))).mode & 0o777, 0o700, folder);
+  }
+  t.equal((await stat(blobs.path(taken.sha3_384))).mode & 0o777, 0o600);
+});
+
+t.test('a blob outlives the process that took it in', async (t) => {
+  const directory = await temporaryFolder(t);
+  const first = await store(t, { directory });
+  const { sha3_384 } = await first.blobs.put(Buffer.from('hello'), { id: 'u1' });
+  const second = await store(t, { directory });
+  t.match(await second.blobs.stat(sha3_384), { size: 5 });
+});
+
+t.test('an empty file and a few bytes are blobs like any other', async (t) => {
+  const { blobs } = await store(t);
+  const empty = await blobs.receive(from(), { id: 'u1', ...all });
+  t.same(empty, { size: 0, sha3_384: digest('sha3-384'), sha256: digest('sha256') });
+  const opened = await blobs.open(empty.sha3_384);
+  t.equal(opened && (await contentOf(opened.stream)).length, 0);
+
+  const icon = randomBytes(5000);
+  const put = await blobs.put(icon, { id: 'u2' });
+  t.same(put, await blobs.receive(from(icon), { id: 'u3', ...all }));
+  await t.rejects(blobs.put(Buffer.alloc(4 * MiB + 1), { id: 'u4' }), { message: /cannot put more/ });
+});
+
+t.test('the digests do not depend on how the bytes arrive', async (t) => {
+  const { blobs, files } = await store(t);
+  let nth = 0;
+  const chunk = fc.oneof(
+    fc.uint8Array({ maxLength: 40 }),
+    fc.nat({ max: 700_000 }).map((length) => new Uint8Array(length).fill(length)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(chunk, { maxLength: 12 }), async (chunks) => {
+      const taken = await blobs.receive(from(...chunks), { id: `u${++nth}`, ...all });
+      t.same(
+        taken,
+        {
+          size: Buffer.concat(chunks).length,
+          sha3_384: digest('sha3-384', ...chunks),
+          sha256: digest('sha256', ...chunks),
+        },
+        { diagnostic: false },
+      );
+      const opened = await blobs.open(taken.sha3_384);
+      return opened !== undefined && Buffer.concat(chunks).equals(await contentOf(opened.stream));
+    }),
+    { numRuns: process.env['LARDER_LONG'] === '1' ? 400 : 40 },
+  );
+  t.notMatch((await files()).join('\n'), /tmp/);
+});
+
+t.test('many tiny chunks are gathered without growing in number', async (t) => {
+  const { blobs } = await store(t);
+  const bytes = randomBytes(20_000);
+  const single = Array.from(bytes, (byte) => Uint8Array.of(byte));
+  t.match(await blobs.receive(from(...single), { id: 'u1', ...all }), {
+    size: 20_000,
+    sha256: digest('sha256', bytes),
+  });
+});
+
+t.test('a file over the limit is refused and leaves nothing', async (t) => {
+  const { blobs, files } = await store(t);
+  const exact = await blobs.receive(from(Buffer.alloc(1000)), { id: 'u1', limit: 1000 });
+  t.equal(exact.size, 1000);
+  await t.rejects(blobs.receive(from(Buffer.alloc(1000), Buffer.alloc(1)), { id: 'u2', limit: 1000 }), {
+    code: 'request-too-large',
+    message: 'The file is larger than the 1000 bytes this store accepts.',
+  });
+  t.same(await files(), [placeOf(exact.sha3_384)]);
+});
+
+t.test('a source that breaks off leaves nothing', async (t) => {
+  const { blobs, files } = await store(t);
+  async function* broken() {
+    yield randomBytes(3 * MiB);
+    await delay(20);
+    yield randomBytes(3 * MiB);
+    throw new Error('gone');
+  }
+  await t.rejects(blobs.receive(broken(), { id: 'u1', ...all }), { message: 'gone' });
+  t.same(await files(), []);
+  await blobs.receive(from(Buffer.from('hello')), { id: 'u1', ...all });
+});
+
+t.test('the same content is kept once, however many send it at the same time', async (t) => {
+  const { blobs, files } = await store(t);
+  const bytes = randomBytes(2 * MiB);
+  const takes = Array.from({ length: 8 }, (_, nth) => blobs.receive(from(bytes), { id: `u${nth}`, ...all }));
+  const [first, ...others] = await Promise.all(takes);
+  for (const other of others) t.same(other, first);
+  t.same(await files(), [placeOf(digest('sha3-384', bytes))]);
+  const { ino } = await stat(blobs.path(first?.sha3_384 ?? ''));
+  await blobs.receive(from(bytes), { id: 'again', ...all });
+  t.equal((await stat(blobs.path(first?.sha3_384 ?? ''))).ino, ino, 'the file that was there is kept');
+});
+
+t.test('content that is there with the wrong size, or is no file, is replaced', async (t) => {
+  const { blobs, files } = await store(t);
+  const bytes = Buffer.from('hello, larder');
+  const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
+  await truncate(blobs.path(sha3_384), 5);
+  await blobs.put(bytes, { id: 'u2' });
+  t.same(await readFile(blobs.path(sha3_384)), bytes);
+
+  await blobs.remove(sha3_384);
+  await symlink('/etc/hostname', blobs.path(sha3_384));
+  t.equal(await blobs.open(sha3_384), undefined);
+  t.equal(await blobs.stat(sha3_384), undefined);
+  await blobs.put(bytes, { id: 'u3' });
+  t.same(await files(), [placeOf(sha3_384)]);
+  t.same(await readFile(blobs.path(sha3_384)), bytes);
+});
+
+t.test('a blob is acknowledged only after the file, then its place, then both folders are durable', async (t) => {
+  const directory = await temporaryFolder(t);
+  const events: string[] = [];
+  const { blobs } = await store(t, {
+    directory,
+    open: spoiled((handle, path) => {
+      const name = path
+        .slice(directory.length)
+        .replace(/[0-9a-f]{96}/, 'DIGEST')
+        .replace(/sha3\/../, 'sha3/ab');
+      const { sync } = handle;
+      handle.sync = async () => {
+        const placed = (await filesBelow(join(directory, 'blobs/sha3'))).length > 0;
+        await sync.call(handle);
+        events.push(`${name}${placed ? ' (in place)' : ''}`);
+      };
+    }),
+  });
+  events.length = 0;
+  const hello = Buffer.from('hello');
+  await blobs.put(hello, { id: 'u1' });
+  t.same(events.slice(0, 2), ['/blobs/tmp/u1', '/blobs/sha3']);
+  t.same(events.slice(2).sort(), ['/blobs/sha3/ab (in place)', '/blobs/tmp (in place)']);
+
+  events.length = 0;
+  await blobs.put(hello, { id: 'u2' });
+  t.same(events.slice(0, 2), ['/blobs/tmp/u2 (in place)', '/blobs/sha3/ab/DIGEST (in place)']);
+  t.same(events.slice(2).sort(), ['/blobs/sha3/ab (in place)', '/blobs/tmp (in place)']);
+});
+
+t.test('a failed fsync is not tried again: the store stops', async (t) => {
+  for (const spot of ['/tmp/u2', '/blobs/tmp', '/sha3/..', '/sha3']) {
+    let armed = false;
+    let tried = 0;
+    const { blobs, failures } = await store(t, {
+      open: spoiled((handle, path) => {
+        if (!new RegExp(`${spot}$`).test(path)) return;
+        const { sync } = handle;
+        handle.sync = async () => {
+          if (!armed) return sync.call(handle);
+          tried += 1;
+          throw failure('EIO');
+        };
+      }),
+    });
+    await blobs.put(Buffer.from('before'), { id: 'u1' });
+    armed = true;
+    const error = { message: 'cannot make a blob durable', cause: { code: 'EIO' } };
+    await t.rejects(blobs.receive(from(Buffer.from(spot)), { id: 'u2', ...all }), error, spot);
+    t.match(failures, [error]);
+    t.equal(tried, 1);
+    await t.rejects(blobs.put(Buffer.from('after'), { id: 'u3' }), { code: 'shutting-down' });
+    t.equal(tried, 1);
+    t.ok(await blobs.open(digest('sha3-384', Buffer.from('before'))).then((opened) => opened?.stream.destroy()));
+  }
+});
+
+t.test('a disk that becomes full while writing or at the fsync is the sender’s bad luck, not our end', async (t) => {
+  for (const code of ['ENOSPC', 'EDQUOT']) {
+    for (const call of ['writev', 'sync'] as const) {
+      const { blobs, failures, files } = await store(t, {
+        open: spoiled((handle, path) => {
+          if (path.endsWith('/u2')) handle[call] = () => Promise.reject(failure(code));
+        }),
+      });
+      await t.rejects(blobs.receive(from(randomBytes(5 * MiB), randomBytes(MiB)), { id: 'u2', ...all }), {
+        code: 'insufficient-storage',
+        retryAfter: 300,
+      });
+      t.same(await files(), []);
+      t.same(failures, []);
+      await blobs.put(Buffer.from('after'), { id: 'u3' });
+    }
+  }
+});
+
+t.test('a folder that cannot be made durable for lack of room ends the store', async (t) => {
+  let armed = false;
+  const { blobs, failures } = await store(t, {
+    open: spoiled((handle, path) => {
+      if (armed && path.endsWith('/tmp')) handle.sync = () => Promise.reject(failure('ENOSPC'));
+    }),
+  });
+  armed = true;
+  await t.rejects(blobs.put(Buffer.from('hello'), { id: 'u1' }), { message: 'cannot make a blob durable' });
+  t.equal(failures.length, 1);
+});
+
+t.test('what a write left out is written after it', async (t) => {
+  const { blobs } = await store(t, {
+    open: spoiled((handle, path) => {
+      if (!path.endsWith('/u1')) return;
+      handle.writev = async (chunks, position) => {
+        const first = Buffer.concat(chunks as unknown as Uint8Array[]).subarray(0, 1000);
+        const { bytesWritten } = await handle.write(first, 0, first.length, position ?? null);
+        return { bytesWritten, buffers: chunks };
+      };
+    }),
+  });
+  const bytes = randomBytes(5 * MiB);
+  const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
+  t.equal(sha3_384, digest('sha3-384', bytes));
+  t.ok(bytes.equals(await readFile(blobs.path(sha3_384))));
+});
+
+t.test('a slow disk makes the sender wait', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { blobs } = await store(t, {
+    open: spoiled((handle, path) => {
+      if (!path.endsWith('/u1')) return;
+      const { writev } = handle;
+      handle.writev = async (...args: Parameters<FileHandle['writev']>) => {
+        await gate.promise;
+        return (await writev.apply(handle, args)) as never;
+      };
+    }),
+  });
+  let asked = 0;
+  async function* source() {
+    for (; asked < 40 * MiB; asked += 64 * 1024) yield Buffer.alloc(64 * 1024);
+  }
+  const taken = blobs.receive(source(), { id: 'u1', ...all });
+  await delay(100);
+  t.ok(asked <= 3 * MiB, `${asked} bytes were taken from the source while nothing was written`);
+  gate.resolve();
+  t.equal((await taken).size, 40 * MiB);
+});
+
+t.test('a large file is sent on to the disk as it grows', async (t) => {
+  let syncs = 0;
+  const { blobs } = await store(t, {
+    open: spoiled((handle) => {
+      const { datasync } = handle;
+      handle.datasync = () => {
+        syncs += 1;
+        return datasync.call(handle);
+      };
+    }),
+  });
+  const piece = Buffer.alloc(MiB);
+  await blobs.receive(from(...Array.from({ length: 140 }, () => piece)), { id: 'u1', limit: 140 * MiB });
+  t.equal(syncs, 1);
+});
+
+t.test('an upload that would eat into the reserve is refused before it starts', async (t) => {
+  let free = 1000;
+  const { blobs, files } = await store(t, { reserve: 600, freeOnDisk: () => free });
+  t.equal(await blobs.free(), 400);
+  const refusal = { code: 'insufficient-storage', status: 507, retryAfter: 300 };
+  await t.rejects(blobs.receive(from(Buffer.alloc(401)), { id: 'u1', expected: 401, ...all }), refusal);
+  await t.rejects(blobs.put(Buffer.alloc(401), { id: 'u2' }), refusal);
+  t.same(await files(), []);
+  await blobs.receive(from(Buffer.alloc(400)), { id: 'u3', expected: 400, ...all });
+  free = 500;
+  t.equal(await blobs.free(), 0);
+  await t.rejects(blobs.receive(from(), { id: 'u4', ...all }), refusal);
+});
+
+t.test('uploads that announced their size never overrun the reserve together', async (t) => {
+  const { blobs } = await store(t, { reserve: 0, freeOnDisk: () => 1000 });
+  const gate = Promise.withResolvers<void>();
+  async function* slow() {
+    await gate.promise;
+    yield Buffer.alloc(600);
+  }
+  const first = blobs.receive(slow(), { id: 'u1', expected: 600, ...all });
+  t.equal(await blobs.free(), 400);
+  await t.rejects(blobs.receive(from(Buffer.alloc(600)), { id: 'u2', expected: 600, ...all }), {
+    code: 'insufficient-storage',
+  });
+  await blobs.receive(from(Buffer.alloc(400)), { id: 'u3', expected: 400, ...all });
+  gate.resolve();
+  await first;
+  await blobs.receive(from(Buffer.alloc(600)), { id: 'u4', expected: 600, ...all });
+});
+
+t.test('an upload is refused midway when others fill the disk', async (t) => {
+  for (const expected of [undefined, 90 * MiB]) {
+    let free = 1000 * MiB;
+    const { blobs, files } = await store(t, { reserve: 100 * MiB, freeOnDisk: () => free });
+    let sent = 0;
+    async function* source() {
+      for (; sent < 90 * MiB; sent += MiB) {
+        if (sent === 30 * MiB) free = 100 * MiB;
+        yield Buffer.alloc(MiB);
+      }
+    }
+    await t.rejects(blobs.receive(source(), { id: 'u1', expected, ...all }), { code: 'insufficient-storage' });
+    t.ok(sent < 80 * MiB, `after ${sent} bytes`);
+    t.same(await files(), []);
+  }
+});
+
+t.test('only so many uploads are received at once', async (t) => {
+  const { blobs } = await store(t);
+  const gate = Promise.withResolvers<void>();
+  async function* waiting() {
+    await gate.promise;
+    yield Buffer.from('hello');
+    throw new Error('gone');
+  }
+  const running = Array.from({ length: 512 }, (_, nth) => blobs.receive(waiting(), { id: `u${nth}`, ...all }));
+  await t.rejects(blobs.receive(from(), { id: 'late', ...all }), {
+    code: 'too-many-requests',
+    status: 429,
+    retryAfter: 30,
+  });
+  gate.resolve();
+  await Promise.allSettled(running);
+  await blobs.receive(from(), { id: 'late', ...all });
+});
+
+t.test('neither an id nor a digest can name another path', async (t) => {
+  const { blobs } = await store(t);
+  for (const id of ['', '../x', 'a/b', '.', 'a.b', 'x'.repeat(65), 'a\0']) {
+    await t.rejects(blobs.receive(from(), { id, ...all }), { message: /cannot name an upload/ });
+  }
+  const good = digest('sha3-384');
+  for (const bad of ['', '..', good.toUpperCase(), good.slice(1), `${good}0`, `../${good.slice(3)}`, `${good}\n`]) {
+    t.throws(() => blobs.path(bad), { message: /cannot name a blob/ });
+    await t.rejects(blobs.stat(bad), { message: /cannot name a blob/ });
+    await t.rejects(blobs.open(bad), { message: /cannot name a blob/ });
+    await t.rejects(blobs.remove(bad), { message: /cannot name a blob/ });
+  }
+});
+
+t.test('one id receives one upload at a time', async (t) => {
+  const { blobs } = await store(t);
+  const gate = Promise.withResolvers<void>();
+  async function* waiting() {
+    await gate.promise;
+    yield Buffer.from('hello');
+  }
+  const first = blobs.receive(waiting(), { id: 'u1', ...all });
+  await t.rejects(blobs.receive(from(), { id: 'u1', ...all }), {
+    message: 'cannot receive the upload u1 twice at once',
+  });
+  gate.resolve();
+  t.equal((await first).size, 5);
+});
+
+t.test('what is not there is neither found nor removed', async (t) => {
+  const { blobs } = await store(t);
+  const unknown = digest('sha3-384', Buffer.from('never sent'));
+  t.equal(await blobs.stat(unknown), undefined);
+  t.equal(await blobs.open(unknown), undefined);
+  t.equal(await blobs.remove(unknown), false);
+  t.same(await listed(blobs.list()), []);
+});
+
+t.test('a part outside the content cannot be read', async (t) => {
+  const { blobs } = await store(t);
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  for (const range of [
+    { start: 0, end: 5 },
+    { start: 5, end: 5 },
+    { start: 3, end: 2 },
+    { start: -1, end: 2 },
+    { start: NaN, end: 2 },
+  ]) {
+    await t.rejects(blobs.open(sha3_384, range), RangeError);
+  }
+});
+
+t.test('a blob is removed unless it was taken in again meanwhile', async (t) => {
+  let now = new Date('2026-05-04T03:00:00Z');
+  const { blobs, files } = await store(t, { now: () => now });
+  const bytes = Buffer.from('hello');
+  const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
+  t.equal(await blobs.remove(sha3_384, { storedBefore: now }), false);
+
+  now = new Date('2026-05-04T04:00:00Z');
+  await blobs.put(bytes, { id: 'u2' });
+  t.same((await blobs.stat(sha3_384))?.storedAt, now);
+  t.equal(await blobs.remove(sha3_384, { storedBefore: new Date('2026-05-04T03:59:59Z') }), false);
+  t.equal(await blobs.remove(sha3_384, { storedBefore: new Date('2026-05-04T04:00:01Z') }), true);
+  t.equal(await blobs.stat(sha3_384), undefined);
+
+  await blobs.put(bytes, { id: 'u3' });
+  t.equal(await blobs.remove(sha3_384), true);
+  t.same(await files(), []);
+});
+
+t.test('taking in and removing the same content never cross', async (t) => {
+  const { blobs } = await store(t);
+  const bytes = Buffer.from('hello');
+  const sha3_384 = digest('sha3-384', bytes);
+  for (let round = 0; round < 20; round += 1) {
+    const put = blobs.put(bytes, { id: `u${round}` });
+    await delay(round % 5);
+    const removed = blobs.remove(sha3_384);
+    await Promise.all([put, removed]);
+    const there = await blobs.stat(sha3_384);
+    if (there === undefined) t.equal(await removed, true, 'gone only because it was removed');
+    else t.equal(there.size, 5);
+  }
+});
+
+t.test('a list names blobs only', async (t) => {
+  const { blobs, directory } = await store(t);
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  const folder = join(directory, 'blobs/sha3', sha3_384.slice(0, 2));
+  await writeFile(join(folder, 'notes'), '');
+  await writeFile(join(folder, `${sha3_384.startsWith('0') ? '1' : '0'}${sha3_384.slice(1)}`), '');
+  await mkdir(join(directory, 'blobs/sha3/lost+found'));
+  t.same(
+    (await listed(blobs.list())).map((stored) => stored.sha3_384),
+    [sha3_384],
+  );
+});
+
+t.test('a sweep removes what nobody claims and nobody is receiving', async (t) => {
+  const { blobs, directory, files } = await store(t);
+  for (const id of ['dead', 'live']) await writeFile(join(directory, 'blobs/tmp', id), 'half');
+  const gate = Promise.withResolvers<void>();
+  async function* waiting() {
+    yield Buffer.from('hel');
+    await gate.promise;
+    yield Buffer.from('lo');
+  }
+  const running = blobs.receive(waiting(), { id: 'running', ...all });
+  await delay(20);
+  t.equal(await blobs.sweepTemporary((id) => id === 'live'), 1);
+  t.same(await files(), ['tmp/live', 'tmp/running']);
+  gate.resolve();
+  t.equal((await running).size, 5);
+  t.equal(await blobs.sweepTemporary(async () => false), 1);
+});
+
+t.test('the ballast takes real blocks and can be given up', async (t) => {
+  const { blobs, directory, files } = await store(t);
+  t.equal(await blobs.releaseBallast(), false);
+  t.equal(await blobs.keepBallast(), true);
+  t.same(await files(), ['ballast']);
+  const kept = await stat(join(directory, 'blobs/ballast'));
+  t.equal(kept.size, 64 * MiB);
+  t.ok(kept.blocks * 512 >= 64 * MiB);
+  t.equal(await blobs.keepBallast(), true);
+  t.equal((await stat(join(directory, 'blobs/ballast'))).ino, kept.ino);
+  t.equal(await blobs.releaseBallast(), true);
+  t.same(await files(), []);
+
+  const full = await store(t, { freeOnDisk: () => 64 * MiB - 1 });
+  t.equal(await full.blobs.keepBallast(), false);
+});

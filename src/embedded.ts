@@ -16,7 +16,10 @@ export function embeddedText(path: string): string {
 export function embeddedNames(folder: string): string[] {
   if (!isSea()) return readdirSync(join(root, folder)).sort();
   const all = JSON.parse(getAsset('assets.json', 'utf8')) as string[];
-  return all.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1)).sort();
+  return all
+    .filter((path) => path.startsWith(`${folder}/`))
+    .map((path) => path.slice(folder.length + 1))
+    .sort();
 }
 
 /**

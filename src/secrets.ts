@@ -24,7 +24,9 @@ export interface SecretPlaces {
 export function readSiteKey(places: SecretPlaces): Buffer {
   const key = firstOf([credential(places, 'larder-site-key'), join(places.directory, 'site.key')]);
   if (key === undefined) {
-    throw new Error(`cannot find the site key: there is neither a credential larder-site-key nor ${join(places.directory, 'site.key')}`);
+    throw new Error(
+      `cannot find the site key: there is neither a credential larder-site-key nor ${join(places.directory, 'site.key')}`,
+    );
   }
   return key;
 }

@@ -52,7 +52,13 @@ t.test('every operation', async (t) => {
   for (const namespace of ['snap', 'charm']) {
     ids[namespace] = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body.id;
   }
-  const subject = { namespace: 'snap', name: 'hello', charm_name: 'hello', brand_account_id: store.ids.ada, package_id: ids['snap'] ?? '' };
+  const subject = {
+    namespace: 'snap',
+    name: 'hello',
+    charm_name: 'hello',
+    brand_account_id: store.ids.ada,
+    package_id: ids['snap'] ?? '',
+  };
   const before = footprint(store.directory);
 
   const send = async (client: typeof ada, op: Operation, path: string, body: unknown): Promise<Reply> => {

@@ -149,7 +149,8 @@ export const onQueriedPackage = (permission: Permission): Access<PackageEvidence
       const named = asked.query['package'];
       if (named === undefined) {
         const principal = await asked.authenticate();
-        if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission)) throw missing(permission);
+        if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission))
+          throw missing(permission);
         throw new Refusal('api-error', "'package' is a required property at /");
       }
       const slash = named.indexOf('/');
@@ -241,7 +242,8 @@ export async function partIn(
   permission: Permission,
   records: Records,
 ): Promise<boolean> {
-  if (!actsAsPublisher(principal, permission) && (await roleOf(principal, subject, records)) === undefined) return false;
+  if (!actsAsPublisher(principal, permission) && (await roleOf(principal, subject, records)) === undefined)
+    return false;
   if (!reachesPackage(principal, subject)) throw outOfReach(subject);
   return true;
 }

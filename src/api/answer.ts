@@ -31,7 +31,12 @@ export interface Sent {
 }
 
 /** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
-export async function answer(op: Operation, exchange: Exchange, services: Services, checkAnswers: boolean): Promise<Sent> {
+export async function answer(
+  op: Operation,
+  exchange: Exchange,
+  services: Services,
+  checkAnswers: boolean,
+): Promise<Sent> {
   const { request, params, query } = exchange;
   let payload: Promise<unknown> | undefined;
   const body = (): Promise<unknown> => (payload ??= readPayload(op, request));
@@ -76,11 +81,15 @@ export const json = { 'content-type': 'application/json' };
 async function readPayload(op: Operation, request: IncomingMessage): Promise<unknown> {
   const form = op.consumes === 'application/x-www-form-urlencoded';
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding !== 'identity') throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
+  if (encoding !== 'identity')
+    throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
   const text = await readBody(request, op.bodyLimit ?? 1024 * 1024);
   if (text === '') {
     if (op.bodyOptional === true || op.body === undefined) return undefined;
-    throw new Refusal('api-error', `The request has no body; this operation takes a ${form ? 'form' : 'JSON document'}.`);
+    throw new Refusal(
+      'api-error',
+      `The request has no body; this operation takes a ${form ? 'form' : 'JSON document'}.`,
+    );
   }
   const taken = form ? 'application/x-www-form-urlencoded' : 'application/json';
   if (type !== undefined && type !== taken && type.split(';', 1)[0]?.trim().toLowerCase() !== taken) {
@@ -111,17 +120,25 @@ export function members(text: string, what: string, repeated: string[] = []): Re
  * The tokens a request presents: in its headers, or, for charm operations and exchanges alone, in the payload's
  * member `macaroon`, which is taken out before validation.
  */
-async function credentials(op: Operation, { request, params }: Exchange, body: () => Promise<unknown>): Promise<Presented> {
+async function credentials(
+  op: Operation,
+  { request, params }: Exchange,
+  body: () => Promise<unknown>,
+): Promise<Presented> {
   const { authorization, macaroons } = request.headers;
   const mayBeInPayload = op.access.inPayload === true || params['namespace'] === 'charm';
   if (authorization !== undefined || macaroons !== undefined || !mayBeInPayload) {
     return { tokens: fromHeaders(authorization, macaroons), inPayload: false };
   }
-  if (request.headers['content-length'] === '0' || !('content-length' in request.headers || 'transfer-encoding' in request.headers)) {
+  if (
+    request.headers['content-length'] === '0' ||
+    !('content-length' in request.headers || 'transfer-encoding' in request.headers)
+  ) {
     return { tokens: [], inPayload: false };
   }
   const content = await body();
-  if (typeof content !== 'object' || content === null || !('macaroon' in content)) return { tokens: [], inPayload: false };
+  if (typeof content !== 'object' || content === null || !('macaroon' in content))
+    return { tokens: [], inPayload: false };
   const { macaroon } = content;
   delete content.macaroon;
   // A text is what a header would have; a macaroon or a list of them may also stand there as JSON.

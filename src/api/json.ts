@@ -46,7 +46,8 @@ function refuseTraps(text: string): void {
         }
         const seen = names[names.length - 1];
         if (seen !== undefined && isName(text, end)) {
-          if (seen.has(string)) throw new Refusal('api-error', `The member '${string.slice(0, 100)}' appears twice in one object.`);
+          if (seen.has(string))
+            throw new Refusal('api-error', `The member '${string.slice(0, 100)}' appears twice in one object.`);
           seen.add(string);
         }
         at = end;

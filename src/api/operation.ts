@@ -84,7 +84,8 @@ interface Declaration<
    * The media type of the request's body, JSON unless said otherwise. A form arrives as an object of texts;
    * multipart bodies and plain bytes are read by the handler itself.
    */
-  consumes?: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | 'application/octet-stream';
+  consumes?:
+    'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | 'application/octet-stream';
   /** Members of the query that may be given more than once; they arrive as one, with spaces between the values. */
   repeated?: string[];
   /** Media types it may answer with besides JSON. */

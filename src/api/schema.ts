@@ -90,7 +90,8 @@ const all = new Validators(true);
 
 /** RFC 3339 with a zone, and a day that the calendar has. */
 export function isDateTime(text: string): boolean {
-  const parts = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text);
+  const parts =
+    /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text);
   const day = parts?.[1];
   if (day === undefined) return false;
   const calendar = new Date(`${day}T00:00:00Z`);

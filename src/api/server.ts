@@ -46,7 +46,9 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
     const place = places(ctx.path, (op) => isThere(op, current, prefixed));
     ctx.state['errors'] = place?.operations[0]?.errors ?? (ctx.path.startsWith('/v2/images/') ? 'registry' : undefined);
     if (place === undefined) throw nothingHere(ctx.path);
-    const op = place.operations.find(({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'));
+    const op = place.operations.find(
+      ({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'),
+    );
     if (op === undefined) {
       const methods = place.operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
       ctx.state['allow'] = methods.sort().join(', ');
@@ -137,7 +139,10 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
   }
   const operation = (ctx.state['operation'] as string | undefined) ?? 'none';
   const { res } = ctx;
-  const aborted = await send(ctx.req, res, { ...sent, headers: { ...sent.headers, ...everyAnswer(requestId, operation) } });
+  const aborted = await send(ctx.req, res, {
+    ...sent,
+    headers: { ...sent.headers, ...everyAnswer(requestId, operation) },
+  });
   const line = {
     request: requestId,
     operation,
@@ -167,7 +172,11 @@ const everyAnswer = (requestId: string, operation: string): Record<string, strin
 });
 
 /** Sends an answer; true when the client went away before it was whole. */
-async function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Sent): Promise<boolean> {
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Sent,
+): Promise<boolean> {
   if (body instanceof Readable) {
     response.writeHead(status, headers);
     try {
@@ -194,7 +203,8 @@ function refuseTricks(request: IncomingMessage): void {
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
   if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
   if (hosts === 0 && request.httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
-  if (!url.startsWith('/')) throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
+  if (!url.startsWith('/'))
+    throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {

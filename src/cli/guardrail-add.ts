@@ -11,10 +11,7 @@ export const guardrailAdd = command({
   description:
     'A pattern is a simple regular expression: characters, classes, groups, alternatives and quantifiers. ' +
     'Back references, looking around and quantifiers within quantifiers are refused.',
-  positionals: [
-    packageArgument,
-    { name: 'pattern', summary: 'The pattern, quoted for the shell.' },
-  ],
+  positionals: [packageArgument, { name: 'pattern', summary: 'The pattern, quoted for the shell.' }],
   examples: [String.raw`larder guardrail add snap/hello '[0-9]+\.[0-9]+'`],
 
   run: ({ positionals: { package: named, pattern }, data, world }) =>

@@ -7,10 +7,7 @@ import { withStore } from './store.ts';
 export const guardrailRemove = command({
   name: 'guardrail remove',
   summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
-  positionals: [
-    packageArgument,
-    { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." },
-  ],
+  positionals: [packageArgument, { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." }],
   examples: [String.raw`larder guardrail remove snap/hello '[0-9]+\.[0-9]+'`],
 
   run: ({ positionals: { package: named, pattern }, data, world }) =>
@@ -19,7 +16,10 @@ export const guardrailRemove = command({
       const object = `${subject.namespace}/${subject.name}`;
       await records.change({ ...entry('guardrail remove', object), details: { pattern } }, async (tx) => {
         if (await tx.guardrails.remove(subject.id, pattern)) return;
-        throw new Refusal('resource-not-found', `${object} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`);
+        throw new Refusal(
+          'resource-not-found',
+          `${object} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`,
+        );
       });
       return { text: `${object} has no guardrail ${pattern} any more.`, json: { package: object, pattern } };
     }),

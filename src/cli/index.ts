@@ -42,7 +42,10 @@ export const groups: readonly Group[] = [
       { name: 'account role', load: async () => (await import('./account-role.ts')).accountRole },
       { name: 'package register', load: async () => (await import('./package-register.ts')).packageRegister },
       { name: 'package set-id', load: async () => (await import('./package-set-id.ts')).packageSetId },
-      { name: 'package manual-review', load: async () => (await import('./package-manual-review.ts')).packageManualReview },
+      {
+        name: 'package manual-review',
+        load: async () => (await import('./package-manual-review.ts')).packageManualReview,
+      },
       { name: 'review list', load: async () => (await import('./review-list.ts')).reviewList },
       { name: 'review approve', load: async () => (await import('./review-approve.ts')).reviewApprove },
       { name: 'review reject', load: async () => (await import('./review-reject.ts')).reviewReject },

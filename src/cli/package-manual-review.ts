@@ -21,7 +21,10 @@ export const packageManualReview = command({
       const object = `${subject.namespace}/${subject.name}`;
       const change = { ...entry('package manual-review', object), details: { on: to === 'on' } };
       await records.change(change, (tx) => tx.packages.reviewByHand(subject.id, to === 'on'));
-      const text = to === 'on' ? `Uploads of ${object} wait for a person from now on.` : `Uploads of ${object} wait for nobody any more.`;
+      const text =
+        to === 'on'
+          ? `Uploads of ${object} wait for a person from now on.`
+          : `Uploads of ${object} wait for nobody any more.`;
       return { text, json: { package: object, 'manual-review': to === 'on' } };
     });
   },

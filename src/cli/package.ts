@@ -15,7 +15,10 @@ export const packageArgument = {
 } as const;
 
 /** The package that an argument names; refuses one that is not there. */
-export async function packageOf(records: { packages: Pick<Records['packages'], 'find'> }, text: string): Promise<PublishedPackage> {
+export async function packageOf(
+  records: { packages: Pick<Records['packages'], 'find'> },
+  text: string,
+): Promise<PublishedPackage> {
   const { namespace, name } = packageName(text);
   const found = await records.packages.find(namespace, name);
   if (found !== undefined) return found;

@@ -23,7 +23,8 @@ export const reviewApprove = command({
         return details;
       });
       const { revision, rejected } = became as { revision?: number; rejected?: string };
-      const text = revision === undefined ? `Rejected: it has the ${rejected}.` : `Approved as revision ${revision} of ${object}.`;
+      const text =
+        revision === undefined ? `Rejected: it has the ${rejected}.` : `Approved as revision ${revision} of ${object}.`;
       return { text, json: { 'upload-id': positionals.upload, package: object, ...became } };
     }),
 });

@@ -17,7 +17,15 @@ export const reviewList = command({
         const subject = await records.packages.byId(packageId);
         if (subject === undefined) continue;
         const named = `${subject.namespace}/${subject.name}`;
-        rows.push({ 'upload-id': id, package: named, resource, 'pushed-at': pushedAt, 'pushed-by': pushedBy, size, 'sha3-384': sha3_384 });
+        rows.push({
+          'upload-id': id,
+          package: named,
+          resource,
+          'pushed-at': pushedAt,
+          'pushed-by': pushedBy,
+          size,
+          'sha3-384': sha3_384,
+        });
       }
       const lines = rows.map((row) => {
         const what = row.resource === null ? row.package : `${row.package} (resource ${row.resource})`;

@@ -12,7 +12,8 @@ export const reviewReject = command({
 
   run({ positionals, options, data, world }) {
     const reason = options.reason.trim();
-    if (reason === '' || reason.length > 2000) throw new UsageError('--reason is a sentence of at most 2000 characters');
+    if (reason === '' || reason.length > 2000)
+      throw new UsageError('--reason is a sentence of at most 2000 characters');
     return withStore({ data, world }, async ({ records, entry }) => {
       const { subject } = await waitingUpload(records, positionals.upload);
       const object = `${subject.namespace}/${subject.name}`;

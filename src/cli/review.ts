@@ -11,7 +11,10 @@ export interface Waiting {
 }
 
 /** The upload of this id, with its package; refuses one that waits for nobody. */
-export async function waitingUpload(records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>, id: string): Promise<Waiting> {
+export async function waitingUpload(
+  records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>,
+  id: string,
+): Promise<Waiting> {
   const upload = await records.uploads.claimed(id);
   const subject = upload && (await records.packages.byId(upload.packageId));
   if (upload === undefined || subject === undefined) {

@@ -16,7 +16,8 @@ const workflowMoves = (from: WorkflowStatus): readonly WorkflowStatus[] =>
   from === null ? ['in-progress'] : from === 'in-progress' ? ['completed', 'failed'] : [];
 
 /** Whether a build may go from one state to another; staying is no move, and always allowed. */
-export const buildMayMove = (from: BuildStatus, to: BuildStatus): boolean => from === to || buildMoves[from].includes(to);
+export const buildMayMove = (from: BuildStatus, to: BuildStatus): boolean =>
+  from === to || buildMoves[from].includes(to);
 
 export const workflowMayMove = (from: WorkflowStatus, to: WorkflowStatus): boolean =>
   from === to || workflowMoves(from).includes(to);

@@ -74,7 +74,10 @@ function matchesPart(glob: string, text: string): boolean {
 export function isChannelGlob(text: string): boolean {
   const parts = text.split('/');
   return (
-    text.length <= 200 && parts.length <= 3 && parts.every((part) => /^[a-zA-Z0-9*._+-]+$/.test(part)) && parts.length > 0
+    text.length <= 200 &&
+    parts.length <= 3 &&
+    parts.every((part) => /^[a-zA-Z0-9*._+-]+$/.test(part)) &&
+    parts.length > 0
   );
 }
 

@@ -44,7 +44,8 @@ function ends(node: Node, text: string, starts: Set<number>): Set<number> {
 }
 
 function parse(pattern: string): Node {
-  const no = (why: string): Refusal => new Refusal('api-error', `The pattern '${pattern.slice(0, longest)}' cannot be a guardrail: ${why}.`);
+  const no = (why: string): Refusal =>
+    new Refusal('api-error', `The pattern '${pattern.slice(0, longest)}' cannot be a guardrail: ${why}.`);
   if (pattern.length === 0) throw no('it is empty');
   if (pattern.length > longest) throw no(`it is longer than ${longest} characters`);
   let at = 0;
@@ -86,7 +87,8 @@ function parse(pattern: string): Node {
     }
     if (at >= end || pattern[at] !== '{') return undefined;
     const [whole, least = '', comma, most = ''] = /^\{(\d{1,3})(,?)(\d{0,3})\}/.exec(pattern.slice(at, end)) ?? [];
-    if (whole === undefined || (comma === '' && most !== '')) throw no(`a '{' begins no count such as {1,3}; write \\{ for the character`);
+    if (whole === undefined || (comma === '' && most !== ''))
+      throw no(`a '{' begins no count such as {1,3}; write \\{ for the character`);
     at += whole.length;
     const bounds = { least: Number(least), most: comma === '' ? Number(least) : most === '' ? Infinity : Number(most) };
     if (bounds.most < bounds.least) throw no('a count ends below its beginning');

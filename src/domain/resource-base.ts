@@ -11,12 +11,15 @@ export interface ResourceBase {
  * Entries of the same name and channel become one, with the architectures of all in the order given.
  * An entry that is given twice is a mistake, and refused.
  */
-export function mergedBases(bases: readonly { name?: string; channel?: string; architectures: readonly string[] }[]): ResourceBase[] {
+export function mergedBases(
+  bases: readonly { name?: string; channel?: string; architectures: readonly string[] }[],
+): ResourceBase[] {
   const merged = new Map<string, ResourceBase>();
   const seen = new Set<string>();
   for (const { name = 'all', channel = 'all', architectures } of bases) {
     const entry = JSON.stringify([name, channel, architectures]);
-    if (seen.has(entry)) throw new Refusal('api-error', `The base '${name}' of the channel '${channel}' is given twice at /bases`);
+    if (seen.has(entry))
+      throw new Refusal('api-error', `The base '${name}' of the channel '${channel}' is given twice at /bases`);
     seen.add(entry);
     const key = JSON.stringify([name, channel]);
     const known = merged.get(key)?.architectures ?? [];

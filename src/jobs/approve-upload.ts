@@ -13,7 +13,9 @@ export interface Approved {
 /** Approves an upload, within a change; what the audit log is told of it. Content that is there already is not added again. */
 export async function approveUpload(tx: Changes, approved: Approved): Promise<Record<string, unknown>> {
   const { findings } = approved;
-  return findings.kind === 'resource' ? addResourceRevision(tx, approved, findings) : addRevision(tx, approved, findings);
+  return findings.kind === 'resource'
+    ? addResourceRevision(tx, approved, findings)
+    : addRevision(tx, approved, findings);
 }
 
 async function addRevision(
@@ -71,7 +73,8 @@ async function addResourceRevision(
   { sha384, sha512 }: Findings & { kind: 'resource' },
 ): Promise<Record<string, unknown>> {
   const { resource: name, request, sha256, sha3_384, size } = upload;
-  if (name === null || request === null) throw new Error(`cannot approve ${upload.id} as a resource: it was pushed as none`);
+  if (name === null || request === null)
+    throw new Error(`cannot approve ${upload.id} as a resource: it was pushed as none`);
   const twin = await tx.resourceRevisions.withContent(subject.id, name, sha3_384);
   const revision = twin?.revision ?? (await tx.resourceRevisions.newest(subject.id, name)) + 1;
   if (twin === undefined) {

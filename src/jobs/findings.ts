@@ -28,7 +28,15 @@ export function findingsOf(verdict: Approval, icon: string | null): Findings {
     case 'charm':
     case 'bundle': {
       const { version, bases, resources, packageYaml, craftYaml } = verdict.facts;
-      return { kind: 'revision', version, details: { bases }, declares: resources, packageYaml, craftYaml, prose: proseOf(verdict.facts) };
+      return {
+        kind: 'revision',
+        version,
+        details: { bases },
+        declares: resources,
+        packageYaml,
+        craftYaml,
+        prose: proseOf(verdict.facts),
+      };
     }
     case 'rock': {
       const { version, architectures } = verdict.facts;

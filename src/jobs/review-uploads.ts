@@ -38,7 +38,16 @@ export interface ReviewQueueOptions {
 /** After so many failures of our own with one upload, its publisher is told to push it again. */
 const attempts = 3;
 
-export function reviewQueue({ records, blobs, reviewer, digests, now, newId, log, approved }: ReviewQueueOptions): ReviewQueue {
+export function reviewQueue({
+  records,
+  blobs,
+  reviewer,
+  digests,
+  now,
+  newId,
+  log,
+  approved,
+}: ReviewQueueOptions): ReviewQueue {
   const failures = new Map<string, number>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -97,7 +106,9 @@ export function reviewQueue({ records, blobs, reviewer, digests, now, newId, log
 
   async function reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {
     const entry = entryFor(upload, subject, 'reject_upload', timestamp(now()));
-    await records.change({ ...entry, details: { ...entry.details, errors } }, (tx) => tx.uploads.reject(upload.id, errors));
+    await records.change({ ...entry, details: { ...entry.details, errors } }, (tx) =>
+      tx.uploads.reject(upload.id, errors),
+    );
   }
 
   async function afterFailure(upload: Review, error: unknown): Promise<void> {
@@ -113,7 +124,10 @@ export function reviewQueue({ records, blobs, reviewer, digests, now, newId, log
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return;
     await reject(upload, subject, [
-      { code: 'review-error', message: 'The store could not review this upload; its log says why. Push the file again.' },
+      {
+        code: 'review-error',
+        message: 'The store could not review this upload; its log says why. Push the file again.',
+      },
     ]);
   }
 

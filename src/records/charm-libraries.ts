@@ -78,7 +78,15 @@ export const charmLibraryChanges = (db: Queries) => ({
       INSERT INTO charm_libraries (id, package_id, name, created_at)
       VALUES (${library.id}, ${library.packageId}, ${library.name}, ${library.createdAt})`),
 
-  addVersion: (v: { libraryId: string; api: number; patch: number; hash: string; content: string; at: string; by: string }) =>
+  addVersion: (v: {
+    libraryId: string;
+    api: number;
+    patch: number;
+    hash: string;
+    content: string;
+    at: string;
+    by: string;
+  }) =>
     db.run(sql`
       INSERT INTO charm_library_versions (library_id, api, patch, hash, content, created_at, created_by)
       VALUES (${v.libraryId}, ${v.api}, ${v.patch}, ${v.hash}, ${v.content}, ${v.at}, ${v.by})`),

@@ -109,7 +109,14 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
   named: (names: { namespace: Namespace; name: string }[], accountId: string) =>
-    db.all<{ namespace: Namespace; id: string; name: string; type: PackageType; publishes: 0 | 1; collaborates: 0 | 1 }>(sql`
+    db.all<{
+      namespace: Namespace;
+      id: string;
+      name: string;
+      type: PackageType;
+      publishes: 0 | 1;
+      collaborates: 0 | 1;
+    }>(sql`
       SELECT package.namespace, package.id, package.name, package.type, publisher_id = ${accountId} AS publishes,
         collaborator.account_id IS NOT NULL AS collaborates
       FROM json_each(${JSON.stringify(names)}) AS wanted
@@ -144,7 +151,8 @@ export const packageChanges = (db: Queries) => ({
         default_track = ${p.defaultTrack}, links = ${JSON.stringify(p.links)}, icon = ${p.icon}
       WHERE id = ${p.id}`),
 
-  publish: (id: string) => db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
+  publish: (id: string) =>
+    db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
 
   /** Gives a package another id, and what belongs to it follows; false when another package has that id. */
   async setId(id: string, newId: string): Promise<boolean> {
@@ -152,7 +160,8 @@ export const packageChanges = (db: Queries) => ({
     await db.run(sql`UPDATE packages SET id = ${newId} WHERE id = ${id}`);
     return true;
   },
-  reviewByHand: (id: string, on: boolean) => db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
+  reviewByHand: (id: string, on: boolean) =>
+    db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
 
   remove: (id: string) => db.run(sql`DELETE FROM packages WHERE id = ${id}`),
 });

@@ -43,7 +43,8 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   anyExpired: async (now: string) =>
-    undefined !== (await db.get(sql`SELECT 1 FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now} LIMIT 1`)),
+    undefined !==
+    (await db.get(sql`SELECT 1 FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now} LIMIT 1`)),
 });
 
 export const releaseChanges = (db: Queries) => ({
@@ -72,5 +73,6 @@ export const releaseChanges = (db: Queries) => ({
     db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
 
   /** Forgets releases to branches that have expired. */
-  removeExpired: (now: string) => db.run(sql`DELETE FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now}`),
+  removeExpired: (now: string) =>
+    db.run(sql`DELETE FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now}`),
 });

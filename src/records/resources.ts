@@ -22,7 +22,11 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** What the newest revision that declares a resource says of it; with a revision, what that one says. */
-  async declared(packageId: string, name: string, revision?: number): Promise<(DeclaredResource & { revision: number }) | undefined> {
+  async declared(
+    packageId: string,
+    name: string,
+    revision?: number,
+  ): Promise<(DeclaredResource & { revision: number }) | undefined> {
     const row =
       revision === undefined
         ? await db.get<Row & { revision: number }>(sql`

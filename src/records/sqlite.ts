@@ -23,7 +23,10 @@ type Prepared = SQLite.Statement<Value[]>;
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const open = (settings: SQLite.Options = {}): Connection =>
-    new SQLite(file, { ...settings, ...(options.nativeBinding && { nativeBinding: options.nativeBinding as unknown as string }) });
+    new SQLite(file, {
+      ...settings,
+      ...(options.nativeBinding && { nativeBinding: options.nativeBinding as unknown as string }),
+    });
   const writer = open({ timeout: patience });
   configure(writer);
   writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
@@ -87,7 +90,9 @@ async function begin(writer: Connection): Promise<void> {
       const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!busy) throw error;
       if (performance.now() > deadline) {
-        throw new Error(`cannot write: another process has held the database for ${patience / 1000} seconds`, { cause: error });
+        throw new Error(`cannot write: another process has held the database for ${patience / 1000} seconds`, {
+          cause: error,
+        });
       }
     }
     await sleep(pause);
@@ -152,14 +157,14 @@ function queries(connection: Connection): Queries {
     }
     return statement;
   };
-  /* eslint-disable @typescript-eslint/require-await -- the door is asynchronous, so that another engine can stand behind it */
+   
   return {
     get: async <Row>(statement: Statement) => prepare(statement).get(...statement.values) as Row | undefined,
     all: async <Row>(statement: Statement) => prepare(statement).all(...statement.values) as Row[],
     run: async (statement: Statement) => prepare(statement).run(...statement.values).changes,
     script: async (text: string) => void connection.exec(text),
   };
-  /* eslint-enable @typescript-eslint/require-await */
+   
 }
 
 /** SQLite's words for a disk that did not take or keep what was written. */

@@ -13,7 +13,14 @@ const mostBases = 500;
 
 /** What stands in the charm; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
 export function readCharm(source: Source, packageName: string): CharmFacts {
-  const zip = openZip(source, ['metadata.yaml', 'charmcraft.yaml', 'manifest.yaml', 'actions.yaml', 'config.yaml', 'version']);
+  const zip = openZip(source, [
+    'metadata.yaml',
+    'charmcraft.yaml',
+    'manifest.yaml',
+    'actions.yaml',
+    'config.yaml',
+    'version',
+  ]);
   const craft = mappingIn(zip, 'charmcraft.yaml');
   // Where there is no metadata.yaml, newer charms have all of it in charmcraft.yaml.
   const own = mappingIn(zip, 'metadata.yaml') ?? (craft?.document.has('name') === true ? craft : undefined);
@@ -68,15 +75,20 @@ function mappingIn(zip: Zip, file: string): File | undefined {
   const text = zip.text(file);
   if (text === undefined) return undefined;
   // A file without anything but comments says as much as an empty mapping.
-  const document = text.split('\n').every((line) => /^\s*(?:#|$)/.test(line)) ? new Map<Yaml, Yaml>() : readYaml(text, file);
-  if (!(document instanceof Map)) throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: hello'.`);
-  if (document.size > mostKeys) throw new Unacceptable(`${file} has ${document.size} keys, but at most ${mostKeys} are accepted: shorten it.`);
+  const document = text.split('\n').every((line) => /^\s*(?:#|$)/.test(line))
+    ? new Map<Yaml, Yaml>()
+    : readYaml(text, file);
+  if (!(document instanceof Map))
+    throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: hello'.`);
+  if (document.size > mostKeys)
+    throw new Unacceptable(`${file} has ${document.size} keys, but at most ${mostKeys} are accepted: shorten it.`);
   return { file, text, document };
 }
 
 function nameOf(document: Mapping, file: string, packageName: string): void {
   const name = document.get('name');
-  if (typeof name !== 'string' || name === '') throw new Unacceptable(`${file} has no 'name': add 'name: ${packageName}'.`);
+  if (typeof name !== 'string' || name === '')
+    throw new Unacceptable(`${file} has no 'name': add 'name: ${packageName}'.`);
   if (name === packageName) return;
   throw new Unacceptable(
     `The package is called ${quoted(name)} in ${file}, but was pushed to ${quoted(packageName)}. Push it to ${quoted(name)}, or change the name in it.`,
@@ -86,7 +98,8 @@ function nameOf(document: Mapping, file: string, packageName: string): void {
 /** Text for people. It only fills in what a publisher has not said, so what does not fit is left out. */
 function proseOf(document: Mapping, key: string, most: number): string | null {
   const text = document.get(key);
-  if (typeof text !== 'string' || text === '' || text.length > most || !text.isWellFormed() || text.includes('\0')) return null;
+  if (typeof text !== 'string' || text === '' || text.length > most || !text.isWellFormed() || text.includes('\0'))
+    return null;
   return text;
 }
 
@@ -108,22 +121,29 @@ function basesOf(manifest: Mapping | undefined): Base[] {
   const bases = new Map<string, Base>();
   for (const base of list) {
     if (!(base instanceof Map)) throw wrong;
-    const [name, channel, architectures] = [base.get('name'), base.get('channel'), base.get('architectures') ?? ['all']];
+    const [name, channel, architectures] = [
+      base.get('name'),
+      base.get('channel'),
+      base.get('architectures') ?? ['all'],
+    ];
     if (!isWord(name) || !isWord(channel) || !Array.isArray(architectures)) throw wrong;
     for (const architecture of architectures) {
       if (!isWord(architecture)) throw wrong;
       bases.set(`${name}/${channel}/${architecture}`, { architecture, channel, name });
-      if (bases.size > mostBases) throw new Unacceptable(`manifest.yaml names more than ${mostBases} bases: leave some out.`);
+      if (bases.size > mostBases)
+        throw new Unacceptable(`manifest.yaml names more than ${mostBases} bases: leave some out.`);
     }
   }
   return bases.size === 0 ? everywhere : [...bases.values()];
 }
 
-const isWord = (value: unknown): value is string => typeof value === 'string' && /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/.test(value);
+const isWord = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/.test(value);
 
 function resourcesOf(document: Mapping, file: string): DeclaredResource[] {
   const resources = document.get('resources') ?? new Map<Yaml, Yaml>();
-  if (!(resources instanceof Map)) throw new Unacceptable(`'resources' in ${file} must be a mapping of names to what each resource is.`);
+  if (!(resources instanceof Map))
+    throw new Unacceptable(`'resources' in ${file} must be a mapping of names to what each resource is.`);
   if (resources.size > mostResources) {
     throw new Unacceptable(`${file} declares ${resources.size} resources, but at most ${mostResources} are accepted.`);
   }
@@ -136,7 +156,9 @@ function resourcesOf(document: Mapping, file: string): DeclaredResource[] {
     const type = resource instanceof Map ? resource.get('type') : undefined;
     if (type !== 'file' && type !== 'oci-image') {
       const found = typeof type === 'string' ? `'${plain(type)}'` : 'nothing';
-      throw new Unacceptable(`The resource '${name}' in ${file} must have the type file or oci-image, but has ${found}.`);
+      throw new Unacceptable(
+        `The resource '${name}' in ${file} must have the type file or oci-image, but has ${found}.`,
+      );
     }
     return { name, type, optional: resource instanceof Map && resource.get('optional') === 'true' };
   });

@@ -24,7 +24,7 @@ export interface ReviewerOptions {
 
 /** The part of the heap in which objects begin their lives. */
 const youngMb = 8;
-const advice = "Look into what it holds, pack it again, and push the new file.";
+const advice = 'Look into what it holds, pack it again, and push the new file.';
 
 export function createReviewer(options: ReviewerOptions): Reviewer {
   const { startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 } = options;

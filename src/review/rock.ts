@@ -60,7 +60,8 @@ export function readRock(source: Source, packageName: string): RockFacts {
     const configDescriptor = descriptorIn(manifest['config'], what);
     const config = parsed(bytesOf(configDescriptor), configDescriptor.digest);
     const list = manifest['layers'];
-    if (!Array.isArray(list)) throw new Unacceptable(`The manifest ${what} has no list of layers: make the archive again.`);
+    if (!Array.isArray(list))
+      throw new Unacceptable(`The manifest ${what} has no list of layers: make the archive again.`);
     for (const layer of list) {
       if (++layers > mostLayers) throw new Unacceptable(`The image has more than ${mostLayers} layers.`);
       checkContent(descriptorIn(layer, what));
@@ -81,8 +82,10 @@ export function readRock(source: Source, packageName: string): RockFacts {
   /** The file of a descriptor, once it has been found to be what its digest says. */
   function checkContent({ digest, size }: Descriptor): TarFile {
     const file = files.get(`blobs/${digest.replace(':', '/')}`);
-    if (file === undefined) throw new Unacceptable(`The image needs ${digest}, which is not in the archive: make it again.`);
-    if (file.size !== size) throw new Unacceptable(`${digest} has ${file.size} bytes, but the image says ${size}: make the archive again.`);
+    if (file === undefined)
+      throw new Unacceptable(`The image needs ${digest}, which is not in the archive: make it again.`);
+    if (file.size !== size)
+      throw new Unacceptable(`${digest} has ${file.size} bytes, but the image says ${size}: make the archive again.`);
     if (checked.has(digest)) return file;
     checked.add(digest);
     hashed += size;
@@ -96,7 +99,10 @@ export function readRock(source: Source, packageName: string): RockFacts {
   }
 
   function bytesOf(descriptor: Descriptor): Uint8Array {
-    if (descriptor.size > longestDocument) throw new Unacceptable(`${descriptor.digest} has more than ${longestDocument} bytes, too many for a manifest or a configuration.`);
+    if (descriptor.size > longestDocument)
+      throw new Unacceptable(
+        `${descriptor.digest} has more than ${longestDocument} bytes, too many for a manifest or a configuration.`,
+      );
     const { start, size } = checkContent(descriptor);
     return source.read(start, size);
   }
@@ -104,7 +110,8 @@ export function readRock(source: Source, packageName: string): RockFacts {
   function document(name: string): Document {
     const file = files.get(name);
     if (file === undefined) throw new Unacceptable(`Missing required file: ${name}`);
-    if (file.size > longestDocument) throw new Unacceptable(`'${name}' has more than ${longestDocument} bytes: make the archive again.`);
+    if (file.size > longestDocument)
+      throw new Unacceptable(`'${name}' has more than ${longestDocument} bytes: make the archive again.`);
     return parsed(source.read(file.start, file.size), name);
   }
 }
@@ -117,13 +124,21 @@ interface Descriptor {
 
 function descriptorIn(value: unknown, what: string): Descriptor {
   const { mediaType, digest, size } = members(value);
-  if (typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(size) && (size as number) >= 0) {
+  if (
+    typeof digest === 'string' &&
+    /^sha256:[0-9a-f]{64}$/.test(digest) &&
+    Number.isSafeInteger(size) &&
+    (size as number) >= 0
+  ) {
     return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size: size as number };
   }
-  throw new Unacceptable(`${quoted(what)} holds a reference without a sha256 digest and a size: make the archive again.`);
+  throw new Unacceptable(
+    `${quoted(what)} holds a reference without a sha256 digest and a size: make the archive again.`,
+  );
 }
 
-const members = (value: unknown): Document => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {});
+const members = (value: unknown): Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {};
 
 /** A JSON object; what would take much memory is not read at all. */
 function parsed(bytes: Uint8Array, what: string): Document {

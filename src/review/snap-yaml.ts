@@ -167,7 +167,8 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
   for (const [name, component] of value) {
     const type = component instanceof Map ? component.get('type') : undefined;
     const word = componentTypes.find((candidate) => candidate === `component/${typeof type === 'string' ? type : ''}`);
-    if (typeof name === 'string' && isName(name) && word !== undefined) components.push({ name, type: word, optional: true });
+    if (typeof name === 'string' && isName(name) && word !== undefined)
+      components.push({ name, type: word, optional: true });
     else {
       snap.faults.push(
         `Each of the 'components' in ${file} needs a name like a snap's and a type: test, kernel-modules or standard.`,

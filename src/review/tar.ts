@@ -22,7 +22,8 @@ export function listTar(source: Source): Map<string, TarFile> {
     if (source.size - at < block) throw damaged('it is cut off');
     const header = source.read(at, block);
     if (header.every((byte) => byte === 0)) break;
-    if (++entries > mostEntries) throw new Unacceptable(`The archive has more than ${mostEntries} entries: an image has fewer.`);
+    if (++entries > mostEntries)
+      throw new Unacceptable(`The archive has more than ${mostEntries} entries: an image has fewer.`);
     refuseBadSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
     const size = extended.size ?? numberIn(header, 124, 12);
@@ -39,7 +40,9 @@ export function listTar(source: Source): Map<string, TarFile> {
     extended = {};
     if (type === '5') continue;
     if (type !== '0' && type !== '\0') {
-      throw new Unacceptable(`${quoted(name)} in the archive is a link, a device or the like: an image has only files and directories.`);
+      throw new Unacceptable(
+        `${quoted(name)} in the archive is a link, a device or the like: an image has only files and directories.`,
+      );
     }
     if (seen.has(name)) throw new Unacceptable(`The archive holds ${quoted(name)} twice: make it again.`);
     seen.add(name);
@@ -49,7 +52,8 @@ export function listTar(source: Source): Map<string, TarFile> {
   return files;
 }
 
-const damaged = (why: string): Unacceptable => new Unacceptable(`The file is no tar archive that can be read: ${plain(why)}. Make it again.`);
+const damaged = (why: string): Unacceptable =>
+  new Unacceptable(`The file is no tar archive that can be read: ${plain(why)}. Make it again.`);
 
 const textIn = (header: Uint8Array, at: number, length: number): string => {
   const field = header.subarray(at, at + length);
@@ -90,7 +94,13 @@ function extension(bytes: Buffer): { path?: string; size?: number } {
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at);
     const length = Number(bytes.toString('latin1', at, space));
-    if (space < 0 || space - at > 6 || !Number.isInteger(length) || length <= space - at || at + length > bytes.length) {
+    if (
+      space < 0 ||
+      space - at > 6 ||
+      !Number.isInteger(length) ||
+      length <= space - at ||
+      at + length > bytes.length
+    ) {
       throw damaged('it has an extended header that cannot be read');
     }
     const [, name, value = ''] = /^([^=]*)=([^]*)\n$/.exec(bytes.toString('utf8', space + 1, at + length)) ?? [];
@@ -111,6 +121,7 @@ function cleaned(name: string): string {
   if (name.startsWith('/') || parts.includes('..')) {
     throw new Unacceptable(`The name ${quoted(name)} leads out of the archive: make it again.`);
   }
-  if (name.length > 1024 || name.includes('\0')) throw new Unacceptable(`The name ${quoted(name)} in the archive is not possible.`);
+  if (name.length > 1024 || name.includes('\0'))
+    throw new Unacceptable(`The name ${quoted(name)} in the archive is not possible.`);
   return inner;
 }

@@ -36,7 +36,9 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
   const links: Entry[] = [];
   let [letters, packed, unpacked] = [0, 0, 0];
   if (archive.entryCount > mostEntries) {
-    throw new Unacceptable(`The archive has ${archive.entryCount} entries, but at most ${mostEntries} are accepted: leave some out.`);
+    throw new Unacceptable(
+      `The archive has ${archive.entryCount} entries, but at most ${mostEntries} are accepted: leave some out.`,
+    );
   }
   for (let count = 0; count < archive.entryCount; count++) {
     const entry = nextEntry(archive);
@@ -46,10 +48,12 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     packed += entry.compressedSize;
     unpacked += entry.uncompressedSize;
     refuseBadName(name);
-    if (letters > longestNames) throw new Unacceptable('The names in the archive are too long altogether: shorten them.');
+    if (letters > longestNames)
+      throw new Unacceptable('The names in the archive are too long altogether: shorten them.');
     if (names.has(name)) throw new Unacceptable(`The archive holds ${quoted(name)} twice: pack it again.`);
     names.set(name, isDirectory ? 'directory' : 'file');
-    if (entry.isEncrypted()) throw new Unacceptable(`${quoted(name)} in the archive is encrypted: pack it again without.`);
+    if (entry.isEncrypted())
+      throw new Unacceptable(`${quoted(name)} in the archive is encrypted: pack it again without.`);
     const type = typeOf(entry);
     if (type === fileTypes.link) links.push(entry);
     else if (type !== fileTypes.none && type !== fileTypes.file && type !== fileTypes.directory) {
@@ -59,16 +63,20 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
   }
   if (packed > source.size) throw new Unacceptable('The entries of the archive overlap one another: pack it again.');
   if (unpacked > harmless && unpacked > source.size * steepest) {
-    throw new Unacceptable(`The archive would grow from ${source.size} to ${unpacked} bytes when it is unpacked: no package does.`);
+    throw new Unacceptable(
+      `The archive would grow from ${source.size} to ${unpacked} bytes when it is unpacked: no package does.`,
+    );
   }
   refuseFilesAsDirectories(names);
-  if (links.length > mostLinks) throw new Unacceptable(`The archive has more than ${mostLinks} symbolic links: leave some out.`);
+  if (links.length > mostLinks)
+    throw new Unacceptable(`The archive has more than ${mostLinks} symbolic links: leave some out.`);
   for (const link of links) refuseLinkOutside(link, contentOf(archive, source, link, longestLink));
 
   function read(name: string): Uint8Array | undefined {
     const entry = files.get(name);
     if (entry === undefined) return undefined;
-    if (typeOf(entry) === fileTypes.link) throw new Unacceptable(`${name} in the archive is a symbolic link, but must be a file of its own.`);
+    if (typeOf(entry) === fileTypes.link)
+      throw new Unacceptable(`${name} in the archive is a symbolic link, but must be a file of its own.`);
     return contentOf(archive, source, entry, longestFile);
   }
   return {
@@ -96,7 +104,13 @@ class Window extends RandomAccessReader {
     this.#source = source;
   }
 
-  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null, count?: number) => void): void {
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null, count?: number) => void,
+  ): void {
     const end = Math.min(this.#source.size, position + length);
     if (position >= end) {
       callback(null, 0);
@@ -111,7 +125,8 @@ class Window extends RandomAccessReader {
   }
 }
 
-const damaged = (why: string): Unacceptable => new Unacceptable(`The file is no zip archive that can be read: ${plain(why)}. Pack it again.`);
+const damaged = (why: string): Unacceptable =>
+  new Unacceptable(`The file is no zip archive that can be read: ${plain(why)}. Pack it again.`);
 
 /**
  * yauzl hands over everything by callbacks. As the window answers at once they are called at once, too; where they are
@@ -149,7 +164,8 @@ function nextEntry(archive: ZipFile): Entry {
 }
 
 /** The type of file that a Unix packer noted; 0 where none did. */
-const typeOf = (entry: Entry): number => (entry.versionMadeBy >> 8 === 3 ? (entry.externalFileAttributes >>> 16) & fileTypes.mask : 0);
+const typeOf = (entry: Entry): number =>
+  entry.versionMadeBy >> 8 === 3 ? (entry.externalFileAttributes >>> 16) & fileTypes.mask : 0;
 
 function refuseBadName(name: string): void {
   const parts = name.split('/');
@@ -191,19 +207,24 @@ function refuseLinkOutside({ fileName }: Entry, content: Uint8Array): void {
     if (depth < 0) break;
   }
   if (depth >= 0 && !target.startsWith('/') && target !== '') return;
-  throw new Unacceptable(`The symbolic link ${quoted(fileName)} leads out of the archive, to ${quoted(target)}: remove it.`);
+  throw new Unacceptable(
+    `The symbolic link ${quoted(fileName)} leads out of the archive, to ${quoted(target)}: remove it.`,
+  );
 }
 
 function contentOf(archive: ZipFile, source: Source, entry: Entry, most: number): Uint8Array {
   const { fileName, compressedSize, uncompressedSize, compressionMethod } = entry;
   if (uncompressedSize > most || compressedSize > most) {
-    throw new Unacceptable(`${plain(fileName)} has ${Math.max(uncompressedSize, compressedSize)} bytes, but at most ${most} are read: shorten it.`);
+    throw new Unacceptable(
+      `${plain(fileName)} has ${Math.max(uncompressedSize, compressedSize)} bytes, but at most ${most} are read: shorten it.`,
+    );
   }
   const { fileDataStart } = atOnce<{ fileDataStart: number }>((callback) => {
     archive.readLocalFileHeader(entry, { minimal: true }, callback);
   });
   const bytes = source.read(fileDataStart, compressedSize);
-  const content = compressionMethod === 0 ? bytes : compressionMethod === 8 ? inflated(bytes, fileName, uncompressedSize) : undefined;
+  const content =
+    compressionMethod === 0 ? bytes : compressionMethod === 8 ? inflated(bytes, fileName, uncompressedSize) : undefined;
   if (content === undefined) {
     throw new Unacceptable(`${plain(fileName)} is packed by a method that is not known here: pack it with deflate.`);
   }
@@ -215,6 +236,8 @@ function inflated(bytes: Uint8Array, name: string, size: number): Uint8Array {
   try {
     return inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
   } catch {
-    throw new Unacceptable(`${plain(name)} in the archive cannot be unpacked, or has more than the ${size} bytes that it should: pack it again.`);
+    throw new Unacceptable(
+      `${plain(name)} in the archive cannot be unpacked, or has more than the ${size} bytes that it should: pack it again.`,
+    );
   }
 }

@@ -61,7 +61,7 @@ export async function makeServerCertificate(
     publicKey,
     signer: createPrivateKey(authority.key),
     subject: [{ name: 'commonName', value: (hosts[0] ?? 'larder').slice(0, 64) }],
-    issuer: issuer.subject.attributes as forge.pki.CertificateField[],
+    issuer: issuer.subject.attributes,
     from: now,
     until: wanted < end ? wanted : end,
     extensions: [

@@ -21,11 +21,16 @@ const gone = async (child: ChildProcess, module: string): Promise<never> => {
 export const median = (numbers: number[]): number => {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? NaN)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };
 
 /** Starts a module of this folder as a server; it sends what it wants to tell, such as its port, as its first message. */
-export async function startServer<Told>(module: string, ...args: string[]): Promise<{ child: ChildProcess; told: Told }> {
+export async function startServer<Told>(
+  module: string,
+  ...args: string[]
+): Promise<{ child: ChildProcess; told: Told }> {
   const child = fork(join(import.meta.dirname, module), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [told] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
   return { child, told };

@@ -35,7 +35,9 @@ const questions: Record<string, { method: string; path: string; body?: unknown }
 export async function publisher(): Promise<void> {
   const small = await prepare(100, 10);
   const large = await prepare(100_000, 10);
-  console.log('publisher: 100 packages and 1,000 revisions, beside 100,000 packages and 1,000,000 revisions; 4 connections');
+  console.log(
+    'publisher: 100 packages and 1,000 revisions, beside 100,000 packages and 1,000,000 revisions; 4 connections',
+  );
   const grown: string[] = [];
   for (const [name, question] of Object.entries(questions)) {
     const figures = { small: [] as Measured[], large: [] as Measured[] };
@@ -107,7 +109,14 @@ async function addMeasured(store: Store): Promise<string> {
           status: 'released',
           createdAt: at,
           createdBy: accountId,
-          details: { architectures: ['amd64'], base: 'core24', confinement: 'strict', grade: 'stable', type: 'app', apps: ['run'] },
+          details: {
+            architectures: ['amd64'],
+            base: 'core24',
+            confinement: 'strict',
+            grade: 'stable',
+            type: 'app',
+            apps: ['run'],
+          },
           packageYaml: null,
           craftYaml: null,
         });
@@ -134,7 +143,10 @@ async function addMeasured(store: Store): Promise<string> {
   return (await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' })).token;
 }
 
-async function ask({ port, token }: Side, { method, path, body }: { method: string; path: string; body?: unknown }): Promise<Measured> {
+async function ask(
+  { port, token }: Side,
+  { method, path, body }: { method: string; path: string; body?: unknown },
+): Promise<Measured> {
   const content = body === undefined ? '' : JSON.stringify(body);
   const request =
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Macaroon ${token}\r\n` +

@@ -29,14 +29,18 @@ async function time(name: string, program: string, args: string[], directory: st
   for (let round = 0; round < rounds; round++) {
     const port = await freePort();
     const began = performance.now();
-    const child = spawn(program, [...args, 'serve', '--data', directory, '--listen', `127.0.0.1:${port}`], { stdio: 'ignore' });
+    const child = spawn(program, [...args, 'serve', '--data', directory, '--listen', `127.0.0.1:${port}`], {
+      stdio: 'ignore',
+    });
     while (!(await isReady(port))) await sleep(2);
     times.push(performance.now() - began);
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     await exited;
   }
-  console.log(`  ${name.padEnd(28)} ${median(times).toFixed(0)} ms (of ${rounds}: ${times.map((one) => one.toFixed(0)).join(', ')})`);
+  console.log(
+    `  ${name.padEnd(28)} ${median(times).toFixed(0)} ms (of ${rounds}: ${times.map((one) => one.toFixed(0)).join(', ')})`,
+  );
 }
 
 const isReady = (port: number): Promise<boolean> =>

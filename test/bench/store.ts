@@ -58,7 +58,12 @@ export async function fillStore(packages: number, revisionsEach: number): Promis
         icon: null,
         createdAt: at,
       });
-      await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
+      await tx.tracks.add(id, {
+        name: 'latest',
+        versionPattern: null,
+        automaticPhasingPercentage: null,
+        createdAt: at,
+      });
       for (let revision = 1; revision <= revisionsEach; revision++) {
         await tx.revisions.add({
           packageId: id,
@@ -70,7 +75,14 @@ export async function fillStore(packages: number, revisionsEach: number): Promis
           status: 'approved',
           createdAt: at,
           createdBy: accountId,
-          details: { architectures: ['amd64'], base: 'core24', confinement: 'strict', grade: 'stable', type: 'app', apps: ['run'] },
+          details: {
+            architectures: ['amd64'],
+            base: 'core24',
+            confinement: 'strict',
+            grade: 'stable',
+            type: 'app',
+            apps: ['run'],
+          },
           packageYaml: null,
           craftYaml: null,
         });

@@ -28,9 +28,12 @@ export async function uploads(): Promise<void> {
   console.log('uploads of 1 GiB, client and server on the same cores');
   console.log(`  sha3-384 and sha256 alone    ${(megabytes / median(alone)).toFixed(0).padStart(5)} MB/s`);
   console.log(`  upload, hashed and synced    ${(megabytes / median(uploaded)).toFixed(0).padStart(5)} MB/s`);
-  console.log(`  ratio ${median(ratios).toFixed(3)} (of ${rounds} rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`);
+  console.log(
+    `  ratio ${median(ratios).toFixed(3)} (of ${rounds} rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`,
+  );
   await send(told.port, large, rounds + 1);
-  const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
+  const peak =
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
   console.log(`  peak resident memory over an upload of 8 GiB: ${peak.toFixed(0)} MiB`);
   await stopServer(child);
   rmSync(directory, { recursive: true, force: true });

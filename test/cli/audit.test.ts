@@ -9,7 +9,7 @@ import { folder } from './process.ts';
 import { larder } from './world.ts';
 
 async function world(t: { teardown(work: () => unknown): unknown }): Promise<string> {
-  const data = join(folder(t as never), 'data');
+  const data = join(folder(t), 'data');
   await larder(`init --data ${data}`);
   await larder(`account create --data ${data} --username ada --email ada@example.org`);
   await larder(`package register --data ${data} snap/hello --publisher ada`);

@@ -21,14 +21,20 @@ t.test('an upload waits for a person, who approves it', async (t) => {
   const [review] = (await ada.push('snap', 'tiny-app', content)).body.revisions;
   t.match(review, { status: 'scanned', revision: null, errors: null });
   const id = review['upload-id'];
-  t.match(await ask('review list'), { uploads: [{ 'upload-id': id, package: 'snap/tiny-app', resource: null, size: content.length }] });
+  t.match(await ask('review list'), {
+    uploads: [{ 'upload-id': id, package: 'snap/tiny-app', resource: null, size: content.length }],
+  });
   t.match((await run('review list')).out, `${id}  `);
   t.match(await ada.delete('/v1/snap/tiny-app'), { status: 403 }, 'it cannot be unregistered meanwhile');
   t.same((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, []);
 
   t.match(await run(`review approve ${id}`), { code: 0, out: 'Approved as revision 1 of snap/tiny-app.\n' });
-  t.match((await ada.get(`/v1/snap/tiny-app/revisions/review?upload-id=${id}`)).body.revisions, [{ status: 'approved', revision: 1 }]);
-  t.match((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, [{ revision: 1, status: 'approved', confinement: /./ }]);
+  t.match((await ada.get(`/v1/snap/tiny-app/revisions/review?upload-id=${id}`)).body.revisions, [
+    { status: 'approved', revision: 1 },
+  ]);
+  t.match((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, [
+    { revision: 1, status: 'approved', confinement: /./ },
+  ]);
   t.match(await ask(`review approve ${id}`), { code: 'conflict', error: /it is approved/ });
 
   await run('package manual-review snap/tiny-app off');
@@ -43,7 +49,8 @@ t.test('a person rejects an upload with a sentence, or approves what is there al
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'hello' });
   await run('package manual-review charm/hello on');
-  const push = async (files = {}) => (await ada.push('charm', 'hello', charm('hello', files))).body.revisions[0]['upload-id'] as string;
+  const push = async (files = {}) =>
+    (await ada.push('charm', 'hello', charm('hello', files))).body.revisions[0]['upload-id'] as string;
   const [first, second, third] = [await push(), await push({ dispatch: 'other' }), await push()];
   t.match(await run(`review reject ${second} --reason 'It holds a private key.'`), { code: 0 });
   t.match((await ada.get(`/v1/charm/hello/revisions/review?upload-id=${second}`)).body.revisions, [
@@ -66,7 +73,10 @@ t.test('guardrails are set, listed and taken away', async (t) => {
   t.match(await run('guardrail list snap/hello'), { code: 0, out: 'There is none.\n' });
   t.match(await run(`guardrail add snap/hello '[0-9]+\\.[0-9]+'`), { code: 0 });
   t.match(await ask(`guardrail add snap/hello '[0-9]+\\.[0-9]+'`), { code: 'conflict' });
-  t.match(await ask(`guardrail add snap/hello '(a+)+'`), { code: 'api-error', error: /quantifier within or behind another/ });
+  t.match(await ask(`guardrail add snap/hello '(a+)+'`), {
+    code: 'api-error',
+    error: /quantifier within or behind another/,
+  });
   t.match(await ask('guardrail list snap/hello'), { guardrails: [{ pattern: '[0-9]+\\.[0-9]+' }] });
   t.match(await ada.post('/v1/snap/hello/tracks', [{ name: '2.0' }]), { status: 201 });
   t.match(await run(`guardrail remove snap/hello '[0-9]+\\.[0-9]+'`), { code: 0 });

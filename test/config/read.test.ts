@@ -137,7 +137,9 @@ t.test('nobody can change a configuration that was read', async (t) => {
 });
 
 t.test('the two files of a certificate belong together', async (t) => {
-  t.match(refusal('[tls]\nkey_file = "/k.pem"\n'), [/larder\.toml:2: tls\.certificate_file and tls\.key_file belong together/]);
+  t.match(refusal('[tls]\nkey_file = "/k.pem"\n'), [
+    /larder\.toml:2: tls\.certificate_file and tls\.key_file belong together/,
+  ]);
   t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
 });
 

@@ -60,7 +60,22 @@ t.test('what clients or this store could not match safely is refused when it is 
 });
 
 t.test('it matches what a regular expression matches', (t) => {
-  const piece = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '(a|b)', '(?:ab|a)', '\\d', '\\.', 'a*', 'b+', '(a|ab)?', 'a{1,2}', '[0-9]*');
+  const piece = fc.constantFrom(
+    'a',
+    'b',
+    '.',
+    '[ab]',
+    '[^a]',
+    '(a|b)',
+    '(?:ab|a)',
+    '\\d',
+    '\\.',
+    'a*',
+    'b+',
+    '(a|ab)?',
+    'a{1,2}',
+    '[0-9]*',
+  );
   const name = fc.string({ unit: fc.constantFrom('a', 'b', '1', '.'), maxLength: 8 });
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1, maxLength: 6 }), name, (pieces, text) => {
@@ -73,7 +88,12 @@ t.test('it matches what a regular expression matches', (t) => {
 
 t.test('no pattern takes long', (t) => {
   const begin = performance.now();
-  for (const pattern of ['.*'.repeat(100), '(a|a)'.repeat(40), '(a|a)?'.repeat(33), `${'a?'.repeat(60)}${'a'.repeat(60)}`]) {
+  for (const pattern of [
+    '.*'.repeat(100),
+    '(a|a)'.repeat(40),
+    '(a|a)?'.repeat(33),
+    `${'a?'.repeat(60)}${'a'.repeat(60)}`,
+  ]) {
     matchesGuardrail(pattern, 'a'.repeat(28));
   }
   t.ok(performance.now() - begin < 500);

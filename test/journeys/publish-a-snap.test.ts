@@ -54,7 +54,11 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   const snapId = (registered.body as { id: string }).id;
   const snap = await snapFixture('app-xz');
   const form = new FormData();
-  form.set('binary', new Blob([new Uint8Array(snap)], { type: 'application/octet-stream' }), 'tiny-app_1.10_amd64.snap');
+  form.set(
+    'binary',
+    new Blob([new Uint8Array(snap)], { type: 'application/octet-stream' }),
+    'tiny-app_1.10_amd64.snap',
+  );
   const sent = (await (await fetch(`${served.url}/unscanned-upload/`, { method: 'POST', body: form })).json()) as {
     successful: boolean;
     upload_id: string;
@@ -64,7 +68,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   const statusUrl = (pushed.body as { 'status-url': string })['status-url'];
   t.equal(statusUrl, `/v1/snap/tiny-app/revisions/review?upload-id=${sent.upload_id}`);
   let review = await call('GET', statusUrl, publisher);
-  while (['new', 'scanned'].includes(review.body.revisions[0].status as string)) review = await call('GET', statusUrl, publisher);
+  while (['new', 'scanned'].includes(review.body.revisions[0].status as string))
+    review = await call('GET', statusUrl, publisher);
   t.same(review.body, {
     revisions: [{ 'upload-id': sent.upload_id, status: 'approved', revision: 1, errors: null }],
   });
@@ -97,7 +102,9 @@ t.test('a snap is published on an isolated host, and a key request carried away'
     revisions: [{ revision: 1, version: '1.10', type: 'app', apps: ['run', 'other'], status: 'released' }],
   });
   const revisions = await call('GET', '/v1/snap/tiny-app/revisions', publisher);
-  t.match(revisions.body.revisions, [{ revision: 1, version: '1.10', confinement: 'strict', grade: 'stable', size: 4096 }]);
+  t.match(revisions.body.revisions, [
+    { revision: 1, version: '1.10', confinement: 'strict', grade: 'stable', size: 4096 },
+  ]);
   t.notOk('apps' in revisions.body.revisions[0], 'the stock client takes no more members than it knows');
 
   // A device gateway asks for the publisher, and for two more accounts, one of whom may join her later.
@@ -107,30 +114,59 @@ t.test('a snap is published on an isolated host, and a key request carried away'
       headers: { authorization: `Macaroon ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ filters: [{ type: 'snap', id: snapId }] }),
     }).then(async (response) => ({ status: response.status, body: await response.json() }));
-  t.match(await ask(publisher), { status: 200, body: { packages: [{ type: 'snap', id: snapId, 'allowed-by-revision': true }] } });
+  t.match(await ask(publisher), {
+    status: 200,
+    body: { packages: [{ type: 'snap', id: snapId, 'allowed-by-revision': true }] },
+  });
   for (const name of ['bob', 'carol']) {
     const account = await larder(
-      ...['account', 'create', '--data', data, '--email', `${name}@example.com`, '--username', name, '--display-name', name],
+      ...[
+        'account',
+        'create',
+        '--data',
+        data,
+        '--email',
+        `${name}@example.com`,
+        '--username',
+        name,
+        '--display-name',
+        name,
+      ],
     );
     const token = await larder('token', 'issue', '--data', data, '--account', account['id'] ?? '');
     t.match(await ask(token['macaroon'] ?? ''), {
       status: 200,
       body: { account: { username: name }, packages: [{ type: 'snap', id: snapId, 'allowed-by-revision': false }] },
     });
-    t.match(await call('GET', '/v1/snap/tiny-app', token['macaroon'] ?? ''), { status: 404 }, 'to a stranger it does not exist');
+    t.match(
+      await call('GET', '/v1/snap/tiny-app', token['macaroon'] ?? ''),
+      { status: 404 },
+      'to a stranger it does not exist',
+    );
   }
 
   // The administrator makes the account a brand, has it a signing key made, and carries the request for it away.
   const brand = made['admin-account-id'] ?? '';
   await larder('brand', 'create', '--data', data, '--account', brand, '--name', 'Acme');
-  t.match(await call('GET', `/v1/brand/${brand}`, publisher), { status: 200, body: { 'account-id': brand, name: 'Acme' } });
+  t.match(await call('GET', `/v1/brand/${brand}`, publisher), {
+    status: 200,
+    body: { 'account-id': brand, name: 'Acme' },
+  });
   const key = await call('POST', `/v1/brand/${brand}/signing_key`, publisher, { name: 'serial-key' });
-  t.match(key, { status: 201, body: { name: 'serial-key', fingerprint: /^[0-9A-F]{40}$/, 'sha3-384': /^[A-Za-z0-9_-]{64}$/ } });
+  t.match(key, {
+    status: 201,
+    body: { name: 'serial-key', fingerprint: /^[0-9A-F]{40}$/, 'sha3-384': /^[A-Za-z0-9_-]{64}$/ },
+  });
   const keyId = (key.body as { 'sha3-384': string })['sha3-384'];
-  t.match(await call('GET', `/v1/brand/${brand}/signing_key`, publisher), { body: [{ name: 'serial-key', 'sha3-384': keyId }] });
+  t.match(await call('GET', `/v1/brand/${brand}/signing_key`, publisher), {
+    body: [{ name: 'serial-key', 'sha3-384': keyId }],
+  });
   const request = await call('POST', `/v1/brand/${brand}/signing_key/${keyId}/account-key-request`, publisher);
   const text = (request.body as { 'account-key-request': string })['account-key-request'];
-  t.match(text, new RegExp(`^type: account-key-request\npublic-key-sha3-384: ${keyId}\naccount-id: ${brand}\nname: serial-key\n`));
+  t.match(
+    text,
+    new RegExp(`^type: account-key-request\npublic-key-sha3-384: ${keyId}\naccount-id: ${brand}\nname: serial-key\n`),
+  );
   await t.test("snapd's own library accepts the request", { skip: missingForJudge }, async (t) => {
     const judge = await buildJudge(t);
     const judged = promisify(execFile)(judge, ['-strict', '-account', brand, '-name', 'serial-key']);
@@ -144,7 +180,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   const morning = await fetch(`${again.url}/v1/snap/tiny-app`, { headers: { authorization: `Macaroon ${publisher}` } });
   t.match(await morning.json(), { metadata: { name: 'tiny-app', status: 'published' } });
   t.equal(await again.stop(), 0);
-  for (const secret of [credential.trim(), publisher]) t.notOk((served.log() + again.log()).includes(secret), 'no secret is logged');
+  for (const secret of [credential.trim(), publisher])
+    t.notOk((served.log() + again.log()).includes(secret), 'no secret is logged');
 });
 
 /** The verifier that links snapd's library. */

@@ -83,7 +83,9 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
     for (const ending of ['-wal', '-shm']) rmSync(file + ending, { force: true });
     copyFileSync(original, file);
     const db = new SQLite(file);
-    db.exec('DROP TRIGGER audit_is_append_only_update; DROP TRIGGER audit_is_append_only_delete; DROP TRIGGER audit_is_append_only_insert');
+    db.exec(
+      'DROP TRIGGER audit_is_append_only_update; DROP TRIGGER audit_is_append_only_delete; DROP TRIGGER audit_is_append_only_insert',
+    );
     const seq = randomInt(2, size + 1);
     const kind = ['edit', 'delete', 'insert', 'cut', 'swap', 'rewrite'][number % 6]!;
     const column = columns[randomInt(columns.length)]!;

@@ -32,14 +32,21 @@ t.test('several are found with one look at the version, and only the new ones lo
 
 t.test('a failure is not remembered', async (t) => {
   let calls = 0;
-  const find = whileUnchanged(() => 1, () => (++calls === 1 ? Promise.reject(new Error('once')) : Promise.resolve('well')));
+  const find = whileUnchanged(
+    () => 1,
+    () => (++calls === 1 ? Promise.reject(new Error('once')) : Promise.resolve('well')),
+  );
   await t.rejects(find(), { message: 'once' });
   t.equal(await find(), 'well');
 });
 
 t.test('no more is kept than was said', async (t) => {
   let calls = 0;
-  const find = whileUnchanged(() => 1, (_one: string) => Promise.resolve(++calls), 2);
+  const find = whileUnchanged(
+    () => 1,
+    (_one: string) => Promise.resolve(++calls),
+    2,
+  );
   for (const one of ['a', 'b', 'c', 'a']) await find(one);
   t.equal(calls, 4);
 });

@@ -13,7 +13,8 @@ const source = (bytes: Buffer): Source => ({
 });
 
 t.test('a charm tells its bases, its resources and what it was built from', (t) => {
-  const resources = 'display-name: Hello\nresources:\n  a: {type: file, filename: x}\n  b: {type: oci-image, optional: true}\n';
+  const resources =
+    'display-name: Hello\nresources:\n  a: {type: file, filename: x}\n  b: {type: oci-image, optional: true}\n';
   const files = { version: '1.2-3-gabc\n', 'actions.yaml': 'greet: {}', 'config.yaml': '' };
   t.match(readCharm(source(charm('hello', files, resources)), 'hello'), {
     name: 'hello',
@@ -38,8 +39,14 @@ t.test('a charm tells its bases, its resources and what it was built from', (t) 
 t.test('a charm without a manifest runs everywhere, and one without metadata.yaml is told by charmcraft.yaml', (t) => {
   const everywhere = [{ architecture: 'all', channel: 'all', name: 'all' }];
   t.same(readCharm(source(zip({ 'metadata.yaml': 'name: hello' })), 'hello').bases, everywhere);
-  t.match(readCharm(source(zip({ 'charmcraft.yaml': 'name: hello\nsummary: s' })), 'hello'), { summary: 's', version: null, resources: [] });
-  t.throws(() => readCharm(source(zip({ 'charmcraft.yaml': 'type: charm' })), 'hello'), { message: 'Missing required file: metadata.yaml' });
+  t.match(readCharm(source(zip({ 'charmcraft.yaml': 'name: hello\nsummary: s' })), 'hello'), {
+    summary: 's',
+    version: null,
+    resources: [],
+  });
+  t.throws(() => readCharm(source(zip({ 'charmcraft.yaml': 'type: charm' })), 'hello'), {
+    message: 'Missing required file: metadata.yaml',
+  });
   t.end();
 });
 
@@ -55,8 +62,16 @@ t.test('links within a charm are no harm', (t) => {
 });
 
 t.test('a bundle tells what it deploys', (t) => {
-  const bundle = { 'bundle.yaml': 'description: Both.\napplications: {a: {charm: a}}', 'charmcraft.yaml': 'type: bundle' };
-  t.match(readBundle(source(zip(bundle)), 'both'), { name: 'both', description: 'Both.', resources: [], craftYaml: 'type: bundle' });
+  const bundle = {
+    'bundle.yaml': 'description: Both.\napplications: {a: {charm: a}}',
+    'charmcraft.yaml': 'type: bundle',
+  };
+  t.match(readBundle(source(zip(bundle)), 'both'), {
+    name: 'both',
+    description: 'Both.',
+    resources: [],
+    craftYaml: 'type: bundle',
+  });
   t.throws(() => readBundle(source(charm('both')), 'both'), { message: 'Missing required file: bundle.yaml' });
   t.end();
 });

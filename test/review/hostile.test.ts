@@ -35,11 +35,26 @@ function chance(seed: number): () => number {
 }
 
 const metadata = 'name: hello\nsummary: s\ndescription: d\n';
-const withMetadata = (...entries: ZipEntry[]): Buffer => zip([{ name: 'metadata.yaml', content: metadata }, ...entries]);
+const withMetadata = (...entries: ZipEntry[]): Buffer =>
+  zip([{ name: 'metadata.yaml', content: metadata }, ...entries]);
 
 function* zips(): Generator<Hostile> {
   const bad = (what: string, content: Buffer): Hostile => ({ kind: 'charm', what, content });
-  for (const name of ['../evil', 'a/../../evil', '/etc/passwd', '..', 'a//b', './a', 'C:/x', 'a\\..\\b', 'a\nb', 'a\0b', 'x'.repeat(1025), 'a/'.repeat(50) + 'b', '']) {
+  for (const name of [
+    '../evil',
+    'a/../../evil',
+    '/etc/passwd',
+    '..',
+    'a//b',
+    './a',
+    'C:/x',
+    'a\\..\\b',
+    'a\nb',
+    'a\0b',
+    'x'.repeat(1025),
+    'a/'.repeat(50) + 'b',
+    '',
+  ]) {
     yield bad(`the name ${JSON.stringify(name.slice(0, 30))}`, withMetadata({ name, content: 'x' }));
   }
   for (const target of ['/etc/passwd', '../x', '../../../../etc/shadow', 'a/../../x', '', 'x'.repeat(2000)]) {
@@ -47,29 +62,72 @@ function* zips(): Generator<Hostile> {
   }
   for (const file of ['metadata.yaml', 'manifest.yaml', 'charmcraft.yaml', 'actions.yaml']) {
     const others = file === 'metadata.yaml' ? [] : [{ name: 'metadata.yaml', content: metadata }];
-    yield bad(`${file} as a link`, zip([...others, { name: file, content: 'dispatch', mode: 0o120777 }, { name: 'dispatch', content: 'x' }]));
-    yield bad(`${file} twice`, zip([{ name: 'metadata.yaml', content: metadata }, { name: file, content: 'a: b' }, { name: file, content: 'c: d' }]));
-    yield bad(`${file} as a file and a directory`, zip([...others, { name: file, content: metadata }, { name: `${file}/x`, content: 'x' }]));
-    for (const [what, content] of hostileYaml()) yield bad(`${file}: ${what}`, zip([...others, { name: file, content }]));
+    yield bad(
+      `${file} as a link`,
+      zip([...others, { name: file, content: 'dispatch', mode: 0o120777 }, { name: 'dispatch', content: 'x' }]),
+    );
+    yield bad(
+      `${file} twice`,
+      zip([
+        { name: 'metadata.yaml', content: metadata },
+        { name: file, content: 'a: b' },
+        { name: file, content: 'c: d' },
+      ]),
+    );
+    yield bad(
+      `${file} as a file and a directory`,
+      zip([...others, { name: file, content: metadata }, { name: `${file}/x`, content: 'x' }]),
+    );
+    for (const [what, content] of hostileYaml())
+      yield bad(`${file}: ${what}`, zip([...others, { name: file, content }]));
     const size = 3 << 20;
     yield bad(`${file} of 3 MiB`, zip([...others, { name: file, content: `a: ${'x'.repeat(size)}` }]));
-    for (const says of [{ size: 10 }, { size: 2 ** 32 - 2 }, { packedSize: 5 }, { packedSize: 2 ** 31 }, { crc: 7 }, { method: 12 }, { flags: 1 }, { offset: 2 ** 31 }, { offset: 3 }]) {
-      yield bad(`${file} saying ${JSON.stringify(says)}`, zip([...others, { name: file, content: `a: ${'b'.repeat(1000)}`, says }]));
+    for (const says of [
+      { size: 10 },
+      { size: 2 ** 32 - 2 },
+      { packedSize: 5 },
+      { packedSize: 2 ** 31 },
+      { crc: 7 },
+      { method: 12 },
+      { flags: 1 },
+      { offset: 2 ** 31 },
+      { offset: 3 },
+    ]) {
+      yield bad(
+        `${file} saying ${JSON.stringify(says)}`,
+        zip([...others, { name: file, content: `a: ${'b'.repeat(1000)}`, says }]),
+      );
     }
   }
-  for (const mode of [0o020644, 0o060644, 0o010644, 0o140644]) yield bad(`mode ${mode.toString(8)}`, withMetadata({ name: 'odd', mode }));
+  for (const mode of [0o020644, 0o060644, 0o010644, 0o140644])
+    yield bad(`mode ${mode.toString(8)}`, withMetadata({ name: 'odd', mode }));
   const zeros = Buffer.alloc(16 << 20);
   yield bad('a bomb', withMetadata(...Array.from({ length: 20 }, (_, at) => ({ name: `bomb${at}`, content: zeros }))));
   yield bad('a bomb that lies', withMetadata({ name: 'bomb', content: zeros, says: { size: 2 ** 32 - 2 } }));
   yield bad('a bomb in metadata.yaml', zip([{ name: 'metadata.yaml', content: zeros, says: { size: 1000 } }]));
   yield bad(
     'entries that overlap',
-    withMetadata(...Array.from({ length: 200 }, (_, at) => ({ name: `over${at}`, content: 'x'.repeat(50), says: { packedSize: 4000, offset: 0 } }))),
+    withMetadata(
+      ...Array.from({ length: 200 }, (_, at) => ({
+        name: `over${at}`,
+        content: 'x'.repeat(50),
+        says: { packedSize: 4000, offset: 0 },
+      })),
+    ),
   );
   yield bad('60,000 entries', zip(Array.from({ length: 60_000 }, (_, at) => ({ name: `f${at}` }))));
-  yield { ...bad('40,000 entries', withMetadata(...Array.from({ length: 40_000 }, (_, at) => ({ name: `d/${at}` })))), either: true };
-  yield bad('3,000 links', withMetadata(...Array.from({ length: 3000 }, (_, at) => ({ name: `l${at}`, content: 'x', mode: 0o120777 }))));
-  yield { ...bad('an archive in an archive', withMetadata({ name: 'inner.charm', content: charm('hello') })), either: true };
+  yield {
+    ...bad('40,000 entries', withMetadata(...Array.from({ length: 40_000 }, (_, at) => ({ name: `d/${at}` })))),
+    either: true,
+  };
+  yield bad(
+    '3,000 links',
+    withMetadata(...Array.from({ length: 3000 }, (_, at) => ({ name: `l${at}`, content: 'x', mode: 0o120777 }))),
+  );
+  yield {
+    ...bad('an archive in an archive', withMetadata({ name: 'inner.charm', content: charm('hello') })),
+    either: true,
+  };
   yield bad('another name', charm('other'));
   yield bad('no metadata', zip({ dispatch: 'x' }));
   yield bad('nothing', Buffer.alloc(0));
@@ -85,19 +143,36 @@ function* zips(): Generator<Hostile> {
   ] as const) {
     yield bad(`resources: ${what}`, charm('hello', {}, `${resources}\n`));
   }
-  for (const bases of ['bases: x', 'bases: [x]', 'bases: [{name: a}]', 'bases: [{name: a, channel: b, architectures: [{}]}]', 'bases: [{name: "a b", channel: b, architectures: [c]}]']) {
+  for (const bases of [
+    'bases: x',
+    'bases: [x]',
+    'bases: [{name: a}]',
+    'bases: [{name: a, channel: b, architectures: [{}]}]',
+    'bases: [{name: "a b", channel: b, architectures: [c]}]',
+  ]) {
     yield bad(bases, charm('hello', { 'manifest.yaml': bases }));
   }
   const whole = charm('hello');
-  for (let cut = 0; cut < 40; cut++) yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));
-  for (const content of ['bundle: kubernetes', 'applications: {}', 'applications: [a]', 'name: other\napplications: {a: {}}', '[]', '']) {
+  for (let cut = 0; cut < 40; cut++)
+    yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));
+  for (const content of [
+    'bundle: kubernetes',
+    'applications: {}',
+    'applications: [a]',
+    'name: other\napplications: {a: {}}',
+    '[]',
+    '',
+  ]) {
     yield { kind: 'bundle', what: `bundle: ${content}`, content: zip({ 'bundle.yaml': content }) };
   }
 }
 
 function* hostileYaml(): Generator<[string, string]> {
   yield ['60,000 keys', Array.from({ length: 60_000 }, (_, at) => `k${at}: v`).join('\n')];
-  yield ['aliases upon aliases', `name: hello\na0: &a0 [x, x]\n${Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`).join('\n')}`];
+  yield [
+    'aliases upon aliases',
+    `name: hello\na0: &a0 [x, x]\n${Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`).join('\n')}`,
+  ];
   yield ['5,000 levels', `a: ${'['.repeat(5000)}${']'.repeat(5000)}`];
   yield ['a list', '- name: hello'];
   yield ['a text', 'hello'];
@@ -108,15 +183,29 @@ function* hostileYaml(): Generator<[string, string]> {
 
 function* rocks(): Generator<Hostile> {
   const bad = (what: string, content: Buffer): Hostile => ({ kind: 'rock', what, content });
-  const changed = (what: string, change: (entries: TarEntry[]) => TarEntry[]): Hostile => bad(what, rock('hello', { change }));
-  for (const name of ['../evil', '/etc/passwd', 'a/../../b', '..']) yield changed(`the name ${name}`, (entries) => [...entries, { name, content: 'x' }]);
-  for (const type of ['1', '2', '3', '4', '6', '7', 'S', 'L', 'Z']) yield changed(`the type ${type}`, (entries) => [...entries, { name: 'odd', type }]);
+  const changed = (what: string, change: (entries: TarEntry[]) => TarEntry[]): Hostile =>
+    bad(what, rock('hello', { change }));
+  for (const name of ['../evil', '/etc/passwd', 'a/../../b', '..'])
+    yield changed(`the name ${name}`, (entries) => [...entries, { name, content: 'x' }]);
+  for (const type of ['1', '2', '3', '4', '6', '7', 'S', 'L', 'Z'])
+    yield changed(`the type ${type}`, (entries) => [...entries, { name: 'odd', type }]);
   for (let at = 0; at < 6; at++) {
     if (at !== 2) yield changed(`without entry ${at}`, (entries) => entries.filter((_, index) => index !== at));
     if (at !== 2) yield changed(`entry ${at} twice`, (entries) => [...entries, entries[at] as TarEntry]);
-    if (at > 2) yield changed(`another content in entry ${at}`, (entries) => entries.map((entry, index) => (index === at ? { ...entry, content: 'x'.repeat(entry.content?.length ?? 0) } : entry)));
-    if (at !== 2) yield changed(`entry ${at} spoilt`, (entries) => entries.map((entry, index) => (index === at ? { ...entry, spoilt: true } : entry)));
-    if (at !== 2) yield changed(`entry ${at} larger than the archive`, (entries) => entries.map((entry, index) => (index === at ? { ...entry, size: 2 ** 32 } : entry)));
+    if (at > 2)
+      yield changed(`another content in entry ${at}`, (entries) =>
+        entries.map((entry, index) =>
+          index === at ? { ...entry, content: 'x'.repeat(entry.content?.length ?? 0) } : entry,
+        ),
+      );
+    if (at !== 2)
+      yield changed(`entry ${at} spoilt`, (entries) =>
+        entries.map((entry, index) => (index === at ? { ...entry, spoilt: true } : entry)),
+      );
+    if (at !== 2)
+      yield changed(`entry ${at} larger than the archive`, (entries) =>
+        entries.map((entry, index) => (index === at ? { ...entry, size: 2 ** 32 } : entry)),
+      );
   }
   for (const [what, content] of [
     ['nothing', ''],
@@ -129,16 +218,24 @@ function* rocks(): Generator<Hostile> {
     ['no manifests', '{"schemaVersion": 2}'],
     ['empty', '{"manifests": []}'],
     ['odd manifests', '{"manifests": [7, null, "x", {}]}'],
-    ['a lying digest', `{"manifests": [{"mediaType": "application/vnd.oci.image.manifest.v1+json", "size": 5, "digest": "${sha256('x')}"}]}`],
+    [
+      'a lying digest',
+      `{"manifests": [{"mediaType": "application/vnd.oci.image.manifest.v1+json", "size": 5, "digest": "${sha256('x')}"}]}`,
+    ],
     ['a digest that is a path', '{"manifests": [{"mediaType": "x", "size": 1, "digest": "sha256:../../etc/passwd"}]}'],
     ['a negative size', `{"manifests": [{"mediaType": "x", "size": -1, "digest": "${sha256('x')}"}]}`],
     ['no UTF-8', '\xff'],
   ] as const) {
     for (const file of ['index.json', 'oci-layout']) {
-      yield changed(`${file}: ${what}`, (entries) => entries.map((entry) => (entry.name === file ? { ...entry, content } : entry)));
+      yield changed(`${file}: ${what}`, (entries) =>
+        entries.map((entry) => (entry.name === file ? { ...entry, content } : entry)),
+      );
     }
   }
-  const self = '{"manifests": [{"mediaType": "application/vnd.oci.image.index.v1+json", "size": 2, "digest": "' + sha256('{}') + '"}]}';
+  const self =
+    '{"manifests": [{"mediaType": "application/vnd.oci.image.index.v1+json", "size": 2, "digest": "' +
+    sha256('{}') +
+    '"}]}';
   yield changed('an index that leads to nothing', (entries) => [
     ...entries.map((entry) => (entry.name === 'index.json' ? { ...entry, content: self } : entry)),
     { name: `blobs/${sha256('{}').replace(':', '/')}`, content: '{}' },
@@ -147,11 +244,15 @@ function* rocks(): Generator<Hostile> {
   yield bad('600 layers', rock('hello', { layers: Array.from({ length: 600 }, (_, at) => `layer ${at}`) }));
   yield bad('6,000 entries', tar(Array.from({ length: 6000 }, (_, at) => ({ name: `f${at}` }))));
   yield bad('an endless extended header', tar([{ name: 'pax', type: 'x', content: '999999 path=x\n' }]));
-  yield bad('an extended header of 100 KiB', tar([{ name: 'pax', type: 'x', content: `102400 path=${'x'.repeat(102_380)}\n` }]));
+  yield bad(
+    'an extended header of 100 KiB',
+    tar([{ name: 'pax', type: 'x', content: `102400 path=${'x'.repeat(102_380)}\n` }]),
+  );
   yield bad('zeros', Buffer.alloc(1 << 20));
   yield bad('nothing', Buffer.alloc(0));
   const whole = rock('hello');
-  for (let cut = 0; cut < 20; cut++) yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));
+  for (let cut = 0; cut < 20; cut++)
+    yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));
 }
 
 /** Sound packages with bytes changed here and there. */
@@ -161,7 +262,8 @@ function* damaged(count: number): Generator<Hostile> {
   for (const kind of ['charm', 'rock'] as const) {
     for (let round = 0; round < count; round++) {
       const content = Buffer.from(whole[kind]);
-      for (let change = 0; change < 1 + round % 6; change++) content[Math.floor(random() * content.length)] = Math.floor(random() * 256);
+      for (let change = 0; change < 1 + (round % 6); change++)
+        content[Math.floor(random() * content.length)] = Math.floor(random() * 256);
       yield { kind, what: `damage ${round}`, content, either: true };
     }
   }
@@ -172,7 +274,8 @@ async function* all(): AsyncGenerator<Hostile> {
   yield* rocks();
   yield* damaged(long ? 3000 : 60);
   const snap = await snapFixture('app-xz');
-  for (let cut = 0; cut < 20; cut++) yield { kind: 'snap', what: `cut at ${cut}/20`, content: snap.subarray(0, Math.floor((snap.length * cut) / 20)) };
+  for (let cut = 0; cut < 20; cut++)
+    yield { kind: 'snap', what: `cut at ${cut}/20`, content: snap.subarray(0, Math.floor((snap.length * cut) / 20)) };
 }
 
 t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 MB', async (t) => {
@@ -195,7 +298,11 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
   };
   for (const sound of [charm('hello'), rock('hello')]) {
     const kind = sound.length > 4000 ? 'rock' : 'charm';
-    t.match(await review({ kind, what: 'sound', content: sound }), { approved: true, kind }, `a sound ${kind} is taken`);
+    t.match(
+      await review({ kind, what: 'sound', content: sound }),
+      { approved: true, kind },
+      `a sound ${kind} is taken`,
+    );
   }
 
   let [count, slow, memory] = [0, 0, 0];
@@ -216,8 +323,10 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
       continue;
     }
     const messages = verdict.errors.map(({ message }) => message);
-    const isSaid = messages.length > 0 && messages.every((message) => /^\S.{9,}/s.test(message) && message.length < 1000);
-    if (!isSaid || messages.some((message) => /memory|seconds/.test(message))) t.fail(`${about}: ${messages.join(' | ').slice(0, 300)}`);
+    const isSaid =
+      messages.length > 0 && messages.every((message) => /^\S.{9,}/s.test(message) && message.length < 1000);
+    if (!isSaid || messages.some((message) => /memory|seconds/.test(message)))
+      t.fail(`${about}: ${messages.join(' | ').slice(0, 300)}`);
   }
   t.ok(count >= 300, `${count} packages`);
   t.ok(slow < slowest, `the slowest took ${slow.toFixed(0)} ms`);

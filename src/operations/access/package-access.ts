@@ -18,7 +18,9 @@ export const packageAccess = operation({
   unstable: true,
 
   async handle({ principal, body, records }) {
-    const wanted = new Map(body.filters.map((filter) => [`${filter.type}/${filter.name}`, { ...filter, ...meanings[filter.type] }]));
+    const wanted = new Map(
+      body.filters.map((filter) => [`${filter.type}/${filter.name}`, { ...filter, ...meanings[filter.type] }]),
+    );
     const names = [...wanted.values()].map(({ namespace, name }) => ({ namespace, name }));
     const found = new Map(
       (await records.packages.named(names, principal.accountId)).map((one) => [`${one.namespace}/${one.name}`, one]),

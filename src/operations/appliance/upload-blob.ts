@@ -28,10 +28,12 @@ export const uploadBlob = operation({
       async receive(content, expected) {
         const left = quota - (await records.uploads.unclaimedBytes(address));
         if ((expected ?? 0) > left) throw overQuota(quota);
-        const taken = await blobs.receive(content, { id, limit: Math.min(limit, left), expected }).catch((error: unknown) => {
-          const tooMuch = error instanceof Refusal && error.code === 'request-too-large' && left < limit;
-          throw tooMuch ? overQuota(quota) : error;
-        });
+        const taken = await blobs
+          .receive(content, { id, limit: Math.min(limit, left), expected })
+          .catch((error: unknown) => {
+            const tooMuch = error instanceof Refusal && error.code === 'request-too-large' && left < limit;
+            throw tooMuch ? overQuota(quota) : error;
+          });
         const upload = { id, ...taken, address, receivedAt: timestamp(now()) };
         const entry = {
           actor: 'anyone',

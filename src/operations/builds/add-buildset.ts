@@ -39,22 +39,25 @@ export const addBuildset = operation({
       plane: body.plane ?? null,
       createdAt: at,
     };
-    const builds = body.builds.map(
-      (build): Build => ({
-        buildSetId: set.id,
-        id: newId.uuid(),
-        status: build.status,
-        errors: build.errors ?? [],
-        platform: build.platform,
-        logs: null,
-        releasedChannel: null,
-        releasedRevision: null,
-        createdAt: at,
-        completedAt: isBuildOver(build.status) ? at : null,
-        ...told(build),
-      }),
-    );
-    const entry = { ...by(call, 'add_buildset'), at, object: `${subject.namespace}/${subject.name}`, details: { id: set.id } };
+    const builds = body.builds.map((build): Build => ({
+      buildSetId: set.id,
+      id: newId.uuid(),
+      status: build.status,
+      errors: build.errors ?? [],
+      platform: build.platform,
+      logs: null,
+      releasedChannel: null,
+      releasedRevision: null,
+      createdAt: at,
+      completedAt: isBuildOver(build.status) ? at : null,
+      ...told(build),
+    }));
+    const entry = {
+      ...by(call, 'add_buildset'),
+      at,
+      object: `${subject.namespace}/${subject.name}`,
+      details: { id: set.id },
+    };
     await records.change(entry, async (tx) => {
       await tx.buildSets.add(set);
       for (const [position, build] of builds.entries()) await tx.buildSets.putBuild(subject.id, position, build);

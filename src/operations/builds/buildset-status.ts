@@ -17,7 +17,10 @@ export const buildsetStatus = operation({
     const { 'buildset-id': id = null, plane = null, status = null } = query;
     const channel = fullChannelName(query.channel);
     const sets = await records.buildSets.list(subject.id, { id, channel, plane, status }, newest);
-    const builds = Map.groupBy(await records.buildSets.buildsOf(sets.map((set) => set.id)), ({ buildSetId }) => buildSetId);
+    const builds = Map.groupBy(
+      await records.buildSets.buildsOf(sets.map((set) => set.id)),
+      ({ buildSetId }) => buildSetId,
+    );
     return { buildsets: sets.map((set) => presentBuildSet(set, builds.get(set.id) ?? [], subject)) };
   },
 });

@@ -1,4 +1,9 @@
-import type { Build as BuildShape, BuildSet as BuildSetShape, Channel as ChannelShape, CommitWorkflow as WorkflowShape } from '#api/wire.ts';
+import type {
+  Build as BuildShape,
+  BuildSet as BuildSetShape,
+  Channel as ChannelShape,
+  CommitWorkflow as WorkflowShape,
+} from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
 import type { Build, BuildSet } from '#records/build-sets.ts';
 import type { CommitWorkflow } from '#records/commit-workflows.ts';
@@ -16,7 +21,7 @@ export const presentBuildSet = (set: BuildSet, builds: Build[], subject: Publish
     'craft-revision': set.craftRevision,
     'craft-version': set.craftVersion,
   },
-  platforms: set.platforms as BuildSetShape['platforms'],
+  platforms: set.platforms,
   triggers: set.triggers,
   builds: builds.map(presentBuild),
 });
@@ -27,7 +32,7 @@ export const presentBuild = (build: Build): BuildShape => ({
   errors: build.errors,
   'created-at': build.createdAt,
   'completed-at': build.completedAt,
-  platform: build.platform as BuildShape['platform'],
+  platform: build.platform,
   'binary-release':
     build.releasedChannel === null || build.releasedRevision === null
       ? null

@@ -19,7 +19,10 @@ export const updateBuild = operation({
 
   async handle(call) {
     const { principal, params, body, records, now } = call;
-    const unknown = new Refusal('resource-not-found', 'There is no such build, or this account has no part in its package.');
+    const unknown = new Refusal(
+      'resource-not-found',
+      'There is no such build, or this account has no part in its package.',
+    );
     const set = await records.buildSets.find(params.buildset_id);
     const owner = set && (await records.packages.byId(set.packageId));
     if (set === undefined || owner === undefined) throw unknown;

@@ -19,7 +19,10 @@ export const updateCommitWorkflow = operation({
 
   async handle(call) {
     const { principal, params, body, records, now } = call;
-    const unknown = new Refusal('resource-not-found', 'There is no such commit workflow, or this account has no part in its package.');
+    const unknown = new Refusal(
+      'resource-not-found',
+      'There is no such commit workflow, or this account has no part in its package.',
+    );
     const known = await records.commitWorkflows.find(params.commit_workflow_id);
     const owner = known && (await records.packages.byId(known.packageId));
     if (known === undefined || owner === undefined) throw unknown;
@@ -31,7 +34,10 @@ export const updateCommitWorkflow = operation({
       const before = (await tx.commitWorkflows.find(known.id)) ?? known;
       const status = body.status === undefined ? before.status : body.status;
       if (!workflowMayMove(before.status, status)) {
-        throw new Refusal('conflict', `A commit workflow that is ${before.status ?? 'not begun'} cannot become ${status ?? 'not begun'}.`);
+        throw new Refusal(
+          'conflict',
+          `A commit workflow that is ${before.status ?? 'not begun'} cannot become ${status ?? 'not begun'}.`,
+        );
       }
       const next = {
         ...before,

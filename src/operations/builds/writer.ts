@@ -30,7 +30,10 @@ export function channelName(given: ChannelShape): string {
   const channel = parseChannel(given.name);
   const agrees = channel?.track === given.track && channel.risk === given.risk && channel.branch === given.branch;
   if (channel !== undefined && agrees) return channel.name;
-  throw new Refusal('api-error', `The channel '${given.name}' does not have the track, risk and branch that are named beside it.`);
+  throw new Refusal(
+    'api-error',
+    `The channel '${given.name}' does not have the track, risk and branch that are named beside it.`,
+  );
 }
 
 /** What a build host says of a build, in the words of the records. */
@@ -44,4 +47,3 @@ export function told(body: Pick<UpdateBuildRequest, 'logs' | 'binary-release'>):
     }),
   };
 }
-

@@ -8,13 +8,15 @@ export const getCollaborators = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/collaborators',
   since: 14,
-  summary: "Say who works on a package: its publisher and its collaborators.",
+  summary: 'Say who works on a package: its publisher and its collaborators.',
   access: onPackage('package-view-acl'),
   response: 'GetCollaboratorsResponse',
 
   async handle({ package: subject, records }) {
     const collaborators = await records.collaborators.list(subject.id);
-    const people = await records.accounts.byIds(collaborators.flatMap(({ accountId, createdBy }) => [accountId, createdBy]));
+    const people = await records.accounts.byIds(
+      collaborators.flatMap(({ accountId, createdBy }) => [accountId, createdBy]),
+    );
     return {
       collaborators: collaborators.map((one) => presentCollaborator(one, people)),
       publisher: presentAccount(subject.publisher),

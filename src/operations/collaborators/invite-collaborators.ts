@@ -27,7 +27,8 @@ export const inviteCollaborators = operation({
       const invited = new Set<string>();
       for (const { email, token } of tokens) {
         const account = await tx.accounts.byEmail(email.trim());
-        if (account === undefined) throw new Refusal('account-not-found', `There is no account with the e-mail address '${email}'.`);
+        if (account === undefined)
+          throw new Refusal('account-not-found', `There is no account with the e-mail address '${email}'.`);
         if (invited.has(account.id)) throw new Refusal('api-error', `The account of '${email}' is named twice.`);
         if (account.id === subject.publisherId) {
           throw new Refusal('conflict', `'${email}' is the publisher of '${subject.name}' and needs no invite.`);
@@ -37,7 +38,13 @@ export const inviteCollaborators = operation({
         }
         invited.add(account.id);
         const who = { packageId: subject.id, accountId: account.id, email: account.email };
-        await tx.invites.add({ ...who, tokenSha256: digestOf(token), createdAt: at, createdBy: principal.accountId, expiresAt });
+        await tx.invites.add({
+          ...who,
+          tokenSha256: digestOf(token),
+          createdAt: at,
+          createdBy: principal.accountId,
+          expiresAt,
+        });
       }
       note({ invited: [...invited] });
     });

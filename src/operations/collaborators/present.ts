@@ -1,4 +1,9 @@
-import type { Account as AccountShape, Collaborator as CollaboratorShape, Invite as InviteShape, PendingInvite } from '#api/wire.ts';
+import type {
+  Account as AccountShape,
+  Collaborator as CollaboratorShape,
+  Invite as InviteShape,
+  PendingInvite,
+} from '#api/wire.ts';
 import type { Account } from '#records/accounts.ts';
 import type { Collaborator } from '#records/collaborators.ts';
 import type { Invite } from '#records/invites.ts';

@@ -21,18 +21,28 @@ export const bulkLibraries = operation({
   async handle({ body, principal, records }) {
     const found = new Map<string, LibraryVersion>();
     for (const item of body) {
-      const { 'library-id': libraryId, 'charm-name': charmName, 'library-name': libraryName, api = null, patch = null } = item;
+      const {
+        'library-id': libraryId,
+        'charm-name': charmName,
+        'library-name': libraryName,
+        api = null,
+        patch = null,
+      } = item;
       if (libraryId === undefined && charmName === undefined) {
         throw new Refusal('api-error', "Items need to include 'library_id' or 'package_id'");
       }
-      const ids = libraryId !== undefined ? [libraryId] : await records.charmLibraries.idsOf(charmName ?? '', libraryName ?? null);
+      const ids =
+        libraryId !== undefined
+          ? [libraryId]
+          : await records.charmLibraries.idsOf(charmName ?? '', libraryName ?? null);
       for (const id of ids) {
         const wanted = { libraryId: id, api, patch };
         const version = await records.charmLibraries.version(wanted);
         if (version === undefined || (charmName !== undefined && version.charmName !== charmName)) continue;
         if (!(await isVisible(version, principal, records))) continue;
         found.set(`${version.libraryId} ${version.api} ${version.patch}`, version);
-        if (found.size > most) throw new Refusal('api-error', `More than ${most} libraries are asked for; ask for fewer at once.`);
+        if (found.size > most)
+          throw new Refusal('api-error', `More than ${most} libraries are asked for; ask for fewer at once.`);
       }
     }
     return { libraries: [...found.values()].map(presentLibrary) };

@@ -27,13 +27,18 @@ export const publishLibrary = operation({
     const wanted = { libraryId, api, patch: null };
     const published = await records.change(entry, async (tx) => {
       const library = await tx.charmLibraries.find(subject.id, libraryId);
-      if (library === undefined) throw new Refusal('resource-not-found', `'${subject.name}' has no library '${libraryId.slice(0, 64)}'.`);
+      if (library === undefined)
+        throw new Refusal('resource-not-found', `'${subject.name}' has no library '${libraryId.slice(0, 64)}'.`);
       const newest = await tx.charmLibraries.version(wanted);
       const same = newest?.patch === patch && newest.hash === hash && newest.content === content;
       if (newest !== undefined && newest.patch >= patch && !same) {
-        throw new Refusal('conflict', `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`);
+        throw new Refusal(
+          'conflict',
+          `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`,
+        );
       }
-      if (!same) await tx.charmLibraries.addVersion({ libraryId, api, patch, hash, content, at, by: principal.accountId });
+      if (!same)
+        await tx.charmLibraries.addVersion({ libraryId, api, patch, hash, content, at, by: principal.accountId });
       return tx.charmLibraries.version(wanted);
     });
     if (published === undefined) throw new Error(`cannot find the library ${libraryId} that was just published`);

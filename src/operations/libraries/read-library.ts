@@ -22,6 +22,9 @@ export const readLibrary = operation({
     if (found?.charmName === charmName && (await isVisible(found, principal, records))) {
       return { ...presentLibrary(found), content: found.content };
     }
-    throw new Refusal('resource-not-found', `There is no such library of the charm '${charmName.slice(0, 64)}', or not in this version.`);
+    throw new Refusal(
+      'resource-not-found',
+      `There is no such library of the charm '${charmName.slice(0, 64)}', or not in this version.`,
+    );
   },
 });

@@ -17,7 +17,9 @@ export const listRegisteredNames = operation({
   async handle({ namespace, principal, query, records, config }) {
     const own = await records.packages.publishedBy(principal.accountId, namespace);
     const shared =
-      query['include-collaborations'] === 'true' ? await records.packages.sharedWith(principal.accountId, namespace) : [];
+      query['include-collaborations'] === 'true'
+        ? await records.packages.sharedWith(principal.accountId, namespace)
+        : [];
     const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
     const ids = found.map(({ id }) => id);
     const tracks = Map.groupBy(await records.tracks.listOf(ids), ({ packageId }) => packageId);

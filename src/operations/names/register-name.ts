@@ -22,7 +22,7 @@ export const registerName = operation({
   async handle(call) {
     const { namespace, principal, body, records, config, newId, now } = call;
     const { name } = body;
-    const type = (body.type ?? defaultType(namespace));
+    const type = body.type ?? defaultType(namespace);
     if (!packageTypes(namespace).includes(type)) {
       throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
     }
@@ -42,7 +42,11 @@ export const registerName = operation({
 });
 
 /** The id that the snap has online, as an imported snap-declaration says that names this account as its publisher. */
-async function onlineId(records: Pick<Records, 'assertions'>, name: string, accountId: string): Promise<string | undefined> {
+async function onlineId(
+  records: Pick<Records, 'assertions'>,
+  name: string,
+  accountId: string,
+): Promise<string | undefined> {
   for (const { text } of await records.assertions.ofSnap(name)) {
     const { headers } = parseAssertion(text);
     if (headers['publisher-id'] === accountId) return headers['snap-id'] as string;

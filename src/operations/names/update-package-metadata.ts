@@ -76,6 +76,9 @@ function refuseBadWebsites(links: string[]): void {
   for (const link of links) {
     // The parser of URLs mends what clients stumble over: spaces around, missing slashes, line ends within.
     if (/^https?:\/\/[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
-    throw new Refusal('api-error', `The website '${link.slice(0, 100)}' is not an address that begins with https:// or http://.`);
+    throw new Refusal(
+      'api-error',
+      `The website '${link.slice(0, 100)}' is not an address that begins with https:// or http://.`,
+    );
   }
 }

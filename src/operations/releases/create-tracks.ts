@@ -23,7 +23,8 @@ export const createTracks = operation({
     for (const { name } of body) refuseBadName(name);
     const names = body.map(({ name }) => name);
     const twice = names.find((name, at) => names.indexOf(name) < at);
-    if (twice !== undefined) throw new Refusal('conflicting-tracks', `Conflicting track exists: '${twice}' is named twice.`);
+    if (twice !== undefined)
+      throw new Refusal('conflicting-tracks', `Conflicting track exists: '${twice}' is named twice.`);
     const wanted = body.map((track) => ({ ...track, phasing: percentage(track) }));
 
     const at = timestamp(now());

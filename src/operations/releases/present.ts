@@ -1,4 +1,10 @@
-import type { ArchitectureReleaseEntry, BaseReleaseEntry, ChannelReleaseEntry, ChannelWithFallback, CraftReleaseEntry } from '#api/wire.ts';
+import type {
+  ArchitectureReleaseEntry,
+  BaseReleaseEntry,
+  ChannelReleaseEntry,
+  ChannelWithFallback,
+  CraftReleaseEntry,
+} from '#api/wire.ts';
 import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
 import type { Namespace } from '#domain/namespace.ts';
 import type { Release } from '#records/releases.ts';
@@ -22,7 +28,10 @@ export function presentRelease(
       return entry;
     default: {
       const { architecture, baseName: name, baseChannel } = release;
-      const base = architecture === null || name === null || baseChannel === null ? null : { architecture, channel: baseChannel, name };
+      const base =
+        architecture === null || name === null || baseChannel === null
+          ? null
+          : { architecture, channel: baseChannel, name };
       return { ...entry, base, progressive: release.progressive, resources: release.resources };
     }
   }
@@ -48,10 +57,7 @@ export function channelsOf(tracks: string[], releases: Release[]): Channel[] {
     .map(parseChannel)
     .filter((one) => one !== undefined && one.branch !== null) as Channel[];
   return tracks.flatMap((track) =>
-    risks.flatMap((risk) => [
-      channel(track, risk),
-      ...open.filter((one) => one.track === track && one.risk === risk),
-    ]),
+    risks.flatMap((risk) => [channel(track, risk), ...open.filter((one) => one.track === track && one.risk === risk)]),
   );
 }
 

@@ -44,12 +44,19 @@ export const pushReleases = operation({
       const released: PushReleasesResponse['released'] = [];
       for (const { entry, channel } of wanted) {
         if (!tracks.has(channel.track)) {
-          throw new Refusal('api-error', `'${subject.name}' has no track '${channel.track}'; it has ${[...tracks].join(', ')}.`);
+          throw new Refusal(
+            'api-error',
+            `'${subject.name}' has no track '${channel.track}'; it has ${[...tracks].join(', ')}.`,
+          );
         }
         const { revision } = entry;
         if (revision === null) await tx.releases.close(subject.id, channel.name);
         const resources = revision === null ? [] : await release(tx, subject, channel, { ...entry, revision }, moment);
-        released.push({ channel: channel.name, revision, resources: resources.map(({ name, revision }) => ({ name, revision })) });
+        released.push({
+          channel: channel.name,
+          revision,
+          resources: resources.map(({ name, revision }) => ({ name, revision })),
+        });
       }
       return released;
     });
@@ -60,7 +67,10 @@ export const pushReleases = operation({
 function channelOf(text: string): Channel {
   const channel = parseChannel(text);
   if (channel !== undefined) return channel;
-  throw new Refusal('api-error', `'${text}' is not a channel; write risk, track/risk or track/risk/branch, such as latest/edge.`);
+  throw new Refusal(
+    'api-error',
+    `'${text}' is not a channel; write risk, track/risk or track/risk/branch, such as latest/edge.`,
+  );
 }
 
 async function release(
@@ -75,14 +85,23 @@ async function release(
     throw new Refusal('api-error', `'${subject.name}' has no revision ${entry.revision}.`);
   }
   if (revision.status === 'rejected') {
-    throw new Refusal('api-error', `Revision ${entry.revision} of '${subject.name}' was rejected and cannot be released.`);
+    throw new Refusal(
+      'api-error',
+      `Revision ${entry.revision} of '${subject.name}' was rejected and cannot be released.`,
+    );
   }
   const progressive = progressOf(entry);
-  const resources = await resourcesOf(tx, subject, { channel, revision: entry.revision, named: entry.resources ?? [], now: timestamp(moment) });
+  const resources = await resourcesOf(tx, subject, {
+    channel,
+    revision: entry.revision,
+    named: entry.resources ?? [],
+    now: timestamp(moment),
+  });
   for (const slot of slotsOf(subject, revision)) {
     // What reaches only a part of the devices lies over what the slot holds for all others.
     const over = progressive.percentage === null ? slot.slot : `${slot.slot}${progressiveSlot}`;
-    if (progressive.percentage === null) await tx.releases.empty(subject.id, channel.name, `${slot.slot}${progressiveSlot}`);
+    if (progressive.percentage === null)
+      await tx.releases.empty(subject.id, channel.name, `${slot.slot}${progressiveSlot}`);
     await tx.releases.fill({
       packageId: subject.id,
       channel: channel.name,

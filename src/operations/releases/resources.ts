@@ -26,7 +26,10 @@ export async function resourcesOf(tx: Changes, subject: PublishedPackage, wanted
     // Clients write 0 for "no file".
     const number = revision === 0 ? null : revision;
     if (number !== null && (await tx.resourceRevisions.find(subject.id, name, number)) === undefined) {
-      throw new Refusal('api-error', `Resource '${name}' with revision ${number} does not exist for ${subject.type} with id ${subject.id}.`);
+      throw new Refusal(
+        'api-error',
+        `Resource '${name}' with revision ${number} does not exist for ${subject.type} with id ${subject.id}.`,
+      );
     }
     named.set(name, number);
   }

@@ -14,5 +14,8 @@ export async function declaredOr404(
   const declared = await records.resources.declared(subject.id, name, revision);
   if (declared !== undefined) return declared;
   const which = revision === undefined ? 'no revision of it declares one' : `its revision ${revision} declares none`;
-  throw new Refusal('resource-not-found', `'${subject.name}' has no resource '${name.slice(0, 100)}': ${which} of that name.`);
+  throw new Refusal(
+    'resource-not-found',
+    `'${subject.name}' has no resource '${name.slice(0, 100)}': ${which} of that name.`,
+  );
 }

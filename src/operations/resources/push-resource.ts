@@ -23,7 +23,10 @@ export const pushResource = operation({
 
   async handle(call) {
     const { package: subject, params, principal, body, records, now, reviewSoon } = call;
-    const resource = { name: params.resource_name, request: await requestOf(records, subject, params.resource_name, body) };
+    const resource = {
+      name: params.resource_name,
+      request: await requestOf(records, subject, params.resource_name, body),
+    };
     const at = timestamp(now());
     const details = { upload: body['upload-id'], resource: resource.name };
     const entry = { ...by(call, 'push_resource'), at, object: `${subject.namespace}/${subject.name}`, details };
@@ -46,14 +49,20 @@ async function requestOf(
   const revision = isSnap ? (body['package-revision'] ?? (await records.revisions.newest(subject.id))) : undefined;
   const declared = await declaredOr404(records, subject, name, revision);
   if (body.type !== undefined && body.type !== declared.type) {
-    throw new Refusal('api-error', `The resource '${name}' is declared as ${declared.type}, not as ${body.type} at /type`);
+    throw new Refusal(
+      'api-error',
+      `The resource '${name}' is declared as ${declared.type}, not as ${body.type} at /type`,
+    );
   }
   if (!isSnap) {
     const bases = body.bases === undefined ? everywhere : mergedBases(body.bases);
     return { type: declared.type, bases, architectures: null, packageRevision: null };
   }
   if (body.bases !== undefined) {
-    throw new Refusal('api-error', 'A component of a snap has the architectures of the snap; it takes no bases at /bases');
+    throw new Refusal(
+      'api-error',
+      'A component of a snap has the architectures of the snap; it takes no bases at /bases',
+    );
   }
   const architectures = (await records.revisions.find(subject.id, declared.revision))?.details.architectures ?? ['all'];
   return { type: declared.type, bases: null, architectures, packageRevision: declared.revision };

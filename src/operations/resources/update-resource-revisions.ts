@@ -21,17 +21,27 @@ export const updateResourceRevisions = operation({
     const updates = body['resource-revision-updates'];
     const numbers = updates.map(({ revision }) => revision);
     const twice = numbers.find((number, at) => numbers.indexOf(number) < at);
-    if (twice !== undefined) throw new Refusal('api-error', `Revision ${twice} is named twice at /resource-revision-updates`);
+    if (twice !== undefined)
+      throw new Refusal('api-error', `Revision ${twice} is named twice at /resource-revision-updates`);
     const at = timestamp(now());
     const details = { resource: name, revisions: numbers };
-    const entry = { ...by(call, 'update_resource_revisions'), at, object: `${subject.namespace}/${subject.name}`, details };
+    const entry = {
+      ...by(call, 'update_resource_revisions'),
+      at,
+      object: `${subject.namespace}/${subject.name}`,
+      details,
+    };
     await records.change(entry, async (tx) => {
       for (const { revision, bases } of updates) {
         const found = await tx.resourceRevisions.find(subject.id, name, revision);
         if (found === undefined) {
-          throw new Refusal('resource-not-found', `The resource '${name.slice(0, 100)}' of '${subject.name}' has no revision ${revision}.`);
+          throw new Refusal(
+            'resource-not-found',
+            `The resource '${name.slice(0, 100)}' of '${subject.name}' has no revision ${revision}.`,
+          );
         }
-        if (found.bases === null) throw new Refusal('api-error', `The resource '${name}' is a component of a snap and has no bases.`);
+        if (found.bases === null)
+          throw new Refusal('api-error', `The resource '${name}' is a component of a snap and has no bases.`);
         const changed = { packageId: subject.id, name, revision, bases: mergedBases(bases) };
         await tx.resourceRevisions.rebase({ ...changed, at, by: principal.accountId });
       }

@@ -16,6 +16,9 @@ export async function claimUpload(records: Records, entry: AuditEntry, id: strin
   await records.change(entry, async (tx) => {
     if (await tx.uploads.claim(id, claim)) return;
     if ((await tx.uploads.review(claim.packageId, id))?.resource === resource) return;
-    throw new Refusal('resource-not-found', `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`);
+    throw new Refusal(
+      'resource-not-found',
+      `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`,
+    );
   });
 }

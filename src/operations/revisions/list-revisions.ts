@@ -19,7 +19,8 @@ export const listRevisions = operation({
 
   async handle({ package: subject, query, records }) {
     const limit = Math.min(most, Number(query.limit ?? usual));
-    const one = query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
+    const one =
+      query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
     const found = query.revision === undefined ? await records.revisions.list(subject.id, limit) : one ? [one] : [];
     const fields = subject.namespace === 'snap' && query.fields === undefined ? slimSnapFields : query.fields;
     const numbers = found.map(({ revision }) => revision);

@@ -18,7 +18,12 @@ export const pushRevision = operation({
     const { package: subject, principal, body, records, now, reviewSoon } = call;
     const id = body['upload-id'];
     const at = timestamp(now());
-    const entry = { ...by(call, 'push_revision'), at, object: `${subject.namespace}/${subject.name}`, details: { upload: id } };
+    const entry = {
+      ...by(call, 'push_revision'),
+      at,
+      object: `${subject.namespace}/${subject.name}`,
+      details: { upload: id },
+    };
     await claimUpload(records, entry, id, { packageId: subject.id, pushedBy: principal.accountId, pushedAt: at });
     reviewSoon();
     return { 'status-url': statusUrl(subject, id) };

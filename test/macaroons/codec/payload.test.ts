@@ -20,7 +20,6 @@ const example = {
   namespace: standardNamespace,
 };
 
-
 t.test('what is encoded in any version is decoded by whom it is for', (t) => {
   const namespaces = fc
     .dictionary(fc.stringMatching(/^[a-z:/.]{1,12}$/), fc.stringMatching(/^[a-z]{0,4}$/), { maxKeys: 4 })

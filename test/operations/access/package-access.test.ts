@@ -24,16 +24,25 @@ t.test('everybody learns of the packages he has a part in, in the order of his q
   await store.beside.records.change({ at, actor: 'test', action: 'collaborate', object: 'snap' }, (tx) =>
     tx.collaborators.add(ids['snap'] ?? '', store.ids.bob, store.ids.ada, at),
   );
-  const filters = ['sourcecraft', 'charm', 'charm-bundle', 'bin', 'rock', 'rockcraft', 'snap', 'snapcraft'].map((type) => ({
-    type,
-    name: `a-${type === 'charm-bundle' ? 'bundle' : type}`,
-  }));
-  const asked = { filters: [...filters, ...filters, { type: 'charm', name: 'a-bundle' }, { type: 'snap', name: 'nothing' }] };
+  const filters = ['sourcecraft', 'charm', 'charm-bundle', 'bin', 'rock', 'rockcraft', 'snap', 'snapcraft'].map(
+    (type) => ({
+      type,
+      name: `a-${type === 'charm-bundle' ? 'bundle' : type}`,
+    }),
+  );
+  const asked = {
+    filters: [...filters, ...filters, { type: 'charm', name: 'a-bundle' }, { type: 'snap', name: 'nothing' }],
+  };
   const mine = await ada.post(path, asked);
   t.match(mine, {
     status: 200,
     body: {
-      authentication: { account: { id: store.ids.ada, email: 'ada@example.com' }, channels: null, packages: null, permissions: null },
+      authentication: {
+        account: { id: store.ids.ada, email: 'ada@example.com' },
+        channels: null,
+        packages: null,
+        permissions: null,
+      },
     },
   });
   const entry = (permissions: string[]) => (filter: { type: string; name: string }) => ({
@@ -49,7 +58,11 @@ t.test('everybody learns of the packages he has a part in, in the order of his q
   t.same((await root.post(path, asked)).body.authorization.packages, filters.map(entry(['publisher'])));
   const viewing = await store.as('root', { permissions: ['store-view'] });
   t.same((await viewing.post(path, asked)).body.authorization.packages, []);
-  const narrow = await store.as('ada', { packages: [{ type: 'bin', name: 'a-bin' }], channels: ['edge'], permissions: ['package-view'] });
+  const narrow = await store.as('ada', {
+    packages: [{ type: 'bin', name: 'a-bin' }],
+    channels: ['edge'],
+    permissions: ['package-view'],
+  });
   t.match((await narrow.post(path, asked)).body, {
     authentication: { channels: ['edge'], packages: [{ type: 'bin', name: 'a-bin' }], permissions: ['package-view'] },
     authorization: { packages: [{ name: 'a-bin' }] },

@@ -48,7 +48,10 @@ const refused = (code: string, status: number, message?: RegExp) => ({
 t.test('a build is watched from waiting to succeeded, and its revision knows its commit', async (t) => {
   const { store, ada, host, id } = await withSource(t);
   const added = await host.post('/internal/v1/craft/buildsets', buildSet(id));
-  t.match(added, { status: 201, body: { id: /^[0-9a-f-]{36}$/, builds: [{ status: 'waiting', 'completed-at': null, errors: [] }] } });
+  t.match(added, {
+    status: 201,
+    body: { id: /^[0-9a-f-]{36}$/, builds: [{ status: 'waiting', 'completed-at': null, errors: [] }] },
+  });
   t.same(await list(ada), [added.body]);
   const [{ id: build }] = added.body.builds;
   const path = `/internal/v1/craft/buildsets/${added.body.id}/builds/${build}`;
@@ -64,10 +67,16 @@ t.test('a build is watched from waiting to succeeded, and its revision knows its
   store.clock.advance(1000);
   t.match(await host.patch(path, { status: 'succeeded', 'binary-release': { channel: edge, revision: 1 } }), {
     status: 200,
-    body: { status: 'succeeded', 'completed-at': store.clock.now.toISOString(), 'binary-release': { channel: edge, revision: 1 } },
+    body: {
+      status: 'succeeded',
+      'completed-at': store.clock.now.toISOString(),
+      'binary-release': { channel: edge, revision: 1 },
+    },
   });
   t.match(await host.patch(path, { status: 'failed' }), refused('conflict', 409));
-  t.match((await list(ada)) as object, [{ builds: [{ status: 'succeeded', logs: { 'external-build-url': 'http://builds/1' } }] }]);
+  t.match((await list(ada)), [
+    { builds: [{ status: 'succeeded', logs: { 'external-build-url': 'http://builds/1' } }] },
+  ]);
   t.match((await ada.get('/v1/source/hello/revisions')).body.revisions, [{ revision: 1, craft: { commit: 'c0ffee' } }]);
   t.match((await ada.get('/v1/source/hello/releases')).body, {
     'craft-channel-map': [{ channel: 'latest/edge', commit: 'c0ffee', revision: 1, 'expiration-date': null }],
@@ -82,7 +91,10 @@ t.test('build sets are found by every filter, newest first', async (t) => {
     return (await host.post('/internal/v1/craft/buildsets', buildSet(id, more))).body.id;
   };
   const first = await add({});
-  const second = await add({ plane: 'staging', builds: [{ status: 'failed', platform, errors: [{ code: 'no-space', message: 'full' }] }] });
+  const second = await add({
+    plane: 'staging',
+    builds: [{ status: 'failed', platform, errors: [{ code: 'no-space', message: 'full' }] }],
+  });
   const beta = { name: '2.0/beta/fix', track: '2.0', risk: 'beta', branch: 'fix' };
   const third = await add({ package: { ...buildSet(id).package, 'craft-channel': beta } });
   for (const [query, found] of [
@@ -97,7 +109,11 @@ t.test('build sets are found by every filter, newest first', async (t) => {
     ['&status=failed', [second]],
     ['&status=waiting&channel=edge', [first]],
   ] as const) {
-    t.same((await list(ada, query)).map((set) => set.id), found, query);
+    t.same(
+      (await list(ada, query)).map((set) => set.id),
+      found,
+      query,
+    );
   }
   t.match(await ada.get('/v1/craft/buildsets'), refused('api-error', 400, /^'package' is a required property/));
 });
@@ -105,17 +121,30 @@ t.test('build sets are found by every filter, newest first', async (t) => {
 t.test('commit workflows are written, moved and found', async (t) => {
   const { store, ada, host } = await withSource(t);
   const path = '/internal/v1/craft/commit-workflows';
-  const workflow = { package: 'source/hello', 'commit-hash': 'c0ffee', 'craft-revision': 7, 'craft-channel': edge, buildsets: [], status: null };
+  const workflow = {
+    package: 'source/hello',
+    'commit-hash': 'c0ffee',
+    'craft-revision': 7,
+    'craft-channel': edge,
+    buildsets: [],
+    status: null,
+  };
   const added = await host.post(path, { ...workflow, plane: 'p', domain: 'd' });
   t.match(added, { status: 201, body: { status: null, 'completed-at': null, 'commit-hash': 'c0ffee', buildsets: [] } });
   const own = `${path}/${added.body.id}`;
   t.match(await host.patch(own, { status: 'completed' }), refused('conflict', 409));
-  t.match(await host.patch(own, { status: 'in-progress', buildsets: [{ id: 'one' }] }), { status: 200, body: { status: 'in-progress' } });
+  t.match(await host.patch(own, { status: 'in-progress', buildsets: [{ id: 'one' }] }), {
+    status: 200,
+    body: { status: 'in-progress' },
+  });
   store.clock.advance(1000);
-  t.match(await host.patch(own, { status: 'completed' }), { body: { 'completed-at': store.clock.now.toISOString(), buildsets: [{ id: 'one' }] } });
+  t.match(await host.patch(own, { status: 'completed' }), {
+    body: { 'completed-at': store.clock.now.toISOString(), buildsets: [{ id: 'one' }] },
+  });
   t.match(await host.patch(own, { status: 'in-progress' }), refused('conflict', 409));
   const find = async (query: string) =>
-    ((await ada.get(`/v1/craft/commit-workflows?package=source/hello${query}`)).body['commit-workflows'] as unknown[]).length;
+    ((await ada.get(`/v1/craft/commit-workflows?package=source/hello${query}`)).body['commit-workflows'] as unknown[])
+      .length;
   for (const [query, count] of [
     ['', 1],
     ['&channel=edge', 1],
@@ -138,13 +167,38 @@ t.test('only those who have a part in the package write about it', async (t) => 
   const bob = await store.as('bob');
   const added = (await host.post(path, buildSet(id))).body;
   t.match(await bob.post(path, buildSet(id)), refused('resource-not-found', 404));
-  t.match(await bob.patch(`${path}/${added.id}/builds/${added.builds[0].id}`, { status: 'running' }), refused('resource-not-found', 404));
-  t.match(await bob.post('/internal/v1/craft/commit-workflows', { package: 'source/hello', 'craft-revision': 1, 'craft-channel': edge, buildsets: [], status: null, 'commit-hash': null }), refused('resource-not-found', 404));
+  t.match(
+    await bob.patch(`${path}/${added.id}/builds/${added.builds[0].id}`, { status: 'running' }),
+    refused('resource-not-found', 404),
+  );
+  t.match(
+    await bob.post('/internal/v1/craft/commit-workflows', {
+      package: 'source/hello',
+      'craft-revision': 1,
+      'craft-channel': edge,
+      buildsets: [],
+      status: null,
+      'commit-hash': null,
+    }),
+    refused('resource-not-found', 404),
+  );
   t.match(await (await store.as('root')).post(path, buildSet(id)), { status: 201 });
   const viewer = await store.as('ada', { permissions: ['package-view'] });
   t.match(await viewer.post(path, buildSet(id)), refused('permission-required', 401));
-  t.match(await host.post(path, buildSet(id, { package: { ...buildSet(id).package, name: 'other' } })), refused('api-error', 400));
+  t.match(
+    await host.post(path, buildSet(id, { package: { ...buildSet(id).package, name: 'other' } })),
+    refused('api-error', 400),
+  );
   const lying = { ...edge, track: '2.0' };
-  t.match(await host.post(path, buildSet(id, { package: { ...buildSet(id).package, 'craft-channel': lying } })), refused('api-error', 400));
-  t.match(await host.post(path, buildSet(id, { builds: [{ status: 'waiting', platform, errors: [{ code: 'BAD', message: '' }] }] })), refused('api-error', 400));
+  t.match(
+    await host.post(path, buildSet(id, { package: { ...buildSet(id).package, 'craft-channel': lying } })),
+    refused('api-error', 400),
+  );
+  t.match(
+    await host.post(
+      path,
+      buildSet(id, { builds: [{ status: 'waiting', platform, errors: [{ code: 'BAD', message: '' }] }] }),
+    ),
+    refused('api-error', 400),
+  );
 });

@@ -9,7 +9,9 @@ import { startStore, type Client, type TestAppliance } from '#test/fixtures/appl
 
 const invites = '/v1/snap/hello/collaborators/invites';
 
-async function withPackage(t: Parameters<typeof startStore>[0]): Promise<{ store: TestAppliance; ada: Client; bob: Client }> {
+async function withPackage(
+  t: Parameters<typeof startStore>[0],
+): Promise<{ store: TestAppliance; ada: Client; bob: Client }> {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -64,12 +66,16 @@ t.test('who accepts an invite collaborates', async (t) => {
   ]);
   t.same((await ada.get(`${invites}/pending`)).body.invites, []);
   t.match(await ada.post(invites, { invites: [{ email: 'bob@example.com' }] }), refused('conflict', 409));
-  t.match(await bob.post(`${invites}/accept`, { token }), refused('invalid-token', 400), 'a second time it is worth nothing');
-  t.match(await bob.post(`${invites}/reject`, { token }), refused('invalid-token', 400));
   t.match(
-    await bob.post(invites, { invites: [{ email: 'root@example.com' }] }),
-    { status: 401, body: { 'error-list': [{ code: 'permission-required', message: /^Only the publisher of 'hello'/ }] } },
+    await bob.post(`${invites}/accept`, { token }),
+    refused('invalid-token', 400),
+    'a second time it is worth nothing',
   );
+  t.match(await bob.post(`${invites}/reject`, { token }), refused('invalid-token', 400));
+  t.match(await bob.post(invites, { invites: [{ email: 'root@example.com' }] }), {
+    status: 401,
+    body: { 'error-list': [{ code: 'permission-required', message: /^Only the publisher of 'hello'/ }] },
+  });
 });
 
 t.test('who rejects an invite ends it', async (t) => {

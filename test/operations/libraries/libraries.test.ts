@@ -6,7 +6,10 @@ import { startStore, type Client, type TestAppliance } from '#test/fixtures/appl
 const at = '/v1/charm/libraries';
 const hash = 'a'.repeat(64);
 
-async function withLibrary(t: Parameters<typeof startStore>[0], hidden = false): Promise<{ store: TestAppliance; ada: Client; id: string }> {
+async function withLibrary(
+  t: Parameters<typeof startStore>[0],
+  hidden = false,
+): Promise<{ store: TestAppliance; ada: Client; id: string }> {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'hello', private: hidden });
@@ -19,12 +22,23 @@ const version = (api: number, patch: number, content = `LIBAPI=${api}`) => ({ ap
 t.test('a library is created, published and fetched by everybody', async (t) => {
   const { store, ada, id } = await withLibrary(t);
   t.match(id, /^[0-9a-f]{32}$/);
-  t.same((await ada.post(`${at}/hello`, { 'library-name': 'greeting' })).body, { 'library-id': id }, 'the same name, the same id');
+  t.same(
+    (await ada.post(`${at}/hello`, { 'library-name': 'greeting' })).body,
+    { 'library-id': id },
+    'the same name, the same id',
+  );
   const record = { api: 0, 'charm-name': 'hello', hash, 'library-id': id, 'library-name': 'greeting', patch: 1 };
   t.same((await ada.post(`${at}/hello/${id}`, version(0, 1))).body, record);
   t.match(await ada.post(`${at}/hello/${id}`, version(0, 1)), { status: 200 }, 'a retry is safe');
-  for (const [api, patch] of [[0, 2], [1, 0]] as const) t.match(await ada.post(`${at}/hello/${id}`, version(api, patch)), { status: 200 });
-  t.match(await ada.post(`${at}/hello/${id}`, version(0, 2, 'other')), { status: 409, body: { 'error-list': [{ code: 'conflict' }] } });
+  for (const [api, patch] of [
+    [0, 2],
+    [1, 0],
+  ] as const)
+    t.match(await ada.post(`${at}/hello/${id}`, version(api, patch)), { status: 200 });
+  t.match(await ada.post(`${at}/hello/${id}`, version(0, 2, 'other')), {
+    status: 409,
+    body: { 'error-list': [{ code: 'conflict' }] },
+  });
   t.match(await ada.post(`${at}/hello/${id}`, version(0, 1)), { status: 409 });
 
   const { anyone } = store;
@@ -33,10 +47,24 @@ t.test('a library is created, published and fetched by everybody', async (t) => 
   t.match((await anyone.get(`${at}/hello/${id}`)).body, { api: 1, patch: 0 });
   t.match(await anyone.get(`${at}/hello/${id}?api=7`), { status: 404 });
   t.match(await anyone.get(`${at}/other/${id}`), { status: 404 });
-  const bulk = async (...items: object[]) => ((await anyone.post(`${at}/bulk`, items)).body.libraries as { api: number; patch: number }[]).map(({ api, patch }) => [api, patch]);
+  const bulk = async (...items: object[]) =>
+    ((await anyone.post(`${at}/bulk`, items)).body.libraries as { api: number; patch: number }[]).map(
+      ({ api, patch }) => [api, patch],
+    );
   t.same(await bulk({ 'library-id': id }), [[1, 0]]);
   t.same(await bulk({ 'charm-name': 'hello', 'library-name': 'greeting', api: 0 }), [[0, 2]]);
-  t.same(await bulk({ 'charm-name': 'hello' }, { 'library-id': id, api: 0, patch: 1 }, { 'library-id': 'x' }, { 'charm-name': 'x' }), [[1, 0], [0, 1]]);
+  t.same(
+    await bulk(
+      { 'charm-name': 'hello' },
+      { 'library-id': id, api: 0, patch: 1 },
+      { 'library-id': 'x' },
+      { 'charm-name': 'x' },
+    ),
+    [
+      [1, 0],
+      [0, 1],
+    ],
+  );
 });
 
 t.test('what goes wrong with many libraries at once has no code', async (t) => {
@@ -52,7 +80,11 @@ t.test('a private charm shows its libraries to those who work on it, and strange
   const { store, ada, id } = await withLibrary(t, true);
   const bob = await store.as('bob');
   await ada.post(`${at}/hello/${id}`, version(0, 1));
-  for (const [client, status, count] of [[ada, 200, 1], [bob, 404, 0], [store.anyone, 404, 0]] as const) {
+  for (const [client, status, count] of [
+    [ada, 200, 1],
+    [bob, 404, 0],
+    [store.anyone, 404, 0],
+  ] as const) {
     t.equal((await client.get(`${at}/hello/${id}`)).status, status);
     t.equal((await client.post(`${at}/bulk`, [{ 'library-id': id }])).body.libraries.length, count);
   }

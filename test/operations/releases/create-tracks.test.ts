@@ -31,7 +31,12 @@ t.test('tracks are created where a guardrail allows them, and can be released to
   ]);
   t.match(metadata.tracks, [
     { name: 'latest' },
-    { name: '2.0', 'version-pattern': '2.*', 'automatic-phasing-percentage': 0.32, 'created-at': store.clock.now.toISOString() },
+    {
+      name: '2.0',
+      'version-pattern': '2.*',
+      'automatic-phasing-percentage': 0.32,
+      'created-at': store.clock.now.toISOString(),
+    },
     { name: '2.1', 'version-pattern': null, 'automatic-phasing-percentage': null },
     { name: 'lts-24', 'automatic-phasing-percentage': 50 },
   ]);
@@ -61,7 +66,8 @@ t.test('one track that cannot be refuses them all', async (t) => {
   await guard(store, id, '\\d+\\.\\d+');
   await refused([{ name: '2.0' }, { name: 'other' }], 400, 'invalid-tracks', /matches no track guardrail of 'hello'/);
   await refused([{ name: 'latest' }], 400, 'api-error', /^Creation of 'latest' track is not allowed$/);
-  for (const name of ['a b', '-a', 'a--b', 'a/b', 'ä', 'x'.repeat(29)]) await refused([{ name }], 400, 'invalid-tracks');
+  for (const name of ['a b', '-a', 'a--b', 'a/b', 'ä', 'x'.repeat(29)])
+    await refused([{ name }], 400, 'invalid-tracks');
   await refused([{ name: '2.0' }, { name: '2.0' }], 409, 'conflicting-tracks');
   await refused([{ name: '2.0', 'automatic-phasing-percentage': '200' }], 400, 'api-error');
   await refused([{ name: '2.0', 'automatic-phasing-percentage': -1 }], 400, 'api-error');

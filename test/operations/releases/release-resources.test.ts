@@ -5,9 +5,12 @@ import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const path = '/v1/charm/hello/releases';
-const declared = 'resources:\n  config: {type: file, filename: a}\n  extra: {type: file, filename: b, optional: true}\n';
+const declared =
+  'resources:\n  config: {type: file, filename: a}\n  extra: {type: file, filename: b, optional: true}\n';
 
-async function withCharm(t: Parameters<typeof startStore>[0]): Promise<{ store: TestAppliance; ada: Client; id: string }> {
+async function withCharm(
+  t: Parameters<typeof startStore>[0],
+): Promise<{ store: TestAppliance; ada: Client; id: string }> {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;
@@ -25,7 +28,10 @@ const refused = (message: string) => ({ status: 400, body: { 'error-list': [{ co
 
 t.test('a charm is released with its resources, and keeps those of the channel when none are named', async (t) => {
   const { ada, id } = await withCharm(t);
-  t.match(await ada.post(path, [{ channel: 'edge', revision: 1 }]), refused(`Resource 'config' doesn't have a released revision for charm with id '${id}' and revision 1`));
+  t.match(
+    await ada.post(path, [{ channel: 'edge', revision: 1 }]),
+    refused(`Resource 'config' doesn't have a released revision for charm with id '${id}' and revision 1`),
+  );
   t.match(
     await ada.post(path, [{ channel: 'edge', revision: 1, resources: [{ name: 'other', revision: 1 }] }]),
     refused(`Resource 'other' is not valid for charm with id ${id}.`),
@@ -35,18 +41,21 @@ t.test('a charm is released with its resources, and keeps those of the channel w
     refused(`Resource 'config' with revision 3 does not exist for charm with id ${id}.`),
   );
   t.same((await ada.get(path)).body['channel-map'], [], 'nothing was released by any of these');
-  t.same((await ada.post(path, [{ channel: 'edge', revision: 1, resources: [{ name: 'config', revision: 1 }] }])).body, {
-    released: [
-      {
-        channel: 'latest/edge',
-        revision: 1,
-        resources: [
-          { name: 'config', revision: 1 },
-          { name: 'extra', revision: null },
-        ],
-      },
-    ],
-  });
+  t.same(
+    (await ada.post(path, [{ channel: 'edge', revision: 1, resources: [{ name: 'config', revision: 1 }] }])).body,
+    {
+      released: [
+        {
+          channel: 'latest/edge',
+          revision: 1,
+          resources: [
+            { name: 'config', revision: 1 },
+            { name: 'extra', revision: null },
+          ],
+        },
+      ],
+    },
+  );
   t.match((await ada.get(path)).body, {
     'channel-map': ['amd64', 'arm64'].map((architecture) => ({
       base: { architecture, channel: '22.04', name: 'ubuntu' },
@@ -64,12 +73,16 @@ t.test('a charm is released with its resources, and keeps those of the channel w
   t.match((await ada.post(path, [{ channel: 'edge', revision: 2, resources: null }])).body.released, [
     { revision: 2, resources: [{ name: 'config', revision: 1 }, { name: 'extra' }] },
   ]);
-  t.match((await ada.post(path, [{ channel: 'stable', revision: 1, resources: [{ name: 'config', revision: 0 }] }])).body.released, [
-    { channel: 'latest/stable', resources: [{ name: 'config', revision: null }, {}] },
-  ]);
-  t.match((await ada.post(path, [{ channel: 'beta', revision: 2 }])).body.released, [
-    { resources: [{ name: 'config', revision: 1 }, {}] },
-  ], 'another channel has it with the same revision');
+  t.match(
+    (await ada.post(path, [{ channel: 'stable', revision: 1, resources: [{ name: 'config', revision: 0 }] }])).body
+      .released,
+    [{ channel: 'latest/stable', resources: [{ name: 'config', revision: null }, {}] }],
+  );
+  t.match(
+    (await ada.post(path, [{ channel: 'beta', revision: 2 }])).body.released,
+    [{ resources: [{ name: 'config', revision: 1 }, {}] }],
+    'another channel has it with the same revision',
+  );
 });
 
 t.test('a progressive release lies over the ordinary one, and ends with the next', async (t) => {
@@ -80,7 +93,9 @@ t.test('a progressive release lies over the ordinary one, and ends with the next
   const at = '/v1/snap/tiny-app/releases';
   const map = async () => {
     const entries = (await ada.get(at)).body['channel-map'] as { architecture: string; progressive: object }[];
-    return entries.filter(({ architecture }) => architecture === entries[0]?.architecture).map(({ progressive }) => progressive);
+    return entries
+      .filter(({ architecture }) => architecture === entries[0]?.architecture)
+      .map(({ progressive }) => progressive);
   };
   if ((await ada.post(at, [{ channel: 'stable', revision: 1 }])).status !== 200) {
     t.fail('the snap is released');

@@ -7,7 +7,8 @@ import { charm } from '#test/fixtures/archives.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
-const declared = 'resources:\n  config:\n    type: file\n    filename: config.txt\n    optional: true\n  image:\n    type: oci-image\n';
+const declared =
+  'resources:\n  config:\n    type: file\n    filename: config.txt\n    optional: true\n  image:\n    type: oci-image\n';
 
 async function withCharm(t: Parameters<typeof startStore>[0]): Promise<{ store: TestAppliance; ada: Client }> {
   const store = await startStore(t);
@@ -18,7 +19,13 @@ async function withCharm(t: Parameters<typeof startStore>[0]): Promise<{ store: 
   return { store, ada };
 }
 
-async function pushResource(store: TestAppliance, client: Client, name: string, content: string, more: object = {}): Promise<Reply> {
+async function pushResource(
+  store: TestAppliance,
+  client: Client,
+  name: string,
+  content: string,
+  more: object = {},
+): Promise<Reply> {
   const upload = await client.upload(content);
   const pushed = await client.post(`/v1/charm/hello/resources/${name}/revisions`, { 'upload-id': upload, ...more });
   if (pushed.status !== 200) return pushed;
@@ -38,7 +45,9 @@ t.test('a resource is declared by a revision, pushed, and listed with all its di
     { name: 'image', type: 'oci-image', optional: false },
   ]);
   t.same((await ada.get('/v1/charm/hello/resources/config/revisions')).body, { revisions: [] });
-  t.match(await pushResource(store, ada, 'config', 'first'), { body: { revisions: [{ status: 'approved', revision: 1, errors: null }] } });
+  t.match(await pushResource(store, ada, 'config', 'first'), {
+    body: { revisions: [{ status: 'approved', revision: 1, errors: null }] },
+  });
   t.match(await pushResource(store, ada, 'config', '', { type: 'file', bases: [{ architectures: ['amd64'] }] }), {
     body: { revisions: [{ status: 'approved', revision: 2 }] },
   });
@@ -61,18 +70,30 @@ t.test('a resource is declared by a revision, pushed, and listed with all its di
       'updated-by': null,
     })),
   );
-  t.match((await ada.get('/v1/charm/hello/resources?revision=1')).body.resources, [{ name: 'config', revision: 2 }, { name: 'image' }]);
+  t.match((await ada.get('/v1/charm/hello/resources?revision=1')).body.resources, [
+    { name: 'config', revision: 2 },
+    { name: 'image' },
+  ]);
   t.match(await ada.get('/v1/charm/hello/resources?revision=7'), refused('resource-not-found', 404));
-  t.match(await pushResource(store, ada, 'config', 'first'), { body: { revisions: [{ status: 'approved', revision: 1 }] } }, 'the same content again');
+  t.match(
+    await pushResource(store, ada, 'config', 'first'),
+    { body: { revisions: [{ status: 'approved', revision: 1 }] } },
+    'the same content again',
+  );
   t.equal((await ada.get('/v1/charm/hello/resources/config/revisions')).body.revisions.length, 2);
-  t.equal((await ada.get('/v1/charm/hello/revisions/review')).body.revisions.length, 4, 'reviews of both kinds are listed');
+  t.equal(
+    (await ada.get('/v1/charm/hello/revisions/review')).body.revisions.length,
+    4,
+    'reviews of both kinds are listed',
+  );
 });
 
 t.test('bases can be changed, and entries of one base merge', async (t) => {
   const { store, ada } = await withCharm(t);
   await pushResource(store, ada, 'config', 'first');
   const path = '/v1/charm/hello/resources/config/revisions';
-  const update = (revision: number, bases: object[]) => ada.patch(path, { 'resource-revision-updates': [{ revision, bases }] });
+  const update = (revision: number, bases: object[]) =>
+    ada.patch(path, { 'resource-revision-updates': [{ revision, bases }] });
   t.match(
     await update(1, [
       { name: 'ubuntu', channel: '22.04', architectures: ['riscv64', 'amd64'] },
@@ -98,7 +119,12 @@ t.test('bases can be changed, and entries of one base merge', async (t) => {
   t.match(await update(1, [{ valueOf: 1 }, { valueOf: 1 }]), refused('api-error', 400));
   t.match(await update(1, [{ ...base, architectures: ['a', 'a'] }]), refused('api-error', 400));
   t.match(
-    await ada.patch(path, { 'resource-revision-updates': [{ revision: 1, bases: [base] }, { revision: 1, bases: [{ ...base, name: 'x' }] }] }),
+    await ada.patch(path, {
+      'resource-revision-updates': [
+        { revision: 1, bases: [base] },
+        { revision: 1, bases: [{ ...base, name: 'x' }] },
+      ],
+    }),
     refused('api-error', 400, /named twice/),
   );
   t.equal((await ada.get(path)).body.revisions[0].bases.length, 2);
@@ -106,9 +132,15 @@ t.test('bases can be changed, and entries of one base merge', async (t) => {
 
 t.test('what no revision declares cannot be pushed, nor as something else', async (t) => {
   const { store, ada } = await withCharm(t);
-  t.match(await pushResource(store, ada, 'other', 'x'), refused('resource-not-found', 404, /^'hello' has no resource 'other'/));
+  t.match(
+    await pushResource(store, ada, 'other', 'x'),
+    refused('resource-not-found', 404, /^'hello' has no resource 'other'/),
+  );
   t.match(await ada.get('/v1/charm/hello/resources/other/revisions'), refused('resource-not-found', 404));
-  t.match(await pushResource(store, ada, 'image', 'x', { type: 'file' }), refused('api-error', 400, /declared as oci-image, not as file at \/type/));
+  t.match(
+    await pushResource(store, ada, 'image', 'x', { type: 'file' }),
+    refused('api-error', 400, /declared as oci-image, not as file at \/type/),
+  );
   t.match(await pushResource(store, ada, 'config', 'x', { 'package-revision': 0 }), refused('api-error', 400));
   t.match(await pushResource(store, ada, 'config', 'x', { more: 1 }), refused('api-error', 400));
 });
@@ -129,10 +161,19 @@ t.test("a snap's component belongs to one of its revisions, and has its architec
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
-  for (const [revision, architectures] of [[1, ['amd64']], [2, ['arm64']]] as const) {
+  for (const [revision, architectures] of [
+    [1, ['amd64']],
+    [2, ['arm64']],
+  ] as const) {
     await addRevision(store, id, revision, { details: { architectures: [...architectures] } });
-    await store.beside.records.change({ at: store.clock.now.toISOString(), actor: 'test', action: 'declare', object: 'snap/hello' }, (tx) =>
-      tx.resources.declare(id, revision, { name: revision === 1 ? 'old' : 'new', type: 'component/standard', optional: true }),
+    await store.beside.records.change(
+      { at: store.clock.now.toISOString(), actor: 'test', action: 'declare', object: 'snap/hello' },
+      (tx) =>
+        tx.resources.declare(id, revision, {
+          name: revision === 1 ? 'old' : 'new',
+          type: 'component/standard',
+          optional: true,
+        }),
     );
   }
   const push = async (name: string, body: object): Promise<Reply> => {
@@ -146,11 +187,19 @@ t.test("a snap's component belongs to one of its revisions, and has its architec
   t.match(await push('old', { 'package-revision': 1 }), { status: 200 });
   t.match(await push('old', { 'package-revision': 2 }), refused('resource-not-found', 404));
   t.match(await push('new', { bases: [{ architectures: ['all'] }] }), refused('api-error', 400));
-  for (const [name, architecture] of [['old', 'amd64'], ['new', 'arm64']] as const) {
+  for (const [name, architecture] of [
+    ['old', 'amd64'],
+    ['new', 'arm64'],
+  ] as const) {
     const [revision] = (await ada.get(`/v1/snap/hello/resources/${name}/revisions`)).body.revisions;
     t.match(revision, { architectures: [architecture], type: 'component/standard', revision: 1 });
     t.notOk('bases' in revision);
     const bases = [{ architectures: ['all'] }];
-    t.match(await ada.patch(`/v1/snap/hello/resources/${name}/revisions`, { 'resource-revision-updates': [{ revision: 1, bases }] }), refused('api-error', 400));
+    t.match(
+      await ada.patch(`/v1/snap/hello/resources/${name}/revisions`, {
+        'resource-revision-updates': [{ revision: 1, bases }],
+      }),
+      refused('api-error', 400),
+    );
   }
 });

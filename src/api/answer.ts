@@ -107,7 +107,7 @@ export function members(text: string, what: string, repeated: string[] = []): Re
   if (text === '') return found;
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in found && repeated.includes(name)) {
-      found[name] += ` ${value}`;
+      found[name] = `${found[name] ?? ''} ${value}`;
       continue;
     }
     if (name in found) throw new Refusal('api-error', `${what} names '${name.slice(0, 100)}' twice.`);

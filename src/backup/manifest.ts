@@ -68,9 +68,9 @@ export async function readManifest(file: string, tar: TarReader, siteKey: Buffer
   if (typeof text !== 'string' || typeof mac !== 'string') throw new NotWhole(file);
   const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
   if (given.length !== computed.length || !timingSafeEqual(given, computed)) throw new NotOurs(file);
-  const manifest = JSON.parse(text) as Manifest;
-  if (Number(manifest.format) !== 1) throw new Error(`cannot read ${file}: a newer release of larder made it`);
-  return manifest;
+  const manifest = JSON.parse(text) as Omit<Manifest, 'format'> & { format: number };
+  if (manifest.format !== 1) throw new Error(`cannot read ${file}: a newer release of larder made it`);
+  return { ...manifest, format: 1 };
 }
 
 const macOf = (text: string, siteKey: Buffer): string =>

@@ -14,7 +14,7 @@ export const randomIds: NewIds = {
     let id = '';
     // Bytes from 248 on are thrown away so that each of the 62 characters is equally likely.
     while (id.length < 32)
-      for (const byte of randomBytes(40)) if (byte < 248 && id.length < 32) id += alphabet[byte % 62];
+      for (const byte of randomBytes(40)) if (byte < 248 && id.length < 32) id += alphabet.charAt(byte % 62);
     return id;
   },
   uuid: () => randomUUID(),

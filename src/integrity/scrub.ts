@@ -75,6 +75,7 @@ export function startScrub({
   async function rounds(): Promise<void> {
     while (!stopping.signal.aborted) {
       for await (const blob of blobs.list()) {
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
         if (stopping.signal.aborted) return;
         if (blob.sha3_384 < from) continue;
         await scrub(blob);

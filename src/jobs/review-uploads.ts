@@ -58,6 +58,7 @@ export function reviewQueue({
       again = false;
       const upload = await records.uploads.nextToReview();
       if (upload === undefined) {
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
         if (again) continue;
         return;
       }

@@ -136,7 +136,9 @@ function marked(value: unknown): string {
   if (value === null) return 'n';
   if (typeof value === 'string') return `t${String(value.length)}:${value}`;
   if (typeof value === 'bigint') return `i${String(value)}`;
-  return Buffer.isBuffer(value) ? `b${value.toString('base64')}` : `r${String(value)}`;
+  if (typeof value === 'number') return `r${String(value)}`;
+  if (Buffer.isBuffer(value)) return `b${value.toString('base64')}`;
+  throw new Error(`cannot digest a value of type ${typeof value}`);
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -157,14 +157,13 @@ function queries(connection: Connection): Queries {
     }
     return statement;
   };
-   
+
   return {
     get: async <Row>(statement: Statement) => prepare(statement).get(...statement.values) as Row | undefined,
     all: async <Row>(statement: Statement) => prepare(statement).all(...statement.values) as Row[],
     run: async (statement: Statement) => prepare(statement).run(...statement.values).changes,
     script: async (text: string) => void connection.exec(text),
   };
-   
 }
 
 /** SQLite's words for a disk that did not take or keep what was written. */

@@ -138,7 +138,7 @@ function atOnce<Result>(ask: (callback: (error: Error | null, result: Result) =>
     answer ??= { error, result };
   });
   if (answer === undefined) throw damaged('a part of it is empty');
-  if (answer.error !== null && answer.error !== undefined) throw damaged(answer.error.message);
+  if (answer.error) throw damaged(answer.error.message);
   return answer.result;
 }
 

@@ -55,6 +55,7 @@ export async function operator(): Promise<void> {
   const commits: number[] = [];
   let done = false;
   const backingUp = timed(() => larder('backup', file, '--data', directory)).finally(() => (done = true));
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set when the backup has ended
   for (let number = 0; !done; number++) {
     commits.push((await timed(() => commit(number))).seconds * 1000);
     await new Promise((resolve) => setTimeout(resolve, 2));

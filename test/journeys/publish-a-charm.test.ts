@@ -22,16 +22,22 @@ async function poll(
   return review.revision;
 }
 
+interface Listed {
+  'channel-map': object[];
+  package: { channels: object[] };
+  revisions: { bases: object[] }[];
+}
+
 /** Every key that charmcraft's own parser reads without asking whether it is there. */
-function readable(t: { ok(value: unknown, message: string): void }, releases: Record<string, any>): void {
+function readable(t: { ok(value: unknown, message: string): void }, releases: Listed): void {
   for (const entry of releases['channel-map']) {
     for (const key of ['base', 'channel', 'expiration-date', 'progressive', 'resources', 'revision', 'when'])
       t.ok(key in entry, key);
   }
-  for (const channel of releases['package'].channels) {
+  for (const channel of releases.package.channels) {
     for (const key of ['name', 'track', 'risk', 'branch', 'fallback']) t.ok(key in channel, key);
   }
-  for (const revision of releases['revisions']) {
+  for (const revision of releases.revisions) {
     for (const key of ['revision', 'version', 'created-at', 'status', 'errors', 'bases', 'sha3-384', 'size'])
       t.ok(key in revision, key);
     for (const base of revision.bases)

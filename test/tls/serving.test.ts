@@ -21,7 +21,7 @@ interface Page {
 function fetchPage({ url }: TestAppliance, path: string, options: object): Promise<Page> {
   const { promise, resolve, reject } = Promise.withResolvers<Page>();
   get(url + path, { agent: false, ...options }, (response) => {
-    const certificate = (response.socket as TLSSocket).getPeerCertificate();
+    const certificate = (response.socket as unknown as TLSSocket).getPeerCertificate();
     let text = '';
     response.setEncoding('utf8').on('data', (part: string) => (text += part));
     response.on('end', () => {

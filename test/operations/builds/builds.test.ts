@@ -74,9 +74,7 @@ t.test('a build is watched from waiting to succeeded, and its revision knows its
     },
   });
   t.match(await host.patch(path, { status: 'failed' }), refused('conflict', 409));
-  t.match((await list(ada)), [
-    { builds: [{ status: 'succeeded', logs: { 'external-build-url': 'http://builds/1' } }] },
-  ]);
+  t.match(await list(ada), [{ builds: [{ status: 'succeeded', logs: { 'external-build-url': 'http://builds/1' } }] }]);
   t.match((await ada.get('/v1/source/hello/revisions')).body.revisions, [{ revision: 1, craft: { commit: 'c0ffee' } }]);
   t.match((await ada.get('/v1/source/hello/releases')).body, {
     'craft-channel-map': [{ channel: 'latest/edge', commit: 'c0ffee', revision: 1, 'expiration-date': null }],

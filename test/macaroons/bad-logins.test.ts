@@ -9,7 +9,7 @@ import { writeBinary } from '#macaroons/codec/binary.ts';
 import { toJson2 } from '#macaroons/codec/json.ts';
 import { bindForRequest, mint, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken, readTokenList } from '#macaroons/codec/text.ts';
-import { begin, dischargeInBrowser, logIn, macaroonList, startIdentity } from '#test/identity/world.ts';
+import { begin, dischargeInBrowser, logIn, startIdentity } from '#test/identity/world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const runs = long ? 100_000 : 1_500;

@@ -184,7 +184,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     let { config } = store;
     const { records: known, authority, now, newId } = store;
     const log = options.log ?? createLog(config.log.level);
-    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal });
+    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, now });
     await blobs.sweepTemporary(() => false);
 
     const startedWith = config;

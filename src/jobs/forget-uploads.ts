@@ -32,8 +32,8 @@ export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaime
         for (const content of contents) if (!(await tx.uploads.needsContent(content))) needless.push(content);
         return needless;
       });
-      // Content that is being taken in again at this moment is newer than the moment, and stays.
-      for (const content of gone) await blobs.remove(content, { storedBefore: moment });
+      // Content that was taken in again lately may be on its way into the records; should nobody record it, the sweep finds it.
+      for (const content of gone) await blobs.remove(content, { storedBefore: after(moment, -hours(1)) });
       forgotten += due.length;
     }
   },

@@ -15,7 +15,7 @@ export function unseal(siteKey: Buffer, text: string, purpose: string): Buffer {
   if (version !== '1') throw new Error(`cannot open the ${purpose}: it was sealed by a newer release`);
   const bytes = Buffer.from(rest, 'base64url');
   try {
-    const decipher = createDecipheriv('aes-256-gcm', siteKey, Buffer.from(nonce, 'base64url'))
+    const decipher = createDecipheriv('aes-256-gcm', siteKey, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
       .setAAD(Buffer.from(purpose))
       .setAuthTag(bytes.subarray(0, 16));
     return Buffer.concat([decipher.update(bytes.subarray(16)), decipher.final()]);

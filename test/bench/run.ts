@@ -4,7 +4,7 @@ import { permissions } from './permissions.ts';
 import { start } from './start.ts';
 import { uploads } from './uploads.ts';
 
-const benchmarks: Record<string, () => Promise<void>> = { permissions, uploads, start };
+const benchmarks: Record<string, () => Promise<void>> = { permissions, uploads, start, operator };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(benchmarks)) {

@@ -442,6 +442,9 @@ export function occupied(directory: string) {
   };
 }
 
+/** What a command on the host needs to look into a database file by itself. */
+export { nativeBinding };
+
 /** The migrations that travel with the program, in order. */
 export const migrations = (): { name: string; text: string }[] =>
   embeddedNames('src/records/migrations').map((file) => ({

@@ -7,7 +7,7 @@ import { CannotRestore, restoreBackup } from '#backup/restore.ts';
 import { NotWhole } from '#backup/tar.ts';
 import { timestamp } from '#domain/clock.ts';
 import { verifyAudit } from '#records/audit.ts';
-import { lockDirectory, openRecords, withBlobs } from '#src/appliance.ts';
+import { lockDirectory, nativeBinding, openRecords, withBlobs } from '#src/appliance.ts';
 import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError } from './command.ts';
 import { passphraseIn } from './passphrase.ts';
@@ -55,6 +55,7 @@ export const restore = command({
         file: resolve(call.positionals.file),
         bases: base.map((file) => resolve(file)),
         directory: data,
+        nativeBinding: nativeBinding(),
         keys,
         progress: progress.at,
         finish: (directory) => finish(directory, actor),

@@ -14,6 +14,8 @@ const exempt = /^(?:sqlite_.*|migrations|audit.*|row_digest.*)$/;
 /** Begins to keep the digests of every row that this connection writes; computes those of tables that changed. */
 export function keepRowDigests(writer: Connection): void {
   defineDigest(writer);
+  const patience = writer.pragma('busy_timeout', { simple: true });
+  writer.pragma('busy_timeout = 5000');
   const triggers: string[] = [];
   for (const table of guarded(writer)) {
     const columns = columnsOf(writer, table);
@@ -33,10 +35,15 @@ export function keepRowDigests(writer: Connection): void {
       CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${drop} ${put} END;
       CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`);
   }
-  writer
-    .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
-    .run(schemaName(writer), schemaDigest(writer));
+  // Written once for each schema: a command beside a busy server must not wait for its turn to find that out.
+  const schema = schemaName(writer);
+  if (writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) === undefined) {
+    writer
+      .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
+      .run(schema, schemaDigest(writer));
+  }
   writer.exec(`BEGIN; ${triggers.join('\n')} COMMIT;`);
+  writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
 /** A row that is not as it was last written, or that should not be there, or is missing. */

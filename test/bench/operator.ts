@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
+import type { StoredBlob } from '#blobs/blobs.ts';
 import { verifyAudit } from '#records/audit.ts';
 import { withBlobs } from '#src/appliance.ts';
 import { judge } from '#integrity/scrub.ts';
@@ -32,7 +33,8 @@ export async function operator(): Promise<void> {
         limit: size.blobBytes,
       });
     }
-    const stored = await Array.fromAsync(blobs.list());
+    const stored: StoredBlob[] = [];
+    for await (const blob of blobs.list()) stored.push(blob);
     const cpu = process.cpuUsage();
     const scrubbed = await timed(async () => {
       for (const blob of stored) await judge(blob, blobs, digests, () => true);
@@ -81,7 +83,8 @@ export async function operator(): Promise<void> {
 function larder(...words: string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   spawn(process.execPath, [main, ...words], { stdio: ['ignore', 'ignore', 'inherit'] }).on('exit', (code) => {
-    if (code === 0) resolve();
+    // The revisions of the measured store have no content, and `verify` says so.
+    if (code === 0 || (words[0] === 'verify' && code === 1)) resolve();
     else reject(new Error(`cannot measure: larder ${words[0]} ended with ${code}`));
   });
   return promise;

@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { identity } from './identity.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
@@ -9,12 +10,13 @@ import { uploads } from './uploads.ts';
 
 const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
-  publisher,
   uploads,
+  start,
+  identity,
+  publisher,
   registry,
   signing,
   operator,
-  start,
 };
 
 const wanted = process.argv.slice(2);

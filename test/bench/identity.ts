@@ -92,7 +92,7 @@ function bareChain(rootKey: Buffer, parts: Buffer[]): Buffer {
 }
 
 const latin1 = { encoding: 'latin1' } as const;
-const hmac = (key: string, data: Buffer): string => createHmac('sha256', key, latin1).update(data).digest('latin1');
+const hmac = (key: string, data: Buffer): string => createHmac('sha256', key, latin1).update(data).digest('binary');
 
 /** The same with keys as buffers, as one would write it first. */
 function plainChain(rootKey: Buffer, parts: Buffer[]): Buffer {

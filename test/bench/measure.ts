@@ -31,7 +31,10 @@ export async function startServer<Told>(
   module: string,
   ...args: string[]
 ): Promise<{ child: ChildProcess; told: Told }> {
-  const child = fork(join(import.meta.dirname, module), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, module), args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: ['--max-semi-space-size=2'], // as the executable and `npm start` run
+  });
   const [told] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
   return { child, told };
 }

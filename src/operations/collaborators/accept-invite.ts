@@ -1,7 +1,6 @@
-import { inNamespace, outOfReach } from '#api/access.ts';
+import { inNamespace } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { reachesPackage } from '#domain/principal.ts';
 import { by } from '../by.ts';
 import { answerable } from './token.ts';
 
@@ -20,9 +19,8 @@ export const acceptInvite = operation({
     const at = timestamp(now());
     const entry = { ...by(call, 'accept_invite'), at, object: `${namespace}/${params.name}` };
     await records.change(entry, async (tx) => {
-      const asked = { namespace, name: params.name, token: body.token, accountId: principal.accountId, now: at };
+      const asked = { namespace, name: params.name, token: body.token, principal, now: at };
       const { invite, subject } = await answerable(tx, asked);
-      if (!reachesPackage(principal, subject)) throw outOfReach(subject);
       await tx.invites.accept(invite.tokenSha256, at);
       await tx.collaborators.add(subject.id, principal.accountId, invite.createdBy, at);
     });

@@ -4,7 +4,7 @@ import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
 import { presentBuild } from './present.ts';
-import { buildHost, told, writable } from './writer.ts';
+import { buildHost, told, writableOf } from './writer.ts';
 
 export const updateBuild = operation({
   name: 'update_build',
@@ -24,9 +24,8 @@ export const updateBuild = operation({
       'There is no such build, or this account has no part in its package.',
     );
     const set = await records.buildSets.find(params.buildset_id);
-    const owner = set && (await records.packages.byId(set.packageId));
-    if (set === undefined || owner === undefined) throw unknown;
-    const subject = await writable(owner, principal, records, '').catch(() => Promise.reject(unknown));
+    if (set === undefined) throw unknown;
+    const subject = await writableOf(set, principal, records, unknown);
     const at = timestamp(now());
     const details = { buildset: set.id, build: params.build_id, status: body.status };
     const entry = { ...by(call, 'update_build'), at, object: `${subject.namespace}/${subject.name}`, details };

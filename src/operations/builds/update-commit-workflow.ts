@@ -4,7 +4,7 @@ import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost, writable } from './writer.ts';
+import { buildHost, writableOf } from './writer.ts';
 
 export const updateCommitWorkflow = operation({
   name: 'update_commit_workflow',
@@ -24,9 +24,8 @@ export const updateCommitWorkflow = operation({
       'There is no such commit workflow, or this account has no part in its package.',
     );
     const known = await records.commitWorkflows.find(params.commit_workflow_id);
-    const owner = known && (await records.packages.byId(known.packageId));
-    if (known === undefined || owner === undefined) throw unknown;
-    const subject = await writable(owner, principal, records, '').catch(() => Promise.reject(unknown));
+    if (known === undefined) throw unknown;
+    const subject = await writableOf(known, principal, records, unknown);
     const at = timestamp(now());
     const object = `${subject.namespace}/${subject.name}`;
     const entry = { ...by(call, 'update_commit_workflow'), at, object, details: { id: known.id, status: body.status } };

@@ -25,6 +25,21 @@ export async function writable(
   throw nowhere({ namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) });
 }
 
+/** The package of a record that has been found; whatever forbids it, to the caller the record does not exist. */
+export async function writableOf(
+  record: { packageId: string },
+  principal: Principal,
+  records: Records,
+  unknown: Refusal,
+): Promise<PublishedPackage> {
+  const subject = await records.packages.byId(record.packageId);
+  try {
+    return await writable(subject, principal, records, '');
+  } catch (error) {
+    throw error instanceof Refusal ? unknown : error;
+  }
+}
+
 /** A channel as a build host wrote it: its name and its parts must agree. */
 export function channelName(given: ChannelShape): string {
   const channel = parseChannel(given.name);

@@ -1,8 +1,6 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
 import { renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -50,6 +48,7 @@ import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
 import { prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
+import { close, listen } from './listening.ts';
 import { createLog } from './log.ts';
 import { nativeBinding } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
@@ -161,9 +160,6 @@ export class DataDirectoryInUse extends Error {
     this.name = 'DataDirectoryInUse';
   }
 }
-
-/** How long a stop waits for the requests under way. */
-const patience = seconds(30);
 
 /** Starts serving a data directory; resolves when it answers requests. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
@@ -523,40 +519,4 @@ export function lockDirectory(directory: string): { close(): unknown } {
     if (error instanceof SQLite.SqliteError && error.code === 'SQLITE_BUSY') throw new DataDirectoryInUse(directory);
     throw error;
   }
-}
-
-async function listen(server: Server, where: string): Promise<string> {
-  const colon = where.lastIndexOf(':');
-  const host = where.slice(0, colon).replace(/^\[|\]$/g, '');
-  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  server.once('error', reject);
-  server.listen({ host, port: Number(where.slice(colon + 1)) }, () => {
-    resolve(undefined);
-  });
-  try {
-    await promise;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
-  }
-  const address = server.address() as AddressInfo;
-  return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
-}
-
-async function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  server.close(() => {
-    resolve(undefined);
-  });
-  server.closeIdleConnections();
-  // A connection is idle again when its request under way is finished.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, 100);
-  const timer = setTimeout(() => {
-    server.closeAllConnections();
-  }, patience);
-  await promise;
-  clearInterval(sweep);
-  clearTimeout(timer);
 }

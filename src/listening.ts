@@ -1,0 +1,47 @@
+// Where the server listens, and how it stops: requests under way are finished first.
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+import { seconds } from '#domain/clock.ts';
+
+/** How long a stop waits for the requests under way. */
+const patience = seconds(30);
+
+/** Listens on HOST:PORT; where that really is, such as `https://127.0.0.1:8443`. */
+export async function listen(server: Server, where: string): Promise<string> {
+  const colon = where.lastIndexOf(':');
+  const host = where.slice(0, colon).replace(/^\[|\]$/g, '');
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  server.once('error', reject);
+  server.listen({ host, port: Number(where.slice(colon + 1)) }, () => {
+    resolve(undefined);
+  });
+  try {
+    await promise;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
+  }
+  const address = server.address() as AddressInfo;
+  return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+}
+
+/** Takes no more requests, and resolves when those under way are finished. */
+export async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  server.close(() => {
+    resolve(undefined);
+  });
+  server.closeIdleConnections();
+  // A connection is idle again when its request under way is finished.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, 100);
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+  }, patience);
+  await promise;
+  clearInterval(sweep);
+  clearTimeout(timer);
+}

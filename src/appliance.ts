@@ -49,7 +49,7 @@ import { tlsOptions } from '#tls/options.ts';
 import { prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { close, listen } from './listening.ts';
-import { createLog } from './log.ts';
+import { createLog, isForPeople, type LogFormat } from './log.ts';
 import { nativeBinding } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
 import { version } from './version.ts';
@@ -133,6 +133,8 @@ export interface ApplianceOptions extends StoreOptions {
   /** HOST:PORT instead of the configuration's. */
   listen?: string | undefined;
   log?: Logger;
+  /** How the lines of the log are written, instead of as the configuration says. */
+  logFormat?: LogFormat | undefined;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
 }
@@ -179,7 +181,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     store = await openStore({ ...options, fatal });
     let { config } = store;
     const { records: known, authority, now, newId } = store;
-    const log = options.log ?? createLog(config.log.level);
+    const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
+    const log = options.log ?? createLog(config.log.level, { asText });
     const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, now });
     await blobs.sweepTemporary(() => false);
 
@@ -490,6 +493,7 @@ export const tlsSettings = ({ http, tls }: Config) => ({
   hosts: [new URL(http.base_url).hostname.replace(/^\[|\]$/g, ''), ...tls.names],
   certificateFile: tls.certificate_file,
   keyFile: tls.key_file,
+  authorityFile: tls.authority_file,
 });
 
 /** How the certificates of a data directory are kept. */

@@ -2,6 +2,7 @@
 import { DataDirectoryInUse, startAppliance, type Appliance } from '#src/appliance.ts';
 import { ConfigError } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
+import type { LogFormat } from '#src/log.ts';
 import { command, dataInUse, Failure, UsageError } from './command.ts';
 import { becomeOwner } from './owner.ts';
 
@@ -13,7 +14,7 @@ export const serve = command({
   summary: 'Serve the store of a data directory.',
   description:
     'Serves until SIGTERM or SIGINT (Ctrl-C), then finishes the requests under way; a second signal ends it at once. ' +
-    'SIGHUP makes it read its configuration again. The log goes to the standard error, one JSON line for each request. ' +
+    'SIGHUP makes it read its configuration again. The log goes to the standard error, a line for each request: as text at a terminal, as JSON elsewhere. ' +
     'GET /readyz is answered with 200 as soon as the store is ready.',
   options: {
     listen: {
@@ -21,8 +22,17 @@ export const serve = command({
       value: 'HOST:PORT',
       summary: 'Where to listen; otherwise as http.listen in the configuration says.',
     },
+    'log-format': {
+      type: 'string',
+      value: 'FORMAT',
+      choices: ['auto', 'json', 'text'],
+      summary: 'How the lines of the log are written; otherwise as log.format in the configuration says.',
+    },
   },
-  examples: ['larder serve --data /var/lib/larder', 'larder serve --data ./data --listen 127.0.0.1:9090'],
+  examples: [
+    'larder serve --data /var/lib/larder',
+    'larder serve --data ./data --listen 127.0.0.1:9090 --log-format json',
+  ],
 
   async run({ options, data, world }) {
     if (options.listen !== undefined && !isListenAddress(options.listen)) {
@@ -35,6 +45,7 @@ export const serve = command({
         directory: data,
         credentials: world.env['CREDENTIALS_DIRECTORY'],
         listen: options.listen,
+        logFormat: options['log-format'] as LogFormat | undefined,
         fatal: life.fail,
       });
       const appliance = await Promise.race([starting, life.cutShort]);

@@ -168,6 +168,10 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     const path = ['tls', certificate === undefined ? 'key_file' : 'certificate_file'];
     broken.push({ path, message: 'tls.certificate_file and tls.key_file belong together: set both or neither' });
   }
+  if (at(values, ['tls', 'authority_file']) !== undefined && certificate === undefined) {
+    const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
+    broken.push({ path: ['tls', 'authority_file'], message });
+  }
   return broken;
 }
 
@@ -181,7 +185,7 @@ function at(values: unknown, path: Path): unknown {
 }
 
 /** Whether a browser would write the address the same way, so that it can be compared letter by letter. */
-function isBaseUrl(value: string): boolean {
+export function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return url?.origin === value && isHost(url.hostname);
 }

@@ -37,7 +37,7 @@ const defaults = {
   integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
   collaborators: { invite_days: 7 },
-  log: { level: 'info' },
+  log: { level: 'info', format: 'auto' },
   keys: {},
   assertions: { trusted: [] },
 };
@@ -107,7 +107,7 @@ const everythingRead = {
   integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },
   collaborators: { invite_days: 7 },
-  log: { level: 'warn' },
+  log: { level: 'warn', format: 'auto' },
   keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
 };
@@ -124,7 +124,7 @@ t.test('every key is read, sizes as bytes', async (t) => {
   t.strictSame(parseConfig('larder.toml', 'store = { id = "a" }\nlog.level = "fatal"'), {
     ...defaults,
     store: { id: 'a', offline_mode: false },
-    log: { level: 'fatal' },
+    log: { level: 'fatal', format: 'auto' },
   });
 });
 

@@ -1,0 +1,67 @@
+// The lines of the log, for programs and for people.
+import t from 'tap';
+import fc from 'fast-check';
+import { createLog, isForPeople } from '#src/log.ts';
+
+function logged(write: (log: ReturnType<typeof createLog>) => void, text = true): string {
+  let written = '';
+  write(createLog('info', { asText: () => text, destination: { write: (line) => void (written += line) } }));
+  return written;
+}
+
+t.test('a line for people says when, how grave, what, and what else is known', async (t) => {
+  const line = logged((log) => {
+    log.warn({ operation: 'register_name', status: 409, note: 'two words', nothing: null, list: ['a'] }, 'answered');
+  });
+  t.match(
+    line,
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} WARN {2}answered operation=register_name status=409 note="two words" list="\[\\"a\\"\]"\n$/,
+  );
+});
+
+t.test('an error is told with the place where it began, on the same line', async (t) => {
+  const line = logged((log) => {
+    log.error({ err: new Error('cannot read\nthe disk') }, 'failed');
+  });
+  t.match(line, /ERROR failed err="cannot read\\nthe disk \(at .*log\.test\.ts:\d+:\d+\)"\n$/);
+  t.equal(line.split('\n').length, 2);
+});
+
+t.test('for programs it is JSON, and the form may change while the log is written', async (t) => {
+  let text = false;
+  let written = '';
+  const log = createLog('info', { asText: () => text, destination: { write: (line) => void (written += line) } });
+  log.info({ a: 1 }, 'one');
+  text = true;
+  log.info({ a: 1 }, 'two');
+  const [first = '', second = ''] = written.split('\n');
+  t.match(JSON.parse(first), { level: 'info', a: 1, msg: 'one' });
+  t.match(second, /INFO {2}two a=1$/);
+});
+
+t.test('whatever a value holds, a line is one line and steers no terminal', async () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\n2026-01-01 INFO all is well', '\x1b[2J\x1b[H', '\u202eevil', '\u0085', '\r', '\u2028'),
+  );
+  fc.assert(
+    fc.property(hostile, hostile, hostile, (name, value, message) => {
+      const line = logged((log) => {
+        log.info({ [`x${name}`]: value, nested: { [name]: [value] } }, message);
+      });
+      return line.endsWith('\n') && !/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/.test(line.slice(0, -1));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('people at a terminal get text and everything else JSON, unless it is said', async (t) => {
+  t.strictSame(
+    (['auto', 'json', 'text'] as const).map((format) => [isForPeople(format, true), isForPeople(format, undefined)]),
+    [
+      [true, false],
+      [false, false],
+      [true, true],
+    ],
+  );
+});

@@ -83,6 +83,8 @@ export interface FirstSettings {
   readonly storeAdminId: string;
   /** SHA3-384 of the store administrator's credential, in hexadecimal digits. */
   readonly storeAdminDigest: string;
+  /** The site's own certificate, its key and perhaps its authority. */
+  readonly siteFiles?: { certificateFile: string; keyFile: string; authorityFile?: string | undefined } | undefined;
 }
 
 /** The text of the configuration of a new store: an isolated one, which issues its own credentials. */
@@ -96,6 +98,13 @@ export function initialConfig(settings: FirstSettings): string {
       'auth.store_admin_macaroon_sha3_384': settings.storeAdminDigest,
       'http.base_url': settings.baseUrl,
       'http.listen': settings.listen,
+      ...(settings.siteFiles && {
+        'tls.certificate_file': settings.siteFiles.certificateFile,
+        'tls.key_file': settings.siteFiles.keyFile,
+        ...(settings.siteFiles.authorityFile !== undefined && {
+          'tls.authority_file': settings.siteFiles.authorityFile,
+        }),
+      }),
       'internal.package_permissions': true,
     },
   );

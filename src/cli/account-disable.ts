@@ -7,7 +7,15 @@ export const accountDisable = command({
   summary: 'Let an account in no more, with a password or with any token.',
   description: 'It shows on the next request. What the account owns stays as it is.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
-  examples: ['larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
+  examples: [
+    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes',
+  ],
+  confirm: {
+    question: ({ positionals: { id } }) =>
+      `From the next request on the account ${id} is let in no more, nor is any of its tokens.`,
+    unattended: 'refused',
+  },
 
   run({ positionals: { id }, data, world }) {
     return withStore({ data, world }, async ({ records, entry }) => {

@@ -2,6 +2,7 @@
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from './command.ts';
+import { canAsk, newSecret } from './questions.ts';
 import { readSecret } from './stdin.ts';
 import { accountOf, withStore } from './store.ts';
 
@@ -13,15 +14,24 @@ export const accountPassword = command({
     "Tokens that are out stay good; 'larder account disable' ends them all.",
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
-    'password-stdin': { type: 'boolean', summary: 'Read the password from the standard input, which is needed.' },
+    'password-stdin': {
+      type: 'boolean',
+      summary:
+        'Read the password from the standard input; otherwise it is asked for at the terminal, and does not show.',
+    },
   },
-  examples: ['larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --password-stdin'],
+  examples: [
+    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --password-stdin',
+  ],
 
   async run({ positionals: { id }, options, data, world }) {
-    if (!options['password-stdin']) {
+    if (!options['password-stdin'] && !canAsk(world)) {
       throw new UsageError("'account password' needs --password-stdin, and the password on the standard input");
     }
-    const password = await readSecret(world.stdin, 'password');
+    const password = options['password-stdin']
+      ? await readSecret(world.stdin, 'password')
+      : await newSecret(world, 'password');
     return withStore({ data, world }, async ({ records, entry, siteKey }) => {
       const account = await accountOf(records, id);
       const problem = passwordProblem(password, account);

@@ -18,8 +18,13 @@ export const accountRole = command({
   options: { remove: { type: 'boolean', summary: 'Take the role away.' } },
   examples: [
     'larder account role xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI store-admin',
-    'larder account role xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI brand-admin:acme --remove',
+    'larder account role xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI brand-admin:acme --remove --yes',
   ],
+  confirm: {
+    question: ({ positionals: { id, role }, options: { remove } }) =>
+      remove ? `The account ${id} loses the role ${role} with its next request.` : undefined,
+    unattended: 'refused',
+  },
 
   run({ positionals: { id, role }, options: { remove }, data, world }) {
     const change = roleChange(role);

@@ -19,8 +19,15 @@ export const accountTotp = command({
   },
   examples: [
     'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
-    'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --remove',
+    'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --remove --yes',
   ],
+  confirm: {
+    question({ positionals: { id }, options: { replace, remove } }) {
+      if (remove) return `The account ${id} will log in with its password alone.`;
+      return replace ? `The authenticator of the account ${id} is good no more; it needs the new secret.` : undefined;
+    },
+    unattended: 'refused',
+  },
 
   run({ positionals: { id }, options: { replace, remove }, data, world }) {
     return withStore({ data, world }, async ({ records, entry, siteKey, config }) => {

@@ -27,6 +27,11 @@ export const adminMacaroon = command({
     },
   },
   examples: ['larder admin-macaroon --json', 'larder admin-macaroon --add --file ./second.macaroon'],
+  confirm: {
+    question: ({ options: { add } }) =>
+      add ? undefined : 'The credentials that the store administrator has now are good no more; --add lets them stay.',
+    unattended: 'goes on',
+  },
 
   run({ options, data, world }) {
     const configuration = join(data, 'larder.toml');

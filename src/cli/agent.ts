@@ -68,7 +68,11 @@ export const agentRemove = command({
   description:
     "Tokens that it has stay good until they end or are revoked; 'larder account disable' ends them at once.",
   positionals: [username],
-  examples: ['larder agent remove builder'],
+  examples: ['larder agent remove builder', 'larder agent remove builder --yes'],
+  confirm: {
+    question: ({ positionals: { username } }) => `The agent ${username} can log in no more.`,
+    unattended: 'refused',
+  },
 
   run({ positionals: { username }, data, world }) {
     return withStore({ data, world }, async ({ records, entry }) => {

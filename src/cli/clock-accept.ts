@@ -10,6 +10,11 @@ export const clockAccept = command({
     'The store remembers the latest time that it has seen, so that a clock that is set back brings no token to life. ' +
     'When the clock was wrong before and is right now, this makes the store begin again from now.',
   examples: ['larder clock accept --data /var/lib/larder'],
+  confirm: {
+    question: () =>
+      `The clock of this machine says ${new Date().toISOString()}. If that is too early, tokens that had ended are good again.`,
+    unattended: 'goes on',
+  },
 
   run: (call) =>
     withStore(call, async ({ records, entry, newId }) => {

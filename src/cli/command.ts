@@ -80,13 +80,15 @@ type PositionalValue<P extends Positional> = P extends { readonly repeated: true
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
+  /** How wide the terminal is. */
+  readonly columns?: number | undefined;
 }
 
 /** What a command has of the world. */
 export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -109,6 +111,14 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
+/** That a command asks before it acts, because what it does cannot be taken back or shuts somebody out. */
+export interface Confirmation<C> {
+  /** What will happen, in a sentence or two; undefined when this call does nothing of the kind. */
+  question(call: C): string | undefined;
+  /** Where nobody can be asked and `--yes` is not given, such a call is refused, or goes on. */
+  readonly unattended: 'refused' | 'goes on';
+}
+
 interface Definition<O extends Options, P extends readonly Positional[]> {
   /** One word or two, such as `account create`. */
   readonly name: string;
@@ -119,6 +129,7 @@ interface Definition<O extends Options, P extends readonly Positional[]> {
   readonly positionals?: P;
   /** Whole command lines. */
   readonly examples: readonly [string, ...string[]];
+  readonly confirm?: Confirmation<Call<O, P>>;
   run(call: Call<O, P>): Answer | Promise<Answer>;
 }
 
@@ -130,15 +141,20 @@ export interface Command {
   readonly options: Options;
   readonly positionals: readonly Positional[];
   readonly examples: readonly string[];
+  readonly confirm: Confirmation<Call> | undefined;
   run(call: Call): Promise<Answer>;
 }
+
+/** What every command takes that asks before it acts. */
+const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satisfies Option;
 
 /** Declares a command. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- a command without options has none
 export function command<const O extends Options = Record<never, never>, const P extends readonly Positional[] = []>(
   definition: Definition<O, P>,
 ): Command {
-  const { name, summary, description, options = {}, positionals = [], examples } = definition;
+  const { name, summary, description, positionals = [], examples, confirm } = definition;
+  const options: Options = { ...definition.options, ...(confirm && { yes }) };
   for (const option of Object.keys(options)) {
     if (option in commonOptions) throw new Error(`cannot declare '${name}': every command has --${option} already`);
   }
@@ -149,6 +165,7 @@ export function command<const O extends Options = Record<never, never>, const P 
     options,
     positionals,
     examples,
+    confirm,
     // What the arguments are read into follows the same record as the types.
     run: async (call) => definition.run(call as unknown as Call<O, P>),
   };

@@ -5,6 +5,7 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { checkDatabase } from '#records/check.ts';
 import { readCertificates } from '#tls/keeper.ts';
+import { siteFiles, siteProblems } from '#tls/site.ts';
 import { occupied, openStore, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
 import { readMasterKey } from '#src/secrets.ts';
@@ -184,10 +185,15 @@ function certificate(data: string, config: Config): Omit<Finding, 'what'> {
   if (found === undefined) return { good: true, says: 'the certificates are made at the next start' };
   const left = Math.floor((found.ends.getTime() - Date.now()) / days(1));
   const says = `for ${found.hosts.join(', ')}, ${String(left)} days left; fingerprint ${found.fingerprint}`;
-  if (left >= 14) return { good: true, says };
-  return found.authority === undefined
-    ? { good: false, says, mend: "Put a new certificate into the site's files and send the server SIGHUP." }
-    : { good: false, says, mend: 'Start the server: it renews its certificate by itself.' };
+  if (found.own)
+    return left >= 14
+      ? { good: true, says }
+      : { good: false, says, mend: 'Start the server: it renews its certificate by itself.' };
+  const files = siteFiles(tlsSettings(config));
+  const problems = files ? siteProblems(files, tlsSettings(config).hosts, () => new Date()) : [];
+  const mend = "Put a new certificate into the site's files and send the server SIGHUP.";
+  if (problems.length > 0) return { good: false, says: `the site's certificate: ${problems.join('; ')}`, mend };
+  return left >= 14 ? { good: true, says } : { good: false, says, mend };
 }
 
 /** Whether others than the owner may read or write it; certificates are for everybody. */

@@ -9,6 +9,11 @@ export const guardrailRemove = command({
   summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
   positionals: [packageArgument, { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." }],
   examples: [String.raw`larder guardrail remove snap/hello '[0-9]+\.[0-9]+'`],
+  confirm: {
+    question: ({ positionals: { package: named, pattern } }) =>
+      `No new track of ${named} may match ${pattern} any more; tracks that are there stay.`,
+    unattended: 'goes on',
+  },
 
   run: ({ positionals: { package: named, pattern }, data, world }) =>
     withStore({ data, world }, async ({ records, entry }) => {

@@ -3,7 +3,8 @@ import { Refusal } from '#domain/refusal.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { readArguments } from './arguments.ts';
-import { commonOptions, Failure, UsageError, type Command, type World } from './command.ts';
+import { commonOptions, Failure, UsageError, type Call, type Command, type World } from './command.ts';
+import { canAsk, confirmed, needsYes } from './questions.ts';
 import { style, visible } from './terminal.ts';
 import { shortHelp } from './usage.ts';
 
@@ -95,7 +96,7 @@ export const groups: readonly Group[] = [
   },
 ];
 
-/** Runs a command line; the exit code: 0 done, 1 failed, 2 wrong command line, 3 data directory in use. */
+/** Runs a command line; its exit code, of those in `usage.ts`. */
 export async function run(argv: readonly string[], world: World, from: readonly Group[] = groups): Promise<number> {
   const entries = from.flatMap(({ commands }) => commands);
   const json = has(argv, '--json');
@@ -108,6 +109,7 @@ export async function run(argv: readonly string[], world: World, from: readonly 
     command = await entries.find((entry) => entry.name === name)?.load();
     if (!command) throw new Error(`cannot find the command '${name}'`);
     const call = readArguments(command, args, world);
+    await askFirst(command, call);
     const answer = await command.run(call);
     if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
     else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
@@ -115,6 +117,14 @@ export async function run(argv: readonly string[], world: World, from: readonly 
   } catch (error) {
     return report(error, command, json, world);
   }
+}
+
+/** Asks, where the command's record says so, before anything is done. */
+async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
+  const question = confirm?.question(call);
+  if (confirm === undefined || question === undefined || call.options['yes'] === true) return;
+  if (canAsk(call.world)) return confirmed(call.world, question);
+  if (confirm.unattended === 'refused') throw needsYes(name, question);
 }
 
 /** Whether one of these stands among the arguments, before a `--`. */

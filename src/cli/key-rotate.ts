@@ -11,7 +11,14 @@ export const keyRotate = command({
     'few days. With a new key of the identity provider, logins that are under way go on for a day; registered agents need nothing. ' +
     'A serving larder follows with its next request.',
   positionals: [{ name: 'key', summary: 'Which key: root or discharger; otherwise root.', optional: true }],
-  examples: ['larder key rotate', 'larder key rotate discharger'],
+  examples: ['larder key rotate', 'larder key rotate discharger --yes'],
+  confirm: {
+    question: ({ positionals: { key } }) =>
+      key === 'discharger'
+        ? 'The identity provider gets a new key at once: logins that are under way have a day to end.'
+        : undefined,
+    unattended: 'refused',
+  },
 
   run({ positionals: { key = 'root' }, data, world }) {
     if (key !== 'root' && key !== 'discharger') {

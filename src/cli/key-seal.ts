@@ -26,7 +26,15 @@ export const keySeal = command({
       required: true,
     },
   },
-  examples: ['larder key seal --passphrase-file /run/passphrase'],
+  examples: [
+    'larder key seal --passphrase-file /run/passphrase',
+    'larder key seal --passphrase-file /run/passphrase --yes',
+  ],
+  confirm: {
+    question: ({ data }) =>
+      `master.key leaves ${data}: without the passphrase nothing brings it back, and the store signs nothing after its next start until it is given the passphrase.`,
+    unattended: 'refused',
+  },
 
   run({ options, data, world }) {
     const passphrase = passphraseIn(readTextFile(options['passphrase-file']));

@@ -1,6 +1,6 @@
 // The manual page, larder(1), written from the records of the commands.
 import { commonOptions, optionName, type Command, type Options } from './command.ts';
-import { usageLine } from './usage.ts';
+import { exitCodes, usageLine } from './usage.ts';
 
 export function manualPage(commands: readonly Command[]): string {
   const parts = [
@@ -27,13 +27,7 @@ export function manualPage(commands: readonly Command[]): string {
     parts.push('.PP', 'For example:', '.PP', '.nf', ...examples.map((line) => text(line)), '.fi');
   }
   parts.push('.SH OPTIONS OF EVERY COMMAND', ...optionLines(commonOptions), '.SH EXIT STATUS');
-  const codes = [
-    'Done.',
-    'Failed, or something is wrong; the reason is on the standard error.',
-    'The command line is wrong.',
-    'Another larder has the data directory.',
-  ];
-  codes.forEach((meaning, code) => parts.push('.TP', `.B ${String(code)}`, meaning));
+  for (const [code, meaning] of exitCodes) parts.push('.TP', `.B ${code}`, text(meaning));
   parts.push('.SH ENVIRONMENT', '.TP', '.B LARDER_DATA', 'The data directory, where --data does not name one.');
   parts.push(
     '.TP',

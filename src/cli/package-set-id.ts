@@ -14,6 +14,11 @@ export const packageSetId = command({
     { name: 'id', value: 'ID', summary: 'The id: 32 letters and digits.' },
   ],
   examples: ['larder package set-id snap/hello buPKUD3TKqCOgLEjjHx5kSiCpIs5cMuQ'],
+  confirm: {
+    question: ({ positionals: { package: named, id } }) =>
+      `${named} gets the id ${id}: what was signed or remembered elsewhere under its present id does not fit it any more.`,
+    unattended: 'goes on',
+  },
 
   run({ positionals, data, world }) {
     const { namespace, name } = packageName(positionals.package);

@@ -27,7 +27,7 @@ export function progressOf({ json, quiet, world }: Pick<Call, 'json' | 'quiet' |
       if (!isNew && done !== total && now - last < (bar ? interval.bar : interval.lines)) return;
       [last, step] = [now, name];
       if (!bar) stderr.write(`${JSON.stringify({ progress: name, done, total })}\n`);
-      else stderr.write(`\r\u001b[K${drawn(visible(name), done, total)}`);
+      else stderr.write(`\r\u001b[K${drawn(visible(name), done, total).slice(0, (stderr.columns ?? 80) - 1)}`);
     },
     end() {
       if (bar && step !== '') stderr.write('\r\u001b[K');

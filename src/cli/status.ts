@@ -5,7 +5,7 @@ import { version } from '#src/version.ts';
 import { command } from './command.ts';
 import { servingState } from './serving.ts';
 import { withStore } from './store.ts';
-import { columns, visible } from './terminal.ts';
+import { columns, visible, widthOf } from './terminal.ts';
 
 export const status = command({
   name: 'status',
@@ -81,7 +81,7 @@ export const status = command({
         ...(serving?.problems ?? []).map((problem): [string, string] => ['Problem', visible(problem)]),
         ...failing.map(({ name, problem }): [string, string] => ['Job fails', `${name}: ${visible(problem!)}`]),
       ];
-      return { text: columns(rows, 120).trimEnd(), json };
+      return { text: columns(rows, widthOf(call.world.stdout, 120)).trimEnd(), json };
     }),
 });
 

@@ -4,14 +4,19 @@ import type { Output, World } from './command.ts';
 export interface Style {
   bold(text: string): string;
   red(text: string): string;
+  /** How wide the text may be. */
+  width: number;
 }
+
+/** At most so many columns, less where the terminal is narrower. */
+export const widthOf = (output: Output, most: number): number => Math.max(40, Math.min(most, output.columns ?? most));
 
 /** How to write to this output; plain unless it is a terminal that wants colours (https://no-color.org). */
 export function style(output: Output, env: World['env']): Style {
   const plain = output.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const sequence = (on: number, off: number) => (text: string) =>
     plain ? text : `\x1b[${String(on)}m${text}\x1b[${String(off)}m`;
-  return { bold: sequence(1, 22), red: sequence(31, 39) };
+  return { bold: sequence(1, 22), red: sequence(31, 39), width: widthOf(output, 80) };
 }
 
 /** A text in which control characters, which could move the cursor or hide what was written, are visible. */

@@ -11,6 +11,15 @@ import {
 } from './command.ts';
 import { columns, wrap, type Style } from './terminal.ts';
 
+/** Every exit code, and what it means. */
+export const exitCodes: readonly (readonly [string, string])[] = [
+  ['0', 'Done.'],
+  ['1', 'Failed, or something is wrong; the reason is on the standard error.'],
+  ['2', 'The command line is wrong, or a command that asks first had nobody to ask.'],
+  ['3', 'Another larder has the data directory.'],
+  ['130', 'Interrupted by Ctrl-C at a question.'],
+];
+
 /** `larder account create --email EMAIL [--id ID]` */
 export function usageLine({ name, options, positionals }: Command): string {
   const entries = Object.entries(options);
@@ -38,27 +47,27 @@ export function shortHelp(command: Command): string {
 }
 
 /** Everything about a command. */
-export function commandHelp(command: Command, { bold }: Style): string {
-  const parts = [`${wrap(command.summary, 80).join('\n')}\n`];
-  if (command.description !== undefined) parts.push(`${wrap(command.description, 80).join('\n')}\n`);
+export function commandHelp(command: Command, { bold, width }: Style): string {
+  const parts = [`${wrap(command.summary, width).join('\n')}\n`];
+  if (command.description !== undefined) parts.push(`${wrap(command.description, width).join('\n')}\n`);
   parts.push(
-    `${bold('Usage')}\n${wrap(usageLine(command), 78)
+    `${bold('Usage')}\n${wrap(usageLine(command), width - 2)
       .map((line) => `  ${line}\n`)
       .join('')}`,
   );
   if (command.positionals.length > 0) {
     const rows = command.positionals.map((place) => [placeName(place), place.summary] as const);
-    parts.push(`${bold('Arguments')}\n${columns(rows)}`);
+    parts.push(`${bold('Arguments')}\n${columns(rows, width)}`);
   }
   const own = Object.keys(command.options).length > 0;
-  if (own) parts.push(`${bold('Options')}\n${optionRows(command.options)}`);
-  parts.push(`${bold(own ? 'Options of every command' : 'Options')}\n${optionRows(commonOptions)}`);
+  if (own) parts.push(`${bold('Options')}\n${optionRows(command.options, width)}`);
+  parts.push(`${bold(own ? 'Options of every command' : 'Options')}\n${optionRows(commonOptions, width)}`);
   const examples = command.examples.map((example) => `  ${example}\n`).join('');
   parts.push(`${bold(command.examples.length > 1 ? 'Examples' : 'Example')}\n${examples}`);
   return parts.join('\n');
 }
 
-function optionRows(options: Options): string {
+function optionRows(options: Options, width: number): string {
   return columns(
     Object.entries(options).map(([name, option]) => {
       const choices = option.type === 'string' && option.choices ? ` One of ${option.choices.join(', ')}.` : '';
@@ -66,25 +75,27 @@ function optionRows(options: Options): string {
       const range = option.type === 'integer' ? ` From ${String(option.minimum)} to ${String(option.maximum)}.` : '';
       return [optionName(name, option), `${option.summary}${choices}${range}${more}`] as const;
     }),
+    width,
   );
 }
 
 /** All commands, in their groups. */
-export function overview(groups: readonly { title: string; commands: readonly Command[] }[], { bold }: Style): string {
+export function overview(
+  groups: readonly { title: string; commands: readonly Command[] }[],
+  { bold, width }: Style,
+): string {
   const parts = [`larder keeps and serves the packages of a site without internet.\n`];
   parts.push(`${bold('Usage')}\n  larder COMMAND [OPTIONS]\n`);
   for (const { title, commands } of groups) {
-    parts.push(`${bold(title)}\n${columns(commands.map(({ name, summary }) => [name, summary] as const))}`);
+    parts.push(
+      `${bold(title)}\n${columns(
+        commands.map(({ name, summary }) => [name, summary] as const),
+        width,
+      )}`,
+    );
   }
-  parts.push(`${bold('Options of every command')}\n${optionRows(commonOptions)}`);
-  parts.push(
-    `${bold('Exit codes')}\n${columns([
-      ['0', 'Done.'],
-      ['1', 'Failed; the reason is on the standard error.'],
-      ['2', 'The command line is wrong.'],
-      ['3', 'Another larder has the data directory.'],
-    ])}`,
-  );
+  parts.push(`${bold('Options of every command')}\n${optionRows(commonOptions, width)}`);
+  parts.push(`${bold('Exit codes')}\n${columns(exitCodes, width)}`);
   parts.push(`'larder help COMMAND' tells more, with an example.\n`);
   return parts.join('\n');
 }

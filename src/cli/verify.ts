@@ -22,6 +22,11 @@ export const verify = command({
     },
   },
   examples: ['larder verify', 'larder verify --quarantine --json'],
+  confirm: {
+    question: ({ options: { quarantine } }) =>
+      quarantine ? 'Blobs that are damaged are taken out of service, and nobody gets them any more.' : undefined,
+    unattended: 'goes on',
+  },
 
   run: (call) =>
     withStore(call, async (store) => {

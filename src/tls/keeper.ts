@@ -5,7 +5,7 @@
 //   server.pem    the server's certificate
 //   server.key    its private key, sealed
 //
-// or the site's own two files, where the configuration names them.
+// or the site's own files, where the configuration names them; see site.ts.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import {
   makeServerCertificate,
   type Certified,
 } from './certificates.ts';
+import { siteFiles, siteTls } from './site.ts';
 
 /** A server certificate is replaced when it ends within so many milliseconds. */
 export const renewBefore = days(30);
@@ -27,8 +28,10 @@ export interface ServerTls {
   /** The certificate with its chain, and the key: PEM. */
   certificate: string;
   key: string;
-  /** The store's own authority; absent where the site brings its certificate. */
+  /** Whom clients trust: the store's own authority, or the site's where the configuration names it. */
   authority: string | undefined;
+  /** Whether it is the store's own, and so renewed by the store. */
+  own: boolean;
   /** SHA-256 of what clients check by eye: of the authority, or of the site's certificate. */
   fingerprint: string;
   hosts: string[];
@@ -41,6 +44,8 @@ export interface TlsSettings {
   /** The site's files, both or neither. */
   certificateFile?: string | undefined;
   keyFile?: string | undefined;
+  /** The authority of the site's certificate, for those who fetch it. */
+  authorityFile?: string | undefined;
 }
 
 export interface Keeping {
@@ -55,9 +60,8 @@ export interface Keeping {
 
 /** Reads what the server proves itself with; makes or renews what is the store's own. */
 export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<ServerTls & { renewed: boolean }> {
-  const { certificateFile, keyFile } = settings;
-  if (certificateFile !== undefined && keyFile !== undefined)
-    return { ...siteTls(certificateFile, keyFile), renewed: false };
+  const site = siteFiles(settings);
+  if (site !== undefined) return { ...siteTls(site), renewed: false };
   const folder = join(keeping.directory, 'tls');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
@@ -74,11 +78,9 @@ export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<
 }
 
 /** The certificates as they lie there, for those who only look; nothing when there are none yet. */
-export function readCertificates(
-  directory: string,
-  { certificateFile, keyFile }: TlsSettings,
-): Omit<ServerTls, 'key'> | undefined {
-  if (certificateFile !== undefined && keyFile !== undefined) return siteTls(certificateFile, keyFile);
+export function readCertificates(directory: string, settings: TlsSettings): Omit<ServerTls, 'key'> | undefined {
+  const site = siteFiles(settings);
+  if (site !== undefined) return siteTls(site);
   const server = readIfThere(join(directory, 'tls', 'server.pem'));
   const authority = readIfThere(join(directory, 'tls', 'ca.pem'));
   return server === undefined || authority === undefined
@@ -92,36 +94,10 @@ function described({ certificate, key }: Certified, authority: string): ServerTl
     certificate: `${certificate}${authority}`,
     key,
     authority,
+    own: true,
     fingerprint: fingerprint(authority),
     hosts: hostsOf(certificate),
     ends,
-  };
-}
-
-function siteTls(certificateFile: string, keyFile: string): ServerTls {
-  const certificate = readFileSync(certificateFile, 'utf8');
-  const key = readFileSync(keyFile, 'utf8');
-  let parsed: X509Certificate;
-  try {
-    parsed = new X509Certificate(certificate);
-  } catch (cause) {
-    throw new Error(`cannot use ${certificateFile}: it holds no certificate in PEM`, { cause });
-  }
-  let matches: boolean;
-  try {
-    matches = parsed.checkPrivateKey(createPrivateKey(key));
-  } catch {
-    // The cause may repeat what stands in the file.
-    throw new Error(`cannot use ${keyFile}: it holds no private key in PEM without a passphrase`);
-  }
-  if (!matches) throw new Error(`cannot use ${keyFile}: it is not the key of the certificate in ${certificateFile}`);
-  return {
-    certificate,
-    key,
-    authority: undefined,
-    fingerprint: parsed.fingerprint256,
-    hosts: hostsOf(certificate),
-    ends: new Date(parsed.validTo),
   };
 }
 

@@ -92,12 +92,12 @@ t.test('a role is given and taken away, twice does no harm', async (t) => {
     out: 'The account ada-lovelace (ada) has now: store-admin, brand-admin:acme.\n',
   });
   for (let twice = 0; twice < 2; twice++) {
-    t.strictSame(await json('account role ada-lovelace store-admin --remove'), {
+    t.strictSame(await json('account role ada-lovelace store-admin --remove --yes'), {
       id: 'ada-lovelace',
       roles: ['brand-admin:acme'],
     });
   }
-  t.match(await larder('account role ada-lovelace brand-admin:acme --remove'), { out: /has now: no role\./ });
+  t.match(await larder('account role ada-lovelace brand-admin:acme --remove --yes'), { out: /has now: no role\./ });
 });
 
 t.test('roles, accounts and brands that do not exist are refused', async (t) => {

@@ -24,7 +24,7 @@ t.test('accounts, tokens, roles, names and brands show on the next request', asy
   t.match(await get('/v1/snap/hello', ada), { status: 404 }, "bob's package is not for ada to see");
   await json('account role ada-id store-admin');
   t.match(await get('/v1/snap/hello', ada), { status: 200 }, 'until ada administers the store');
-  await json('account role ada-id store-admin --remove');
+  await json('account role ada-id store-admin --remove --yes');
   t.match(await get('/v1/snap/hello', ada), { status: 404 }, 'and no longer');
 
   t.match(await get('/v1/brand/bob-id', bob), { status: 404 });

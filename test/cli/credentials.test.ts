@@ -90,9 +90,12 @@ t.test('one-time passwords are asked for, anew, and no more', async (t) => {
     t.notMatch(JSON.stringify(await records.audit.list(0, 100)), made.secret as string);
   });
   t.match(await json('account totp ada-lovelace'), { code: 'conflict', error: /--replace makes a new secret/ });
-  t.not((await json('account totp ada-lovelace --replace')).secret, made.secret);
-  t.match(await larder('account totp ada-lovelace --remove'), { code: 0, out: /with its password alone/ });
-  t.match(await larder('account totp ada-lovelace --remove'), { code: 1, err: /is not asked for one-time passwords/ });
+  t.not((await json('account totp ada-lovelace --replace --yes')).secret, made.secret);
+  t.match(await larder('account totp ada-lovelace --remove --yes'), { code: 0, out: /with its password alone/ });
+  t.match(await larder('account totp ada-lovelace --remove --yes'), {
+    code: 1,
+    err: /is not asked for one-time passwords/,
+  });
 });
 
 t.test('an invitation is a link that stands alone, and only its digest is kept', async (t) => {
@@ -121,7 +124,7 @@ t.test('an account is disabled and enabled', async (t) => {
   const { json, larder } = await adasStore(t);
   const { macaroon } = await json('token issue --account ada-lovelace');
   t.type(macaroon, 'string');
-  t.match(await json('account disable ada-lovelace'), { id: 'ada-lovelace', 'disabled-at': /Z$/ });
+  t.match(await json('account disable ada-lovelace --yes'), { id: 'ada-lovelace', 'disabled-at': /Z$/ });
   t.match((await larder('account list')).out, /ada-lovelace .*\(disabled\)\n/);
   t.match(await json('account invite ada-lovelace'), { code: 'conflict' });
   t.strictSame(await json('account enable ada-lovelace'), { id: 'ada-lovelace', 'disabled-at': null });
@@ -151,15 +154,15 @@ t.test('agents are registered, listed and removed', async (t) => {
     code: 1,
     err: /There is no account/,
   });
-  t.match(await json('agent remove builder'), { removed: 'builder' });
-  t.match(await json('agent remove builder'), { code: 'resource-not-found' });
+  t.match(await json('agent remove builder --yes'), { removed: 'builder' });
+  t.match(await json('agent remove builder --yes'), { code: 'resource-not-found' });
 });
 
 t.test('keys are rotated by hand', async (t) => {
   const { json, larder, look } = await adasStore(t);
   const { id } = (await json('key rotate')) as { id: string };
   t.equal(await look(async ({ records }) => (await records.rootKeys.newest())?.id), id);
-  const { 'public-key': publicKey } = await json('key rotate discharger');
+  const { 'public-key': publicKey } = await json('key rotate discharger --yes');
   t.equal(await look(async ({ records }) => (await records.dischargerKeys.list())[0]?.publicKey), publicKey);
   t.match(await larder('key rotate site'), { code: 2, err: /root or discharger, not 'site'/ });
   const rows = await look(({ records }) => records.audit.list(0, 100));

@@ -13,6 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { days } from '#domain/clock.ts';
+import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import { lockDirectory } from '#src/appliance.ts';
 import { readConfig } from '#src/config.ts';
 import { folder, newStore, start } from './process.ts';
@@ -195,4 +197,69 @@ t.test('with an https address init makes the certificates, and says what publish
   t.match(out, /(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/, 'the fingerprint');
   t.match(readFileSync(join(data, 'tls/ca.pem'), 'utf8'), /^-----BEGIN CERTIFICATE-----/);
   t.match(readConfig(join(data, 'larder.toml')), { http: { listen: '0.0.0.0:443' } });
+});
+
+t.test("the site's own certificate is taken where it stands, when clients will accept it", async (t) => {
+  const now = new Date();
+  const authority = await makeAuthority('The site', now);
+  const server = await makeServerCertificate(authority, ['store.example.internal'], now);
+  const old = await makeServerCertificate(authority, ['store.example.internal'], new Date(now.getTime() - days(500)));
+  const stranger = await makeAuthority('Somebody else', now);
+  const files = t.testdir({
+    'server.pem': server.certificate + authority.certificate,
+    'server.key': server.key,
+    'turned.pem': authority.certificate + server.certificate,
+    'old.pem': old.certificate,
+    'old.key': old.key,
+    'chain.pem': server.certificate + stranger.certificate,
+    'ca.pem': authority.certificate,
+    'other.pem': stranger.certificate,
+    'other.key': stranger.key,
+    'text.pem': 'not a certificate',
+  });
+  const base = '--base-url https://store.example.internal';
+  const attempt = (data: string, certificate: string, key: string, options = base) =>
+    larder(`init --data ${data} ${options} --tls-certificate ${files}/${certificate} --tls-key ${files}/${key}`);
+  const data = join(folder(t), 'data');
+  const refused: [string, string, string, number, RegExp][] = [
+    ['server.pem', 'other.key', base, 1, /it is not the key of the certificate in/],
+    ['turned.pem', 'server.key', base, 1, /the certificate of the server must come first/],
+    ['old.pem', 'old.key', base, 1, /old\.pem: it ended on /],
+    ['chain.pem', 'server.key', base, 1, /Somebody else did not issue the certificate of store\.example\.internal/],
+    ['server.pem', 'server.key', '--base-url https://other.example', 1, /it is not good for other\.example/],
+    ['server.pem', 'server.key', `${base} --tls-ca ${files}/other.pem`, 1, /Somebody else did not issue/],
+    ['text.pem', 'server.key', base, 1, /it holds no certificate in PEM/],
+    ['server.pem', 'text.pem', base, 1, /it holds no private key in PEM without a passphrase/],
+    ['nothing.pem', 'server.key', base, 1, /cannot read .*nothing\.pem/],
+    ['server.pem', 'server.key', '', 2, /needs --base-url with the https address/],
+  ];
+  for (const [certificate, key, options, code, err] of refused) {
+    t.match(await attempt(data, certificate, key, options), { code, err }, `${certificate} ${options}`);
+    t.throws(() => statSync(data), { code: 'ENOENT' });
+  }
+  t.match(await larder(`init --data ${data} ${base} --tls-key ${files}/server.key`), {
+    code: 2,
+    err: /belong together/,
+  });
+
+  const made = await attempt(data, 'server.pem', 'server.key', `${base} --tls-ca ${files}/ca.pem`);
+  t.match(made, { code: 0, out: /good for store\.example\.internal until .*\n.*\n  (?:[0-9A-F]{2}:){31}/ });
+  t.match(readConfig(join(data, 'larder.toml')).tls, {
+    certificate_file: join(files, 'server.pem'),
+    key_file: join(files, 'server.key'),
+    authority_file: join(files, 'ca.pem'),
+  });
+  t.notOk(readdirSync(data).includes('tls'), 'no certificate of its own');
+  const certificate = async (): Promise<unknown> =>
+    (JSON.parse((await larder(`doctor --data ${data} --json`)).out) as { findings: { what: string }[] }).findings.find(
+      ({ what }) => what === 'Certificate',
+    );
+  t.match(await certificate(), { good: true, says: /^for store\.example\.internal, 39\d days left/ });
+  writeFileSync(join(files, 'server.pem'), old.certificate);
+  writeFileSync(join(files, 'server.key'), old.key);
+  t.match(await certificate(), {
+    good: false,
+    says: /^the site's certificate: it ended on /,
+    mend: /send the server SIGHUP/,
+  });
 });

@@ -33,13 +33,16 @@ t.test('a store whose key is under a passphrase is sealed until it gets that', a
   const store = await newBrandStore(t);
   const { data, larder, file } = store;
   const passphrase = file('passphrase', 'correct horse battery\n');
-  t.match(await larder(`key seal --passphrase-file ${file('short', 'short\n')}`), { code: 1, err: /at least 12/ });
+  t.match(await larder(`key seal --passphrase-file ${file('short', 'short\n')} --yes`), {
+    code: 1,
+    err: /at least 12/,
+  });
   t.ok(existsSync(join(data, 'master.key')));
-  t.match(await larder(`key seal --passphrase-file ${passphrase}`), { code: 0 });
+  t.match(await larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 0 });
   t.notOk(existsSync(join(data, 'master.key')));
   t.match(readFileSync(join(data, 'master.key.sealed'), 'utf8'), /^larder-master-key\/1 /);
   t.match(await larder('key request default'), { code: 1, err: /sealed/ });
-  t.match(await larder(`key seal --passphrase-file ${passphrase}`), { code: 1, err: /no master key/ });
+  t.match(await larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 1, err: /no master key/ });
 
   const given = join(store.files, 'given');
   changeConfig(join(data, 'larder.toml'), { 'keys.passphrase_file': given });

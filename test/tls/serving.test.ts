@@ -116,5 +116,14 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
     (await fetchPage(store, '/ca.pem', { ca: authority.certificate, checkServerIdentity: () => undefined })).status,
     404,
   );
+  writeFileSync(join(folder, 'ca.pem'), authority.certificate);
+  const named = await startStore(t, (text) =>
+    files('server.key')(text).replace(/# authority_file = .*/, `authority_file = "${folder}/ca.pem"`),
+  );
+  const fetched = await fetchPage(named, '/ca.pem', {
+    ca: authority.certificate,
+    checkServerIdentity: () => undefined,
+  });
+  t.match(fetched, { status: 200, text: authority.certificate }, 'an authority that the configuration names is given');
   await t.rejects(startStore(t, files('other.key')), /it is not the key of the certificate/);
 });

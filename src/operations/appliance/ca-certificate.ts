@@ -7,7 +7,7 @@ export const caCertificate = operation({
   method: 'GET',
   path: '/ca.pem',
   since: 0,
-  summary: "Give the certificate of the store's own authority, which clients trust.",
+  summary: 'Give the certificate of the authority that clients trust.',
   access: anyone,
   prefixed: false,
   produces: ['application/x-pem-file'],
@@ -15,7 +15,10 @@ export const caCertificate = operation({
   handle({ authorityCertificate }) {
     const certificate = authorityCertificate();
     if (certificate === undefined) {
-      throw new Refusal('resource-not-found', 'This store has no certificate authority of its own.');
+      throw new Refusal(
+        'resource-not-found',
+        'This store has no certificate authority of its own, and none is named in its configuration.',
+      );
     }
     return new Answer({ headers: { 'content-type': 'application/x-pem-file' }, body: certificate });
   },

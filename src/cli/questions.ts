@@ -1,0 +1,112 @@
+// Asks the person at the terminal. Questions go to the standard error, so that what a program reads stays clean; where
+// nobody can answer, nothing is asked.
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { Failure, UsageError, type World } from './command.ts';
+import { visible } from './terminal.ts';
+
+/** Whether somebody is there to be asked. */
+export const canAsk = ({ stdin, stderr }: Pick<World, 'stdin' | 'stderr'>): boolean =>
+  stdin.isTTY === true && stderr.isTTY === true;
+
+export interface Conversation {
+  /** One line; the proposal when nothing was typed. */
+  ask(question: string, proposal?: string): Promise<string>;
+  /** One line that does not show. */
+  askHidden(question: string): Promise<string>;
+  /** Something between two questions. */
+  say(text: string): void;
+}
+
+/** As a shell tells of a program that Ctrl-C has ended. */
+const interrupted = 130;
+
+/** Talks with the person at the terminal until `talk` ends. Ctrl-C and Ctrl-D end it with a Failure. */
+export async function converse<Result>(world: World, talk: (with_: Conversation) => Promise<Result>): Promise<Result> {
+  const { stdin, stderr } = world;
+  let hidden = false;
+  const echo = new Writable({
+    write(chunk: Buffer, _encoding, written) {
+      if (!hidden) stderr.write(chunk.toString('utf8'));
+      written();
+    },
+  });
+  const lines = createInterface({
+    input: stdin,
+    output: Object.assign(echo, { columns: stderr.columns ?? 80 }),
+    terminal: true,
+    historySize: 0,
+  });
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  lines.on('SIGINT', () => {
+    ended.reject(new Failure('interrupted; nothing was done', { exitCode: interrupted, code: 'interrupted' }));
+  });
+  lines.on('close', () => {
+    ended.reject(new Failure('no answer; nothing was done', { code: 'not-confirmed' }));
+  });
+  // Lines that were typed ahead wait for their question.
+  const typed: string[] = [];
+  let wanted: ((line: string) => void) | undefined;
+  lines.on('line', (line) => {
+    if (wanted === undefined) typed.push(line);
+    else wanted(line);
+  });
+  const line = async (): Promise<string> => {
+    const next = Promise.withResolvers<string>();
+    const early = typed.shift();
+    if (early === undefined) wanted = next.resolve;
+    else next.resolve(early);
+    return Promise.race([next.promise, ended.promise]).finally(() => (wanted = undefined));
+  };
+  const prompt = (text: string): void => {
+    lines.setPrompt(text);
+    lines.prompt();
+  };
+  try {
+    return await talk({
+      async ask(question, proposal) {
+        prompt(`${question}${proposal === undefined ? '' : ` [${proposal}]`}: `);
+        return (await line()).trim() || (proposal ?? '');
+      },
+      async askHidden(question) {
+        prompt(`${question}: `);
+        hidden = true;
+        try {
+          return await line();
+        } finally {
+          hidden = false;
+          stderr.write('\n');
+        }
+      },
+      say: (text) => void stderr.write(`${text}\n`),
+    });
+  } catch (error) {
+    // What comes next stands on a line of its own.
+    if (error instanceof Failure) stderr.write('\n');
+    throw error;
+  } finally {
+    lines.close();
+  }
+}
+
+/** Goes on only when the person at the terminal says so. */
+export async function confirmed(world: World, question: string): Promise<void> {
+  const answer = await converse(world, ({ ask }) => ask(`${visible(question)} Go on? [y/N]`));
+  if (/^y(?:es)?$/i.test(answer)) return;
+  throw new Failure('not confirmed; nothing was done', { code: 'not-confirmed' });
+}
+
+/** The refusal of a command that would have asked, where nobody can answer. */
+export const needsYes = (command: string, question: string): UsageError =>
+  new UsageError(`'${command}' asks before it acts, and nobody is at the terminal; --yes goes on. ${question}`);
+
+/** A new secret, typed twice. */
+export const newSecret = (world: World, what: string): Promise<string> =>
+  converse(world, async ({ askHidden, say }) => {
+    for (;;) {
+      const first = await askHidden(`New ${what}`);
+      if (first !== '' && first === (await askHidden(`The same ${what} again`))) return first;
+      say(first === '' ? `The ${what} is empty.` : `These are two different ${what}s.`);
+    }
+  });

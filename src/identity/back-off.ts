@@ -11,7 +11,8 @@ export interface BackOff {
    * what went wrong before that is forgotten.
    */
   check(attempt: Attempt, changedAt?: string): void;
-  failed(attempt: Attempt): void;
+  /** Counts a failure; what is put off from now on, and was not before. */
+  failed(attempt: Attempt): ('name' | 'address')[];
   succeeded(attempt: Attempt): void;
 }
 
@@ -43,12 +44,14 @@ export function createBackOff(now: Now): BackOff {
     return found !== undefined && now().getTime() < found.last + period ? found : undefined;
   };
 
-  const add = (key: string): void => {
+  const add = (key: string): number => {
     const moment = now().getTime();
     const before = recent(key);
     failures.delete(key);
     if (failures.size >= remembered) failures.delete(failures.keys().next().value as string);
-    failures.set(key, { count: (before?.count ?? 0) + 1, first: before?.first ?? moment, last: moment });
+    const count = (before?.count ?? 0) + 1;
+    failures.set(key, { count, first: before?.first ?? moment, last: moment });
+    return count;
   };
 
   /** From a familiar place a name is counted by itself. */
@@ -85,8 +88,11 @@ export function createBackOff(now: Now): BackOff {
     },
 
     failed(attempt) {
-      add(keyOf('address', attempt.address));
-      add(nameKey(attempt));
+      const [byAddress, byName] = [add(keyOf('address', attempt.address)), add(nameKey(attempt))];
+      return [
+        ...(byName === freeForName ? (['name'] as const) : []),
+        ...(byAddress === freeForAddress ? (['address'] as const) : []),
+      ];
     },
 
     succeeded(attempt) {

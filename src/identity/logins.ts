@@ -34,11 +34,28 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     backOff.check({ name, address }, kept?.changedAt);
     const { right, stale } = await passwords.verify(password, kept?.hash);
     if (account === undefined || kept === undefined || !right) {
-      backOff.failed({ name, address });
+      await failed(credentials, account);
       throw new Refusal('invalid-credentials', 'The name or the password is not right.');
     }
     if (stale) await rehash(account, kept.hash, credentials);
     return { account, needsOneTimePassword: (await records.totpSecrets.find(account.id)) !== undefined };
+  };
+
+  /**
+   * Counts a failure. Of an account and of an address one entry of the audit log tells when they are put off, not one
+   * of each failure: a stranger can neither fill the log nor tell by the time it takes whether there is such an account.
+   */
+  const failed = async (
+    { name, address, requestId }: { name: string; address: string; requestId: string },
+    account: Account | undefined,
+  ): Promise<void> => {
+    for (const what of backOff.failed({ name, address })) {
+      // What was typed as a name may be a password, so that of nobody's account stays untold.
+      const object = what === 'name' && account !== undefined ? `account/${account.id}` : 'login';
+      const entry = { at: timestamp(now()), actor: 'unknown', action: 'log_in', object, requestId };
+      const details = { address, 'put-off': what };
+      await records.change({ ...entry, details, outcome: 'refused' }, () => Promise.resolve());
+    }
   };
 
   const rehash = async (
@@ -58,6 +75,13 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
 
   const finish: Logins['finish'] = async (account, { name, oneTimePassword, address, requestId }) => {
     const secret = await records.totpSecrets.find(account.id);
+    const wrongCode = async (): Promise<Refusal> => {
+      await failed({ name, address, requestId }, account);
+      return new Refusal(
+        'twofactor-failure',
+        'The one-time password is not right, or has been used; wait for the next one.',
+      );
+    };
     let step: number | undefined;
     if (secret !== undefined) {
       if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
@@ -65,7 +89,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
       }
       backOff.check({ name, address });
       step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
-      if (step === undefined) throw wrongCode();
+      if (step === undefined) throw await wrongCode();
     }
     const entry = {
       at: timestamp(now()),
@@ -74,18 +98,14 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
       object: `account/${account.id}`,
       requestId,
     };
-    await records.change({ ...entry, details: { address } }, async (tx) => {
-      if (step !== undefined && !(await tx.totpSecrets.use(account.id, step))) throw wrongCode();
-    });
-    backOff.succeeded({ name, address });
-
-    function wrongCode(): Refusal {
-      backOff.failed({ name, address });
-      return new Refusal(
-        'twofactor-failure',
-        'The one-time password is not right, or has been used; wait for the next one.',
-      );
+    try {
+      await records.change({ ...entry, details: { address } }, async (tx) => {
+        if (step !== undefined && !(await tx.totpSecrets.use(account.id, step))) throw new UsedCode();
+      });
+    } catch (error) {
+      throw error instanceof UsedCode ? await wrongCode() : error;
     }
+    backOff.succeeded({ name, address });
   };
 
   return {
@@ -116,6 +136,9 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     },
   };
 }
+
+/** Somebody else was quicker with the same code. */
+class UsedCode extends Error {}
 
 const linkIsVoid = (): Refusal =>
   new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');

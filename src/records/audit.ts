@@ -16,7 +16,11 @@ export interface AuditEntry {
   object: string;
   requestId?: string | null;
   details?: Record<string, unknown>;
+  /** `done` unless said otherwise; `refused` where somebody was kept out, which changes nothing but this log. */
+  outcome?: Outcome;
 }
+
+export type Outcome = 'done' | 'refused';
 
 export interface AuditRow {
   seq: number;
@@ -29,6 +33,8 @@ export interface AuditRow {
   details: string;
   previous: string;
   hash: string;
+  /** Nothing in rows of the first release, which tell of what was done. */
+  outcome: Outcome | null;
 }
 
 /** What stands before the first row. */
@@ -48,6 +54,7 @@ export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
       row.object,
       row.requestId,
       row.details,
+      ...(row.outcome === null ? [] : [row.outcome]),
     ]),
   );
 
@@ -72,13 +79,13 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The rows before a number, newest first. */
   newest: (before: number, limit: number) =>
     db.all<AuditRow>(sql`
-      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash
+      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome
       FROM audit WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit}`),
 
   /** The rows after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditRow>(sql`
-      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash
+      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome
       FROM audit WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 });
 
@@ -204,9 +211,10 @@ export async function appendAudit(db: Queries, entry: AuditEntry): Promise<void>
     requestId: entry.requestId ?? null,
     details: JSON.stringify(entry.details ?? {}),
     previous: head?.hash ?? beginning,
+    outcome: entry.outcome ?? ('done' as const),
   };
   await db.run(sql`
-    INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash)
+    INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash, outcome)
     VALUES (${row.seq}, ${row.at}, ${row.actor}, ${row.sessionId}, ${row.action}, ${row.object}, ${row.requestId},
-      ${row.details}, ${row.previous}, ${auditHash(row)})`);
+      ${row.details}, ${row.previous}, ${auditHash(row)}, ${row.outcome})`);
 }

@@ -8,7 +8,7 @@ import type SQLite from 'better-sqlite3';
 
 type Connection = SQLite.Database;
 
-/** The audit log has a chain of its own. */
+/** The audit log has a chain of its own; the migrations are under the digest of the schema. */
 const exempt = /^(?:sqlite_.*|migrations|audit.*|row_digest.*)$/;
 
 /** Begins to keep the digests of every row that this connection writes; computes those of tables that changed. */
@@ -119,9 +119,10 @@ const schemaName = (connection: Connection): string => {
 const schemaDigest = (connection: Connection): string =>
   hash(
     'sha256',
-    JSON.stringify(
-      connection.prepare('SELECT type, name, tbl_name, sql FROM main.sqlite_master ORDER BY name').raw().all(),
-    ),
+    JSON.stringify([
+      ...connection.prepare('SELECT type, name, tbl_name, sql FROM main.sqlite_master ORDER BY name').raw().all(),
+      ...connection.prepare('SELECT rowid, * FROM migrations ORDER BY rowid').raw().all(),
+    ]),
   );
 
 const columnsOf = (connection: Connection, table: string): string[] =>

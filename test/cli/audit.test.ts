@@ -20,10 +20,11 @@ t.test('the log says who did what, can be written out, and is proved whole', asy
   const data = await world(t);
   const listed = await larder(`audit list --data ${data}`);
   t.equal(listed.code, 0);
-  t.match(listed.out, /^Seq +Time +Who +Action +Object/);
+  t.match(listed.out, /^Seq +Time +Who +Action +Object +Outcome +Details/);
   t.match(listed.out, /cli:\S+ +init +account\/larder-admin/);
   const some = await larder(`audit list --data ${data} --action init --json`);
-  t.match(JSON.parse(some.out), { entries: [{ seq: 1, action: 'init', details: {} }] });
+  t.match(JSON.parse(some.out), { entries: [{ seq: 1, action: 'init', outcome: 'done', details: {} }] });
+  t.match(await larder(`audit list --data ${data} --outcome refused`), { out: 'The audit log has no such entries.\n' });
 
   const verified = await larder(`audit verify --data ${data}`);
   t.match(verified.out, /^The audit log is whole: \d+ entries/);

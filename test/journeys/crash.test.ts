@@ -259,7 +259,7 @@ function isWhole(t: Tap, data: string): void {
   let previous = '0'.repeat(64);
   const rows = db
     .prepare<[], AuditRow>(
-      'SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit ORDER BY seq',
+      'SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash, outcome FROM audit ORDER BY seq',
     )
     .all();
   const broken = rows.filter((row, at) => {

@@ -24,7 +24,7 @@ async function written(t: { teardown(work: () => unknown): void }): Promise<stri
   await close();
   const db = new SQLite(join(directory, 'larder.db'));
   const insert = db.prepare(
-    `INSERT INTO audit VALUES (:seq, :at, :actor, :sessionId, :action, :object, :requestId, :details, :previous, :hash)`,
+    `INSERT INTO audit VALUES (:seq, :at, :actor, :sessionId, :action, :object, :requestId, :details, :previous, :hash, :outcome)`,
   );
   db.transaction(() => {
     let previous = db.prepare<[], AuditRow>('SELECT * FROM audit').get()?.hash ?? '';
@@ -39,6 +39,7 @@ async function written(t: { teardown(work: () => unknown): void }): Promise<stri
         requestId: `r${seq}`,
         details: '{}',
         previous,
+        outcome: 'done' as const,
       };
       previous = auditHash(row);
       insert.run({ ...row, hash: previous });
@@ -101,19 +102,19 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
       db.exec(`UPDATE audit SET seq = -seq WHERE seq > ${seq}; UPDATE audit SET seq = 1 - seq WHERE seq < 0`);
       const row = db
         .prepare<[number], AuditRow>(
-          `SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit WHERE seq = ?`,
+          `SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash, outcome FROM audit WHERE seq = ?`,
         )
         .get(seq)!;
       const forged = { ...row, seq: seq + 1, actor: 'bob', previous: row.hash };
       db.prepare(
-        `INSERT INTO audit VALUES (:seq, :at, :actor, :sessionId, :action, :object, :requestId, :details, :previous, :hash)`,
+        `INSERT INTO audit VALUES (:seq, :at, :actor, :sessionId, :action, :object, :requestId, :details, :previous, :hash, :outcome)`,
       ).run({ ...forged, hash: auditHash(forged) });
     }
     if (kind === 'rewrite') {
       // The whole rest computed anew, end and all: only the seal shows it.
       const rows = db
         .prepare<[number], AuditRow>(
-          `SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash FROM audit WHERE seq >= ? ORDER BY seq`,
+          `SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash, outcome FROM audit WHERE seq >= ? ORDER BY seq`,
         )
         .all(seq);
       let previous = rows[0]!.previous;

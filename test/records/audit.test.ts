@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { auditHash, type AuditRow } from '#records/audit.ts';
+import { auditHash, verifyAudit, type AuditRow } from '#records/audit.ts';
+import { migrate } from '#records/migrate.ts';
+import { openSqlite } from '#records/sqlite.ts';
+import { migrations, openRecords } from '#src/appliance.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const rows = (store: TestAppliance): Promise<AuditRow[]> => store.beside.records.audit.list(0, 10_000);
@@ -158,4 +163,64 @@ t.test('who goes behind the database shows in the chain', async (t) => {
   }
   t.equal(firstFault(honest), undefined);
   t.not(honest.at(-1)?.hash, honest.at(-2)?.hash, 'a cut at the end shows only beside a head that was noted elsewhere');
+});
+
+t.test('rows from before there were outcomes stay good, and how a row ended cannot be changed unseen', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-audit-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'larder.db');
+  const before = openSqlite(file);
+  await migrate(
+    before,
+    migrations().filter(({ name }) => name < '0050'),
+  );
+  await before.close();
+  const plain = new SQLite(file);
+  let previous = '0'.repeat(64);
+  for (let seq = 1; seq <= 3; seq++) {
+    const row = {
+      seq,
+      at: 'then',
+      actor: 'ada',
+      sessionId: null,
+      action: 'x',
+      object: 'y',
+      requestId: null,
+      details: '{}',
+    };
+    const hashed = auditHash({ ...row, previous, outcome: null });
+    plain
+      .prepare(
+        `INSERT INTO audit (seq, at, actor, action, object, details, previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(seq, 'then', 'ada', 'x', 'y', '{}', previous, hashed);
+    previous = hashed;
+  }
+  plain.close();
+
+  const { records, close } = await openRecords(directory);
+  t.teardown(close);
+  const entry = { at: 'now', actor: 'ada', action: 'x', object: 'y' };
+  await records.change(entry, () => Promise.resolve());
+  await records.change({ ...entry, outcome: 'refused' }, () => Promise.resolve());
+  const found = await records.audit.list(0, 10);
+  t.strictSame(
+    found.map(({ outcome }) => outcome),
+    [null, null, null, 'done', 'refused'],
+  );
+  const judged = async (rows: AuditRow[]): Promise<string[]> => {
+    const read = { ...records.audit, list: async (after: number) => rows.filter(({ seq }) => seq > after) };
+    return (await verifyAudit(read, { siteKey: Buffer.alloc(32) })).problems;
+  };
+  t.strictSame(await judged(found), []);
+  for (const [at, outcome] of [
+    [0, 'done'],
+    [3, 'refused'],
+    [3, null],
+    [4, 'done'],
+    [4, null],
+  ] as const) {
+    const forged = found.with(at, { ...found[at]!, outcome });
+    t.strictSame(await judged(forged), [`row ${String(at + 1)} is not as it was written`]);
+  }
 });

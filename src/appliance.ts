@@ -21,7 +21,7 @@ import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
-import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
+import { startScrub, suspicions, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
 import { reviewQueue } from '#jobs/review-uploads.ts';
@@ -183,7 +183,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const { records: known, authority, now, newId } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
-    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, now });
+    const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, now, log });
+    const blobs: DiskBlobs = await diskBlobs({
+      ...{ directory, reserve: config.uploads.reserve },
+      ...{ digests, fatal, damaged, now },
+    });
     await blobs.sweepTemporary(() => false);
 
     const startedWith = config;

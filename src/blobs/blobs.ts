@@ -42,10 +42,13 @@ export interface Blobs {
   stat(sha3_384: string): Promise<StoredBlob | undefined>;
   /**
    * The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. The whole content
-   * is held against its digest on the way: of a damaged one the last bytes never come, and the stream fails.
+   * is held against its digest on the way: of a damaged one the last bytes never come, and the stream fails. A part is
+   * given only of content that was read whole before and has not been touched since; otherwise that is done first.
    */
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
-  /** Where a worker finds the content as a file. */
+  /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */
+  prove(sha3_384: string): Promise<boolean>;
+  /** Where a worker finds the content as a file; `prove` it first. */
   path(sha3_384: string): string;
   list(): AsyncIterable<StoredBlob>;
   /** False when it was not there, or was taken in again at or after the time given. */

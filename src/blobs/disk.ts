@@ -28,6 +28,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
+import { createProofs } from './proofs.ts';
 import { diskFull, freeBytes, space, type SpaceClaim } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
@@ -45,6 +46,8 @@ export interface DiskBlobsOptions {
   digests: DigestPool;
   /** Told that the disk broke a promise; the process must accept no more writes and end. */
   fatal: (error: Error) => void;
+  /** Told of content that had not its digest when somebody wanted to read it. */
+  damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
   now?: Now;
   /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
   open?: typeof openFile;
@@ -69,6 +72,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const content = join(root, 'sha3');
   const quarantined = join(root, 'quarantine');
   const room = space(options.reserve, freeOnDisk);
+  const proofs = createProofs(digests, now);
   /** The uploads under way. */
   const receiving = new Set<string>();
   /** The folders below `content` that are known to survive a power cut. */
@@ -155,9 +159,11 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     const folder = await shard(sha3_384);
     await inTurn(sha3_384, async () => {
       const place = path(sha3_384);
-      if (await renew(place, size)) await unlink(temporaryFile);
+      // Only what is known to be good may stay: these bytes mend what is not.
+      if ((await proofs.holds(sha3_384, place)) && (await renew(place, size))) await unlink(temporaryFile);
       else await rename(temporaryFile, place);
       await Promise.all([syncFolder(folder), syncFolder(temporary)]);
+      await proofs.remember(sha3_384, place);
     });
   }
 
@@ -262,6 +268,13 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
 
     path,
 
+    async prove(sha3_384) {
+      const stored = await storedBlob(path(sha3_384), sha3_384);
+      const good = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
+      if (stored !== undefined && !good) options.damaged?.(stored);
+      return good;
+    },
+
     stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),
 
     async open(sha3_384, range) {
@@ -272,8 +285,13 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
         if (range !== undefined && !(0 <= range.start && range.start <= range.end && range.end < size)) {
           throw new RangeError(`cannot read bytes ${range.start} to ${range.end} of ${size}`);
         }
+        const found = (): Error => {
+          options.damaged?.({ sha3_384, size });
+          return new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
+        };
+        if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw found();
         const stream = handle.createReadStream({ highWaterMark: 256 * 1024, ...range });
-        return { size, stream: range === undefined ? provenStream(stream, sha3_384) : stream };
+        return { size, stream: range === undefined ? provenStream(stream, sha3_384, found) : stream };
       } catch (error) {
         await handle.close();
         throw error;
@@ -400,7 +418,7 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
 }
 
 /** The same bytes, the last of them only when all of them together have the digest. */
-function provenStream(source: Readable, sha3_384: string): Readable {
+function provenStream(source: Readable, sha3_384: string, damaged: () => Error): Readable {
   async function* proven(): AsyncGenerator<Buffer> {
     const digest = createHash('sha3-384');
     let held: Buffer | undefined;
@@ -409,7 +427,7 @@ function provenStream(source: Readable, sha3_384: string): Readable {
       if (held !== undefined) yield held;
       held = chunk;
     }
-    if (digest.digest('hex') !== sha3_384) throw new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
+    if (digest.digest('hex') !== sha3_384) throw damaged();
     if (held !== undefined) yield held;
   }
   return Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });

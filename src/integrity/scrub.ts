@@ -100,11 +100,7 @@ export function startScrub({
     state.blobs++;
     if (verdict === 'good') return;
     state.damaged++;
-    await quarantine(blob, { records, blobs, at: timestamp(now()), actor: 'larder' });
-    log.error(
-      { blob: blob.sha3_384, size: blob.size },
-      'a blob is damaged and out of service; upload the same file again, or restore it',
-    );
+    await takeOut(blob, { records, blobs, now, log });
   }
 
   const running = rounds().catch((error: unknown) => {
@@ -150,6 +146,36 @@ export async function judge(
 const isOurs = (error: unknown): boolean =>
   error instanceof Error &&
   ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES'].includes(String((error.cause as { code?: string } | undefined)?.code));
+
+type Kept = Pick<ScrubOptions, 'records' | 'blobs' | 'digests' | 'now' | 'log'>;
+
+/** Looks again at a blob that seemed damaged to somebody who wanted to read it, and takes it out of service when it is. */
+export function suspicions(kept: Omit<Kept, 'blobs'> & { blobs: () => Blobs }) {
+  const looking = new Set<string>();
+  return ({ sha3_384 }: { sha3_384: string }): void => {
+    if (looking.has(sha3_384)) return;
+    looking.add(sha3_384);
+    void lookAgain({ ...kept, blobs: kept.blobs() }, sha3_384).finally(() => looking.delete(sha3_384));
+  };
+}
+
+async function lookAgain(kept: Kept, sha3_384: string): Promise<void> {
+  const { blobs, digests, log } = kept;
+  try {
+    const blob = await blobs.stat(sha3_384);
+    if (blob !== undefined && (await judge(blob, blobs, digests, () => true)) === 'damaged') await takeOut(blob, kept);
+  } catch (error) {
+    log.error({ err: error, blob: sha3_384 }, 'cannot look again at a blob that seemed damaged');
+  }
+}
+
+async function takeOut(blob: StoredBlob, { records, blobs, now, log }: Omit<Kept, 'digests'>): Promise<void> {
+  await quarantine(blob, { records, blobs, at: timestamp(now()), actor: 'larder' });
+  log.error(
+    { blob: blob.sha3_384, size: blob.size },
+    'a blob is damaged and out of service; upload the same file again, or restore it',
+  );
+}
 
 /** Takes a damaged blob out of service, and says so in the records. */
 export async function quarantine(

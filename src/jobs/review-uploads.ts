@@ -75,6 +75,7 @@ export function reviewQueue({
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
     const path = blobs.path(upload.sha3_384);
+    if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
       await settle(upload, subject, { kind: 'resource', ...(await digests.ofFile(path, ['sha384', 'sha512'])) });
       return;

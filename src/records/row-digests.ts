@@ -39,8 +39,13 @@ export function keepRowDigests(writer: Connection): void {
   const schema = schemaName(writer);
   if (writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) === undefined) {
     writer
-      .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
-      .run(schema, schemaDigest(writer));
+      .transaction(() => {
+        writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
+        writer
+          .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
+          .run(schema, schemaDigest(writer));
+      })
+      .immediate();
   }
   writer.exec(`BEGIN; ${triggers.join('\n')} COMMIT;`);
   writer.pragma(`busy_timeout = ${String(patience)}`);
@@ -64,11 +69,10 @@ export function* damagedRows(reader: Connection): Generator<DamagedRow> {
     const covered = reader
       .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
       .get(table);
-    if (covered === undefined) continue;
-    const columns = covered.columns
-      .split(',')
-      .map((column) => `rows.${quoted(column)}`)
-      .join(', ');
+    // What says how the rows were digested is itself under no digest; there is only one thing that it may say.
+    const actual = columnsOf(reader, table);
+    if (covered?.columns !== actual.join(',')) yield { table: 'row_digest_tables', row: 0, what: 'changed' };
+    const columns = actual.map((column) => `rows.${quoted(column)}`).join(', ');
     const changed = reader.prepare<[string], { row: number; known: Buffer | null }>(`
       SELECT rows.rowid AS row, known.digest AS known FROM ${quoted(table)} AS rows
       LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid

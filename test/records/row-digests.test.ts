@@ -14,6 +14,7 @@ import { openRecords } from '#src/appliance.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const flips = long ? 2000 : 200;
+t.setTimeout(600_000);
 
 async function filled(t: { teardown(work: () => unknown): void }): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-digests-'));
@@ -105,6 +106,20 @@ t.test('a migration that has another name than it had is named', async (t) => {
   db.exec("UPDATE migrations SET name = '0001-accountt' WHERE rowid = 1");
   db.close();
   t.strictSame(checkDatabase(file), ['row 0 of sqlite_master is changed']);
+});
+
+t.test('what says how rows are digested cannot change unseen either', async (t) => {
+  for (const change of [
+    "UPDATE row_digest_tables SET columns = replace(columns, 'email', 'eMail') WHERE of_table = 'accounts'",
+    "UPDATE row_digest_tables SET of_table = 'accountz' WHERE of_table = 'accounts'",
+    "DELETE FROM row_digest_tables WHERE of_table = 'accounts'",
+  ]) {
+    const file = await filled(t);
+    const db = new SQLite(file);
+    db.exec(change);
+    db.close();
+    t.strictSame(checkDatabase(file), ['row 0 of row_digest_tables is changed'], change);
+  }
 });
 
 /** What the other half of `larder verify` says of a file that is only looked at. */

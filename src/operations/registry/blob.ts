@@ -30,7 +30,12 @@ export const imageBlob = operation({
     const range = request.method === 'HEAD' ? undefined : rangeOf(request.headers.range, size);
     const length = range === undefined ? size : range.end - range.start + 1;
     const sized = { ...headers, 'content-length': String(length) };
-    if (request.method === 'HEAD') return new Answer({ headers: sized });
+    if (request.method === 'HEAD') {
+      // A client that hears so sends the blob again, which mends it.
+      if ((await blobs.stat(sha3_384))?.size !== size)
+        throw new Refusal('blob-unknown', 'The blob was damaged and is out of service; push it again.');
+      return new Answer({ headers: sized });
+    }
     const content = await blobs.open(sha3_384, range);
     if (content?.size !== size) {
       content?.stream.destroy();

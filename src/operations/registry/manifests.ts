@@ -46,7 +46,11 @@ export const imageManifest = operation({
       'docker-content-digest': `sha256:${manifest.sha256}`,
       etag: `"sha256:${manifest.sha256}"`,
     };
-    if (request.method === 'HEAD') return new Answer({ headers });
+    if (request.method === 'HEAD') {
+      if ((await blobs.stat(manifest.sha3_384))?.size !== manifest.size)
+        throw new Refusal('manifest-unknown', 'The manifest was damaged and is out of service; push it again.');
+      return new Answer({ headers });
+    }
     const content = await blobs.open(manifest.sha3_384);
     if (content?.size !== manifest.size) {
       content?.stream.destroy();

@@ -141,7 +141,7 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
   const { res } = ctx;
   const aborted = await send(ctx.req, res, {
     ...sent,
-    headers: { ...sent.headers, ...everyAnswer(requestId, operation) },
+    headers: { ...closed, ...(isEncrypted(ctx.req) && strict), ...sent.headers, ...everyAnswer(requestId, operation) },
   });
   const line = {
     request: requestId,
@@ -163,6 +163,19 @@ async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): P
   if (failure === undefined || failure instanceof Refusal) services.log.info(line, 'answered');
   else services.log.error({ ...line, err: failure }, 'failed');
 }
+
+/** What a browser may do with an answer that does not say so itself: show it alone, and nothing else. */
+const closed = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Over TLS: browsers that have been here come back over TLS, for a year. */
+const strict = { 'strict-transport-security': 'max-age=31536000' };
+
+const isEncrypted = ({ socket }: IncomingMessage): boolean => 'encrypted' in socket;
 
 /** The headers that every answer carries. */
 const everyAnswer = (requestId: string, operation: string): Record<string, string> => ({

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
@@ -14,6 +15,7 @@ const overTls = (text: string): string =>
 interface Page {
   status: number;
   text: string;
+  headers: IncomingHttpHeaders;
   certificate: PeerCertificate;
 }
 
@@ -25,7 +27,7 @@ function fetchPage({ url }: TestAppliance, path: string, options: object): Promi
     let text = '';
     response.setEncoding('utf8').on('data', (part: string) => (text += part));
     response.on('end', () => {
-      resolve({ status: response.statusCode ?? 0, text, certificate });
+      resolve({ status: response.statusCode ?? 0, text, headers: response.headers, certificate });
     });
   }).on('error', reject);
   return promise;
@@ -39,6 +41,12 @@ t.test('a store at https makes its certificates, and a client that trusts its au
   const { status, text } = await fetchPage(store, '/ca.pem', trusting);
   t.equal(status, 200);
   t.equal(text, ca, 'the authority can be fetched from the store');
+  t.match((await fetchPage(store, '/healthz', trusting)).headers, {
+    'strict-transport-security': 'max-age=31536000',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
   await t.rejects(fetchPage(store, '/healthz', { servername: 'store.example.internal' }), 'others do not trust it');
   t.notMatch(readFileSync(join(store.directory, 'tls/ca.key'), 'utf8'), /PRIVATE KEY/, 'its key lies there sealed');
   t.equal(statSync(join(store.directory, 'tls/ca.key')).mode & 0o777, 0o400);

@@ -337,7 +337,7 @@ function withMemberTooMany(body: unknown): [pointer: string, body: unknown][] {
 }
 
 /** What the tests themselves add to when they ask for another token. */
-const tokens = ['macaroons', 'audit'];
+const tokens = ['macaroons', 'audit', 'audit_seals'];
 
 const pick = (counts: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name) => [name, counts[name]]));

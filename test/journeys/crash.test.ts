@@ -1,5 +1,5 @@
-// The process is killed in the middle of everybody's work, again and again. Whatever anybody was told is done, is done;
-// and nothing is half done.
+// The process is killed, or asked to stop, in the middle of everybody's work, again and again. Whatever anybody was told is
+// done, is done; and nothing is half done.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 
-const kills = process.env['LARDER_LONG'] === '1' ? 30 : 6;
+const long = process.env['LARDER_LONG'] === '1';
+const kills = long ? 30 : 6;
+const stops = long ? 20 : 3;
 const clients = 4;
 t.setTimeout(600_000);
 
@@ -38,7 +40,15 @@ interface Answer {
   body: any;
 }
 
-t.test('nothing that was acknowledged is lost, and nothing is left half done', async (t) => {
+t.test('killed, it loses nothing that was acknowledged, and leaves nothing half done', (t) =>
+  interrupted(t, kills, 'SIGKILL'),
+);
+
+t.test('asked to stop under load, it ends in order, and loses nothing that was acknowledged', (t) =>
+  interrupted(t, stops, 'SIGTERM'),
+);
+
+async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const data = dataFolder(t);
   const made = await larder('init', '--data', data);
   const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
@@ -56,7 +66,7 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
     revoked: new Set(),
   }));
 
-  for (let kill = 0; kill <= kills; kill++) {
+  for (let kill = 0; kill <= times; kill++) {
     const served = await serve(data);
     t.teardown(() => served.process.kill('SIGKILL'));
     t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
@@ -79,7 +89,7 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
     await reviewed(call, told);
     for (const one of told) await holds(t, call, data, one);
     isWhole(t, data);
-    if (kill === kills) {
+    if (kill === times) {
       t.equal(await served.stop(), 0, 'and it can still be stopped in order');
       break;
     }
@@ -89,12 +99,18 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
       workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed),
     );
     void sleep(randomInt(50, 900)).then(() => {
-      served.process.kill('SIGKILL');
+      served.process.kill(signal);
       killed.resolve(undefined);
     });
     await killed.promise;
     if (served.process.exitCode === null && served.process.signalCode === null) await once(served.process, 'exit');
     await Promise.all(work);
+    if (signal === 'SIGTERM') {
+      t.equal(served.process.exitCode, 0);
+      t.match(served.log(), /"msg":"stopping"\}[^]*"msg":"stopped"\}\n$/);
+      t.notMatch(served.log(), /"level":"(?:error|fatal)"/);
+      t.equal((await larder('verify', '--data', data))['good'], true, 'and all is as it was written');
+    }
   }
   for (const { name, revisions, uploads } of told) {
     t.ok(uploads.size > 0, `${name}: ${uploads.size} uploads and ${revisions.size} revisions were acknowledged`);
@@ -103,7 +119,7 @@ t.test('nothing that was acknowledged is lost, and nothing is left half done', a
     told.some(({ revisions, channels }) => revisions.size > 1 && channels.size > 0),
     'there was something to lose',
   );
-});
+}
 
 /** Does everything that a publisher does, and notes each answer, until there is none. */
 async function workUntilCutOff(

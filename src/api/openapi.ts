@@ -1,5 +1,6 @@
 // The OpenAPI document: derived from the operation records and the shapes, never written.
 import type { Operation } from './operation.ts';
+import type { ErrorFamily } from './refusals.ts';
 import { shapes } from './schema.ts';
 
 type Json = Record<string, unknown>;
@@ -23,7 +24,10 @@ export function openapi(operations: readonly Operation[], version: string): Json
       { url: '/', description: 'This store.' },
       { url: '/publishergw', description: 'The same operations, as official clients address them.' },
     ],
-    tags: tags(operations).map((name) => ({ name })),
+    tags: tags(operations).map((name) => ({
+      name,
+      description: about[name] ?? `The ${name.toLowerCase()} of a package.`,
+    })),
     paths,
     components: {
       securitySchemes: {
@@ -52,7 +56,23 @@ export function tagOf({ path, since }: Operation): string {
   return since === 0 ? 'The appliance' : 'Service';
 }
 
+/** What each section is for, where its name does not say it. */
+const about: Readonly<Record<string, string>> = {
+  Service: 'What this store is.',
+  Tokens: 'Getting, exchanging, narrowing and revoking tokens.',
+  Names: 'Registering package names, and what is known of them.',
+  Revisions: 'Uploading files, having them reviewed, and what comes of it.',
+  Brands: 'Brands with their models, signing keys, serial policies and remodel allowlists.',
+  Identity: 'Logging in at the identity provider inside, as browsers, bakery clients and older tools do.',
+  'Device gateways': 'What other machines of the site ask.',
+  'The appliance': 'What this store offers beside the interface: uploads, images, devices, health, documents.',
+};
+
 export const tags = (operations: readonly Operation[]): string[] => [...new Set(operations.map(tagOf))];
+
+function reference(shape: string): Json {
+  return { $ref: `#/components/schemas/${shape}` };
+}
 
 function described(op: Operation): Json {
   const { name, summary, path, query, body, response, access, status, produces, consumes, bodyOptional, since } = op;
@@ -96,13 +116,38 @@ function described(op: Operation): Json {
     }),
     responses: {
       [success]: { description: 'Done.', ...(Object.keys(content).length > 0 && { content }) },
-      default: {
+      '4XX': {
         description: 'Refused; the codes are on the page of errors.',
-        content: { 'application/json': { schema: reference('RefusalBody') } },
+        content: { 'application/json': { schema: refusals[op.errors ?? 'publisher'] } },
+      },
+      default: {
+        description: 'A fault of the store or of its disk; it may be asked again.',
+        content: { 'application/json': { schema: refusals[op.errors ?? 'publisher'] } },
       },
     },
   };
 }
+
+const text = { type: 'string' };
+const list = { type: 'array', minItems: 1, items: { type: 'object', properties: { code: text, message: text } } };
+const object = (properties: Json): Json => ({ type: 'object', required: Object.keys(properties), properties });
+
+/** How each family of clients reads that it was refused. */
+const refusals: Readonly<Record<ErrorFamily, Json>> = {
+  publisher: reference('RefusalBody'),
+  bakery: object({ Code: text, Message: text }),
+  sso: object({ code: text, message: text, extra: { type: 'object' }, error_list: list }),
+  dashboard: object({ error_list: list }),
+  device: object({ message: text, error_list: list }),
+  libraries: object({
+    'error-list': {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'object', properties: { code: { type: 'null' }, message: text } },
+    },
+  }),
+  registry: object({ errors: list }),
+};
 
 const schemas = (): Map<string, Json> => new Map(shapes().map(({ shape, schema }) => [shape, schema]));
 
@@ -115,8 +160,6 @@ function queryOf(shape: string | undefined): Json[] {
     schema: local(member),
   }));
 }
-
-const reference = (shape: string): Json => ({ $ref: `#/components/schemas/${shape}` });
 
 /** Every shape that an operation names, and those that they name in turn. */
 export function schemasOf(operations: readonly Operation[], withQueries = false): Json {

@@ -19,6 +19,7 @@ import type { Now } from '#domain/clock.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
+import { forgetEnded } from '#jobs/forget-ended.ts';
 import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, suspicions, type Scrub, type ScrubState } from '#integrity/scrub.ts';
@@ -312,6 +313,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
+        forgetEnded(known, store.latestTime),
         signing.job,
         renewCertificate(renew),
         sealAudit(known, store.siteKey, store.latestTime),

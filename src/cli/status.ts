@@ -79,11 +79,18 @@ export const status = command({
           : []),
         ['Audit log', head ? `${String(head.seq)}:${head.hash}` : 'empty'],
         ...(serving?.problems ?? []).map((problem): [string, string] => ['Problem', visible(problem)]),
+        ...(serving ? ([['Jobs', jobsSay(serving.jobs)]] as [string, string][]) : []),
         ...failing.map(({ name, problem }): [string, string] => ['Job fails', `${name}: ${visible(problem!)}`]),
       ];
       return { text: columns(rows, widthOf(call.world.stdout, 120)).trimEnd(), json };
     }),
 });
+
+/** How the work that comes round again goes; `--json` tells of each. */
+function jobsSay(jobs: readonly { failures: number; problem: string | undefined }[]): string {
+  const failing = jobs.filter(({ problem }) => problem !== undefined).length;
+  return failing === 0 ? `all ${String(jobs.length)} go well` : `${String(failing)} of ${String(jobs.length)} fail`;
+}
 
 /** A number of bytes as a person reads it. */
 export function bytes(count: number): string {

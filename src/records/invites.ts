@@ -48,6 +48,10 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM invites
       WHERE package_id = ${packageId} AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ${now}
       ORDER BY created_at DESC, rowid DESC`),
+
+  anyEnded: async (before: string) =>
+    undefined !==
+    (await db.get(sql`SELECT 1 FROM invites WHERE expires_at <= ${before} AND accepted_at IS NULL LIMIT 1`)),
 });
 
 export const inviteChanges = (db: Queries) => ({
@@ -73,4 +77,11 @@ export const inviteChanges = (db: Queries) => ({
     db.run(sql`
       UPDATE invites SET revoked_at = ${revoked.at}, revoked_by = ${revoked.by}
       WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** Forgets those that nobody has accepted in time. */
+  forgetEnded: (before: string, limit: number) =>
+    db.run(sql`
+      DELETE FROM invites WHERE token_sha256 IN (
+        SELECT token_sha256 FROM invites WHERE expires_at <= ${before} AND accepted_at IS NULL
+        ORDER BY expires_at LIMIT ${limit})`),
 });

@@ -43,6 +43,9 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM macaroons
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
+
+  anyEnded: async (before: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM macaroons WHERE valid_until <= ${before} LIMIT 1`)),
 });
 
 export const macaroonChanges = (db: Queries) => ({
@@ -73,4 +76,10 @@ export const macaroonChanges = (db: Queries) => ({
     (await db.run(sql`
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${accountId})
       WHERE session_id = ${sessionId} AND account_id = ${accountId}`)),
+
+  /** Forgets those that ended longest ago; a token without its row is refused like one that has ended. */
+  forgetEnded: (before: string, limit: number) =>
+    db.run(sql`
+      DELETE FROM macaroons WHERE session_id IN (
+        SELECT session_id FROM macaroons WHERE valid_until <= ${before} ORDER BY valid_until LIMIT ${limit})`),
 });

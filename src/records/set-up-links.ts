@@ -9,6 +9,9 @@ export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
       FROM set_up_links JOIN accounts ON accounts.id = account_id
       WHERE digest = ${digest} AND expires_at > ${now} AND disabled_at IS NULL`),
+
+  anyEnded: async (now: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM set_up_links WHERE expires_at <= ${now} LIMIT 1`)),
 });
 
 export const setUpLinkChanges = (db: Queries) => ({
@@ -22,6 +25,11 @@ export const setUpLinkChanges = (db: Queries) => ({
 
   /** Uses a link up; false when it was used before. */
   remove: async (digest: string) => 0 < (await db.run(sql`DELETE FROM set_up_links WHERE digest = ${digest}`)),
+
+  forgetEnded: (now: string, limit: number) =>
+    db.run(sql`
+      DELETE FROM set_up_links WHERE digest IN (
+        SELECT digest FROM set_up_links WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})`),
 
   /** Voids the link of an account, if it has one. */
   removeOf: (accountId: string) => db.run(sql`DELETE FROM set_up_links WHERE account_id = ${accountId}`),

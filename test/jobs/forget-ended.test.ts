@@ -1,0 +1,55 @@
+// Tokens, invites and set-up links that ended long ago leave the records.
+import t from 'tap';
+
+import { days, timestamp } from '#domain/clock.ts';
+import { forgetEnded } from '#jobs/forget-ended.ts';
+import type { LatestTime } from '#macaroons/latest-time.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
+
+t.test('what has ended can be looked back at for a while, and then it is forgotten', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { records } = store.beside;
+  const { account } = (await ada.get('/v1/tokens/whoami')).body as { account: { id: string } };
+  const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body as { id: string };
+  const entry = () => ({ at: timestamp(store.clock.now), actor: 'test', action: 'fill', object: 'all' });
+  const invite = { packageId: id, accountId: account.id, email: 'ada@example.com', createdBy: account.id };
+  await records.change(entry(), async (tx) => {
+    const now = store.clock.now.getTime();
+    const at = (fromNow: number): string => timestamp(new Date(now + days(fromNow)));
+    await tx.invites.add({ ...invite, tokenSha256: 'taken', createdAt: at(0), expiresAt: at(7) });
+    await tx.invites.accept('taken', at(1));
+    await tx.invites.add({ ...invite, tokenSha256: 'left', createdAt: at(0), expiresAt: at(7) });
+    await tx.setUpLinks.set(account.id, 'link', at(3));
+    const token = { accountId: account.id, rootKeyId: 'root', description: null, validSince: at(0) };
+    await tx.macaroons.add({ ...token, sessionId: 'short', validUntil: at(1) });
+    await tx.macaroons.add({ ...token, sessionId: 'long', validUntil: at(400) });
+    await tx.macaroons.revoke('long', account.id, at(2));
+  });
+  const job = forgetEnded(records, { now: () => store.clock.now } as LatestTime);
+  const rows = () => {
+    const { macaroons, invites, set_up_links: links } = footprint(store.directory);
+    return { macaroons, invites, links };
+  };
+  const before = rows();
+  t.same(await job.run(), {});
+  t.same(rows(), before);
+
+  store.clock.advance(days(4));
+  t.same(await job.run(), { tokens: 0, invites: 0, setUpLinks: 1 }, 'a link that nobody used goes at once');
+  store.clock.advance(days(88));
+  const audited = footprint(store.directory)['audit'] as number;
+  t.match(await job.run(), { tokens: 1, invites: 0 });
+  store.clock.advance(days(6));
+  t.match(await job.run(), { invites: 1 });
+  const sessions = (await records.macaroons.list(account.id, timestamp(store.clock.now), true)).map(
+    ({ sessionId }) => sessionId,
+  );
+  t.ok(sessions.includes('long'), 'a token that was revoked stays as long as it would have been good');
+  t.notOk(sessions.includes('short'));
+  t.equal(rows().invites, 1, 'one that was accepted stays');
+  t.equal(footprint(store.directory)['audit'], audited + 2, 'each time with an entry in the audit log');
+  t.same(await job.run(), {});
+  t.equal(footprint(store.directory)['audit'], audited + 2, 'and without one when nothing was due');
+});

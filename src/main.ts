@@ -1,4 +1,5 @@
 // Argv in, exit code out.
+import { constants, setPriority } from 'node:os';
 import { run } from '#cli/index.ts';
 import { runtimeProblem } from '#cli/runtime.ts';
 
@@ -8,6 +9,11 @@ const { argv, env, stdin, stdout, stderr, versions } = process;
 function exit(code: number): void {
   stdout.write('', () => stderr.write('', () => process.exit(code)));
 }
+
+/** Below the serving store, and still above what runs only on an idle machine. */
+const yieldToOthers = (): void => {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+};
 
 let outputFailed = false;
 stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -19,7 +25,9 @@ const problem = runtimeProblem(versions);
 if (problem === undefined) {
   // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
   process.umask(0o077);
-  void run(argv.slice(2), { stdout, stderr, stdin, env }).then((code) => exit(outputFailed ? code || 1 : code));
+  void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }).then((code) =>
+    exit(outputFailed ? code || 1 : code),
+  );
 } else {
   stderr.write(`larder: ${problem}\n`);
   exit(1);

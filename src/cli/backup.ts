@@ -44,6 +44,7 @@ export const backup = command({
         passphrase === undefined
           ? undefined
           : { passphrase, texts: keyTexts(directory, siteKey, config.keys.master_key_file) };
+      call.world.yieldToOthers?.();
       const progress = progressOf(call);
       const id = newId.uuid();
       const { manifest, size, damaged } = await withBlobs(store, ({ blobs, nativeBinding }) =>

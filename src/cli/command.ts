@@ -90,6 +90,8 @@ export interface World {
   readonly stderr: Output;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Lets every other process go first from here on; for long work beside a serving store. */
+  readonly yieldToOthers?: () => void;
 }
 
 /** One use of a command. */

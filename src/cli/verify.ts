@@ -30,6 +30,7 @@ export const verify = command({
 
   run: (call) =>
     withStore(call, async (store) => {
+      call.world.yieldToOthers?.();
       const progress = progressOf(call);
       const { records, siteKey } = store;
       const verdict = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding }) => {

@@ -1,4 +1,6 @@
 // Looks a database file over without the store around it, and copies it while it is in use.
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
+
 import SQLite from 'better-sqlite3';
 
 import { damagedRows } from './row-digests.ts';
@@ -8,6 +10,8 @@ export interface FileOptions {
   nativeBinding?: object | undefined;
 }
 
+/** How many pages are copied before they are sent on to the disk. */
+const slice = 1000;
 /** More problems than these tell a person nothing new. */
 const enough = 1000;
 
@@ -45,18 +49,29 @@ export async function copyDatabase(
   options: FileOptions & { progress?: (done: number, total: number) => void } = {},
 ): Promise<void> {
   const db = open(file, options);
+  /** Kept open to the end: a close would let go of the locks that SQLite holds on the copy. */
+  let copy: number | undefined;
   try {
     // One moment is held from here on. Without that every commit of another process would make the copy begin anew.
     db.exec('BEGIN');
     db.prepare('SELECT COUNT(*) FROM migrations').get();
+    let synced = 0;
     await db.backup(to, {
       progress({ totalPages, remainingPages }) {
-        options.progress?.(totalPages - remainingPages, totalPages);
+        const copied = totalPages - remainingPages;
+        options.progress?.(copied, totalPages);
+        // Whoever commits meanwhile would wait for what lies unwritten here.
+        if (copied - synced >= slice) {
+          synced = copied;
+          copy ??= openSync(to, 'r+');
+          fdatasyncSync(copy);
+        }
         return 200;
       },
     });
   } finally {
     db.close();
+    if (copy !== undefined) closeSync(copy);
   }
 }
 

@@ -13,6 +13,7 @@ import { openRecords } from '#src/appliance.ts';
 const long = process.env['LARDER_LONG'] === '1';
 const size = long ? 100_000 : 3000;
 const tampers = long ? 1000 : 60;
+t.setTimeout(3_600_000);
 const siteKey = Buffer.alloc(32, 7);
 
 async function written(t: { teardown(work: () => unknown): void }): Promise<string> {
@@ -77,7 +78,18 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
   const original = join(await written(t), 'larder.db');
   const directory = mkdtempSync(join(tmpdir(), 'larder-audit-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const columns = ['at', 'actor', 'session_id', 'action', 'object', 'request_id', 'details', 'previous', 'hash'];
+  const columns = [
+    'at',
+    'actor',
+    'session_id',
+    'action',
+    'object',
+    'request_id',
+    'details',
+    'previous',
+    'hash',
+    'outcome',
+  ];
   const missed: string[] = [];
   for (let number = 0; number < tampers; number++) {
     const file = join(directory, 'larder.db');
@@ -91,7 +103,11 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
     const kind = ['edit', 'delete', 'insert', 'cut', 'swap', 'rewrite'][number % 6]!;
     const column = columns[randomInt(columns.length)]!;
     if (kind === 'edit')
-      db.prepare(`UPDATE audit SET ${column} = COALESCE(${column}, '') || 'x' WHERE seq = ?`).run(seq);
+      db.prepare(
+        column === 'outcome'
+          ? `UPDATE audit SET outcome = CASE ${seq} % 2 WHEN 0 THEN 'refused' END WHERE seq = ?`
+          : `UPDATE audit SET ${column} = COALESCE(${column}, '') || 'x' WHERE seq = ?`,
+      ).run(seq);
     if (kind === 'delete') db.prepare(`DELETE FROM audit WHERE seq = ?`).run(seq);
     if (kind === 'cut') db.prepare(`DELETE FROM audit WHERE seq >= ?`).run(seq);
     if (kind === 'swap') {

@@ -1,9 +1,8 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
-import { renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
 
-import SQLite from 'better-sqlite3';
 import type { Logger } from 'pino';
 
 import { requestIds } from '#assertions/request-ids.ts';
@@ -46,13 +45,15 @@ import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
-import { tlsOptions } from '#tls/options.ts';
+import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
 import { prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { close, listen } from './listening.ts';
+import { lockDirectory } from './lock.ts';
 import { createLog, isForPeople, type LogFormat } from './log.ts';
 import { nativeBinding } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
+import { removeState, writeState } from './state-file.ts';
 import { version } from './version.ts';
 
 export interface StoreOptions {
@@ -154,14 +155,6 @@ export interface Appliance {
   reviewed(): Promise<void>;
   /** Finishes the requests under way, then the jobs, then the records. */
   stop(): Promise<void>;
-}
-
-/** Another process serves this data directory already. */
-export class DataDirectoryInUse extends Error {
-  constructor(directory: string) {
-    super(`The data directory ${directory} is in use: another larder serves it.`);
-    this.name = 'DataDirectoryInUse';
-  }
 }
 
 /** Starts serving a data directory; resolves when it answers requests. */
@@ -380,7 +373,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         log.info('stopping');
         clearTimeout(ballast);
         clearInterval(telling);
-        rmSync(join(directory, stateFile), { force: true });
+        removeState(directory);
         identity.interactions.close();
         await close(server);
         await registry.uploads.close();
@@ -409,9 +402,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-/** Where the serving process says how it goes, for commands on the host; good only while the directory is held. */
-export const stateFile = 'serving.json';
-
+/** What the serving process says of itself, in a file of the data directory. */
 export interface ServingState {
   pid: number;
   url: string;
@@ -423,16 +414,6 @@ export interface ServingState {
   problems: string[];
   jobs: JobState[];
   scrub: ScrubState;
-}
-
-function writeState(directory: string, state: ServingState): void {
-  const file = join(directory, stateFile);
-  try {
-    writeFileSync(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-  } catch {
-    // On a full disk the store serves on; what it says of itself is then old.
-  }
 }
 
 /** What the data directory takes of its disk. */
@@ -491,17 +472,6 @@ export interface Kept {
   nativeBinding: object | undefined;
 }
 
-/** TLS is on exactly when the address that clients use says so. */
-export const speaksTls = ({ http }: Config): boolean => http.base_url.startsWith('https:');
-
-/** For which names the server proves itself, and with whose certificate. */
-export const tlsSettings = ({ http, tls }: Config) => ({
-  hosts: [new URL(http.base_url).hostname.replace(/^\[|\]$/g, ''), ...tls.names],
-  certificateFile: tls.certificate_file,
-  keyFile: tls.key_file,
-  authorityFile: tls.authority_file,
-});
-
 /** How the certificates of a data directory are kept. */
 export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({
   directory,
@@ -512,21 +482,3 @@ export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping
     prepareFile(file, content, mode).place();
   },
 });
-
-const secureContext = (tls: { certificate: string; key: string } | undefined) =>
-  tls && { ...tlsOptions, cert: tls.certificate, key: tls.key };
-
-/** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
-export function lockDirectory(directory: string): { close(): unknown } {
-  const file = join(directory, 'store.lock');
-  const binding = nativeBinding();
-  const lock = new SQLite(file, { timeout: 0, ...(binding && { nativeBinding: binding as unknown as string }) });
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if (error instanceof SQLite.SqliteError && error.code === 'SQLITE_BUSY') throw new DataDirectoryInUse(directory);
-    throw error;
-  }
-}

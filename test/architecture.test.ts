@@ -49,7 +49,7 @@ t.test('what has one home is imported only there', (t) => {
     [],
     'SQL is written in records/',
   );
-  t.same(strangers(/^better-sqlite3/, /^src\/(records\/|appliance\.ts$)/), [], 'records/ and the lock know SQLite');
+  t.same(strangers(/^better-sqlite3/, /^src\/(records\/|lock\.ts$)/), [], 'records/ and the lock know SQLite');
   t.same(strangers(/^@?koa/, /^src\/api\/server\.ts$/), [], 'the server knows Koa');
   t.same(strangers(/^ajv/, /^src\/api\/schema\.ts$/), [], 'one file knows ajv');
   t.same(strangers(/^smol-toml$/, /^src\/(config\.ts$|configuration\/)/), [], 'the configuration is in TOML');

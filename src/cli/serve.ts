@@ -1,5 +1,6 @@
 // larder serve
-import { DataDirectoryInUse, startAppliance, type Appliance } from '#src/appliance.ts';
+import { startAppliance, type Appliance } from '#src/appliance.ts';
+import { DataDirectoryInUse } from '#src/lock.ts';
 import { ConfigError } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
 import type { LogFormat } from '#src/log.ts';

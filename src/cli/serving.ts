@@ -1,7 +1,8 @@
 // Whether a process serves a data directory, and what it says of itself.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DataDirectoryInUse, lockDirectory, stateFile, type ServingState } from '#src/appliance.ts';
+import { type ServingState } from '#src/appliance.ts';
+import { DataDirectoryInUse, lockDirectory } from '#src/lock.ts';
+import { stateFile } from '#src/state-file.ts';
 
 /** What the serving process said last; nothing when the directory is not being served. */
 export function servingState(data: string): ServingState | undefined {
@@ -12,7 +13,7 @@ export function servingState(data: string): ServingState | undefined {
     if (!(error instanceof DataDirectoryInUse)) throw error;
   }
   try {
-    return JSON.parse(readFileSync(join(data, stateFile), 'utf8')) as ServingState;
+    return JSON.parse(readFileSync(stateFile(data), 'utf8')) as ServingState;
   } catch {
     // It begins or ends at this moment, or something else holds the directory.
     return undefined;

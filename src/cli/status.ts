@@ -1,6 +1,7 @@
 // larder status
 import { readCertificates } from '#tls/keeper.ts';
-import { occupied, speaksTls, tlsSettings } from '#src/appliance.ts';
+import { occupied } from '#src/appliance.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { version } from '#src/version.ts';
 import { command } from './command.ts';
 import { servingState } from './serving.ts';

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { days } from '#domain/clock.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
-import { lockDirectory } from '#src/appliance.ts';
+import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
 import { folder, newStore, start } from './process.ts';
 import { larder } from './world.ts';

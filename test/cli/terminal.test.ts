@@ -8,6 +8,8 @@ import { atTerminal, plain } from '#test/fixtures/terminal.ts';
 import { folder, newStore, start } from './process.ts';
 
 t.setTimeout(180_000);
+/** A pseudo-terminal is made by Python. */
+const withPython = existsSync('/usr/bin/python3') ? {} : { skip: 'python3 is not installed' };
 const colour = /\x1b\[(?:1|22|31|39)m/;
 
 t.test(
@@ -28,7 +30,7 @@ t.test(
   },
 );
 
-t.test('return takes the proposals', async (t) => {
+t.test('return takes the proposals', withPython, async (t) => {
   const data = join(folder(t), 'data');
   const { code, screen } = await atTerminal(['init', '--data', data], {
     steps: [
@@ -40,14 +42,14 @@ t.test('return takes the proposals', async (t) => {
   t.match(readConfig(join(data, 'larder.toml')).http.base_url, /^https:\/\/[a-z0-9.-]+(?::8443)?$/);
 });
 
-t.test('with an option init asks nothing, at a terminal as elsewhere', async (t) => {
+t.test('with an option init asks nothing, at a terminal as elsewhere', withPython, async (t) => {
   const data = join(folder(t), 'data');
   const { code, screen } = await atTerminal(['init', '--data', data, '--base-url', 'http://127.0.0.1:8080']);
   t.equal(code, 0);
   t.notMatch(screen, /\]: /);
 });
 
-t.test('Ctrl-C and Ctrl-D at a question end the command, and nothing was done', async (t) => {
+t.test('Ctrl-C and Ctrl-D at a question end the command, and nothing was done', withPython, async (t) => {
   for (const [typed, code, said] of [
     ['\x03', 130, 'interrupted; nothing was done'],
     ['\x04', 1, 'no answer; nothing was done'],
@@ -60,7 +62,7 @@ t.test('Ctrl-C and Ctrl-D at a question end the command, and nothing was done', 
   }
 });
 
-t.test('what shuts somebody out is asked first; yes does it, anything else does not', async (t) => {
+t.test('what shuts somebody out is asked first; yes does it, anything else does not', withPython, async (t) => {
   const { data, json } = await newStore(t);
   await json('account create --id ada-lovelace --email ada@example.org --username ada --display-name Ada');
   const disabled = async (): Promise<unknown> =>
@@ -104,7 +106,7 @@ t.test(
   },
 );
 
-t.test('a password is typed twice and never shows', async (t) => {
+t.test('a password is typed twice and never shows', withPython, async (t) => {
   const { data, json } = await newStore(t);
   await json('account create --id ada-lovelace --email ada@example.org --username ada --display-name Ada');
   const password = 'a kettle, two larks and rain';
@@ -121,46 +123,54 @@ t.test('a password is typed twice and never shows', async (t) => {
   for (const typed of ['kettle', 'something else']) t.notMatch(screen, typed);
 });
 
-t.test('a long command shows a bar at a terminal, JSON lines for programs, and nothing when it is quiet', async (t) => {
-  const { data } = await newStore(t);
-  const place = mkdtempSync(join(tmpdir(), 'larder-terminal-'));
-  t.teardown(() => rmSync(place, { recursive: true, force: true }));
-  const file = join(place, 'a.tar');
-  const bar = await atTerminal(['backup', file, '--data', data]);
-  t.equal(bar.code, 0, bar.screen);
-  t.match(bar.screen, /\r\x1b\[Kdatabase \[[# ]{24}\] +\d+ %\r\x1b\[K/, 'the bar, and then it is taken away');
-  for (const words of [
-    ['verify', '--data', data],
-    ['restore', file, '--data', join(place, 'restored'), '--keys', data],
-  ]) {
-    const { code, screen } = await atTerminal(words);
-    t.equal(code, 0, screen);
-    t.match(screen, /\r\x1b\[K[a-z ]+ \[#+ *\] +\d+ %/, words[0] ?? '');
-  }
-  const lines = await atTerminal(['verify', '--data', data, '--json']);
-  t.match(lines.screen, /\{"progress":"database","done":1,"total":1\}\r\n/);
-  t.notMatch(lines.screen, '\x1b[K');
-  t.equal((await atTerminal(['verify', '--data', data, '--quiet'])).screen, '');
-  const elsewhere = await start(t, ['verify', '--data', data, '--json']).ended;
-  t.match(elsewhere.err, /^\{"progress":"database"/);
-  t.match(await start(t, ['verify', '--data', data]).ended, { code: 0, err: '' });
-});
+t.test(
+  'a long command shows a bar at a terminal, JSON lines for programs, and nothing when it is quiet',
+  withPython,
+  async (t) => {
+    const { data } = await newStore(t);
+    const place = mkdtempSync(join(tmpdir(), 'larder-terminal-'));
+    t.teardown(() => rmSync(place, { recursive: true, force: true }));
+    const file = join(place, 'a.tar');
+    const bar = await atTerminal(['backup', file, '--data', data]);
+    t.equal(bar.code, 0, bar.screen);
+    t.match(bar.screen, /\r\x1b\[Kdatabase \[[# ]{24}\] +\d+ %\r\x1b\[K/, 'the bar, and then it is taken away');
+    for (const words of [
+      ['verify', '--data', data],
+      ['restore', file, '--data', join(place, 'restored'), '--keys', data],
+    ]) {
+      const { code, screen } = await atTerminal(words);
+      t.equal(code, 0, screen);
+      t.match(screen, /\r\x1b\[K[a-z ]+ \[#+ *\] +\d+ %/, words[0] ?? '');
+    }
+    const lines = await atTerminal(['verify', '--data', data, '--json']);
+    t.match(lines.screen, /\{"progress":"database","done":1,"total":1\}\r\n/);
+    t.notMatch(lines.screen, '\x1b[K');
+    t.equal((await atTerminal(['verify', '--data', data, '--quiet'])).screen, '');
+    const elsewhere = await start(t, ['verify', '--data', data, '--json']).ended;
+    t.match(elsewhere.err, /^\{"progress":"database"/);
+    t.match(await start(t, ['verify', '--data', data]).ended, { code: 0, err: '' });
+  },
+);
 
-t.test('in a narrow window the bar stays on its line, and the help is broken where the window ends', async (t) => {
-  const { data } = await newStore(t);
-  const { screen } = await atTerminal(['verify', '--data', data], { columns: 20 });
-  const bars = plain(screen)
-    .split(/[\r\n]/)
-    .filter((line) => line.includes(' ['));
-  t.ok(bars.length > 0);
-  for (const line of bars) t.ok(line.length < 20, line);
-  const narrow = plain((await atTerminal(['help', 'init'], { columns: 60 })).screen).split('\n');
-  const examples = narrow.indexOf('Examples');
-  for (const line of narrow.slice(0, examples)) t.ok(line.length <= 60, line);
-  t.ok(Math.max(...narrow.slice(0, examples).map(({ length }) => length)) > 40);
-});
+t.test(
+  'in a narrow window the bar stays on its line, and the help is broken where the window ends',
+  withPython,
+  async (t) => {
+    const { data } = await newStore(t);
+    const { screen } = await atTerminal(['verify', '--data', data], { columns: 20 });
+    const bars = plain(screen)
+      .split(/[\r\n]/)
+      .filter((line) => line.includes(' ['));
+    t.ok(bars.length > 0);
+    for (const line of bars) t.ok(line.length < 20, line);
+    const narrow = plain((await atTerminal(['help', 'init'], { columns: 60 })).screen).split('\n');
+    const examples = narrow.indexOf('Examples');
+    for (const line of narrow.slice(0, examples)) t.ok(line.length <= 60, line);
+    t.ok(Math.max(...narrow.slice(0, examples).map(({ length }) => length)) > 40);
+  },
+);
 
-t.test('colours are for terminals that want them', async (t) => {
+t.test('colours are for terminals that want them', withPython, async (t) => {
   t.match((await atTerminal(['help'])).screen, colour);
   t.match((await atTerminal(['zebra'])).screen, colour);
   for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
@@ -171,7 +181,7 @@ t.test('colours are for terminals that want them', async (t) => {
   t.notMatch((await start(t, ['help']).ended).out, colour);
 });
 
-t.test('the log of a server is text at a terminal and JSON elsewhere, unless it is said', async (t) => {
+t.test('the log of a server is text at a terminal and JSON elsewhere, unless it is said', withPython, async (t) => {
   const { data } = await newStore(t);
   const serve = ['serve', '--data', data, '--listen', '127.0.0.1:0'];
   const until = (sees: string) => ({ steps: [{ sees, types: '\x03' }] });

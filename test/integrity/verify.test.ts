@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 
-const flips = 100;
+const flips = process.env['LARDER_LONG'] === '1' ? 200 : 100;
 
 function flip(file: string): void {
   const handle = openSync(file, 'r+');

@@ -14,6 +14,7 @@ const colour = /\x1b\[(?:1|22|31|39)m/;
 
 t.test(
   'at a terminal init asks for the address and an e-mail address, and asks again after a wrong answer',
+  withPython,
   async (t) => {
     const data = join(folder(t), 'data');
     const { code, screen, left } = await atTerminal(['init', '--data', data], {
@@ -93,6 +94,7 @@ t.test('what shuts somebody out is asked first; yes does it, anything else does 
 
 t.test(
   'what scripts do without a person goes on where nobody is at the terminal, and asks where somebody is',
+  withPython,
   async (t) => {
     const { data } = await newStore(t);
     const before = readFileSync(join(data, 'admin.macaroon'), 'utf8');

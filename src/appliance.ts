@@ -135,6 +135,8 @@ export interface ApplianceOptions extends StoreOptions {
   log?: Logger;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
+  /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
+  jobsAfter?: number;
 }
 
 export interface Appliance {
@@ -311,7 +313,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         clock.job,
       ],
       log,
-      seconds(5),
+      options.jobsAfter ?? seconds(5),
     ));
     const scrubbing = (scrub = startScrub({
       records: known,

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { channel, risks } from '#domain/channel.ts';
 import { randomIds } from '#domain/ids.ts';
 import type { Store } from '#src/appliance.ts';
+import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { measure, median, startServer, stopServer } from './measure.ts';
 import type { Measured } from './load.ts';
 import { fillStore } from './store.ts';
@@ -73,70 +74,22 @@ async function addMeasured(store: Store): Promise<string> {
   const at = new Date().toISOString();
   const accountId = randomIds.id();
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    const person = { id: accountId, username: 'bob', displayName: 'Bob', email: 'bob@example.com' };
-    await tx.accounts.add({ ...person, validation: 'unproven', createdAt: at });
+    const fill = filler(tx, at);
+    await fill.account(accountId, 'bob');
     for (let number = 0; number < 1000; number++) {
       const id = randomIds.id();
-      await tx.packages.claim({
-        id,
-        namespace: 'snap',
-        name: `measured-${number}`,
-        type: 'snap',
-        publisherId: accountId,
-        private: false,
-        status: 'published',
-        title: null,
-        summary: null,
-        description: null,
-        defaultTrack: null,
-        links: {},
-        icon: null,
-        createdAt: at,
-      });
       const tracks = number === 0 ? ['latest', ...Array.from({ length: 19 }, (_, track) => `${track}.0`)] : ['latest'];
-      for (const name of tracks) {
-        await tx.tracks.add(id, { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
-      }
+      const named = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
+      await fill.package(named, tracks);
       if (number > 0) continue;
       for (let revision = 1; revision <= 100; revision++) {
-        await tx.revisions.add({
-          packageId: id,
-          revision,
-          sha3_384: `b${revision.toString(16).padStart(95, '0')}`,
-          sha256: ''.padStart(64, '0'),
-          size: 4096,
-          version: '1.0',
-          status: 'released',
-          createdAt: at,
-          createdBy: accountId,
-          details: {
-            architectures: ['amd64'],
-            base: 'core24',
-            confinement: 'strict',
-            grade: 'stable',
-            type: 'app',
-            apps: ['run'],
-          },
-          packageYaml: null,
-          craftYaml: null,
-        });
+        const made = { packageId: id, revision, createdBy: accountId, details: snapDetails };
+        await fill.revision({ ...made, status: 'released' });
       }
-      for (const [index, track] of tracks.entries()) {
-        for (const [step, risk] of risks.entries()) {
-          await tx.releases.fill({
-            packageId: id,
-            channel: channel(track, risk).name,
-            slot: 'amd64',
-            architecture: 'amd64',
-            baseName: null,
-            baseChannel: null,
-            revision: 1 + index * 4 + step,
-            progressive: { paused: null, percentage: null },
-            resources: [],
-            releasedAt: at,
-            expiresAt: null,
-          });
-        }
+      const channels = tracks.flatMap((track) => risks.map((risk) => channel(track, risk).name));
+      for (const [index, name] of channels.entries()) {
+        const slot = { slot: 'amd64', architecture: 'amd64' };
+        await fill.release({ packageId: id, channel: name, revision: 1 + index, ...slot });
       }
     }
   });

@@ -14,6 +14,7 @@ import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { migrations } from '#src/appliance.ts';
+import { filler } from '#test/fixtures/filler.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const entry = { at, actor: 'test', action: 'try', object: 'x' };
@@ -43,30 +44,9 @@ async function world(
   await migrate(db, migrations());
   const known = records(db);
   await known.change(entry, async (tx) => {
-    await tx.accounts.add({
-      id: 'ada',
-      username: 'ada',
-      displayName: 'Ada',
-      email: 'a@example.com',
-      validation: 'unproven',
-      createdAt: at,
-    });
-    await tx.packages.claim({
-      id: 'p1',
-      namespace: 'bin',
-      name: 'hello',
-      type: 'bin',
-      publisherId: 'ada',
-      private: false,
-      status: 'registered',
-      title: null,
-      summary: null,
-      description: null,
-      defaultTrack: null,
-      links: {},
-      icon: null,
-      createdAt: at,
-    });
+    const fill = filler(tx, at);
+    await fill.account('ada');
+    await fill.package({ id: 'p1', namespace: 'bin', name: 'hello', publisherId: 'ada' });
   });
   const lines: string[] = [];
   const queue = reviewQueue({

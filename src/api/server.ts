@@ -8,6 +8,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
+import type { Config } from '#src/config.ts';
 import { clientAddress, proxies } from './address.ts';
 import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
@@ -268,15 +269,19 @@ function sayNo(socket: Duplex, [status, code, message]: [string, string, string]
 }
 
 /** Whether an operation is there at all, as the store is configured, at the address without or with the prefix. */
-function isThere({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean {
-  if (withPrefix && prefixed === false) return false;
-  if (enabledBy === undefined) return true;
-  if (enabledBy === 'http.metrics') return config.http.metrics;
-  if (enabledBy === 'http.documents') return config.http.documents;
-  if (enabledBy === 'internal.package_permissions') return config.internal.package_permissions;
-  const { store_admin_id: id, store_admin_macaroon_sha3_384: digests } = config.auth;
-  return config.store.offline_mode && id !== undefined && digests !== undefined;
-}
+const isThere = ({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean =>
+  !(withPrefix && prefixed === false) && (enabledBy === undefined || switches[enabledBy](config));
+
+/** What turns operations on; the compiler asks for an entry for each that a record names. */
+const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
+  'http.documents': ({ http }) => http.documents,
+  'http.metrics': ({ http }) => http.metrics,
+  'internal.build_records': ({ internal }) => internal.build_records,
+  'internal.package_permissions': ({ internal }) => internal.package_permissions,
+  // Without an administrator's credential there would be nothing to exchange.
+  'store.offline_mode': ({ store, auth }) =>
+    store.offline_mode && auth.store_admin_id !== undefined && auth.store_admin_macaroon_sha3_384 !== undefined,
+};
 
 const nothingHere = (path: string): Refusal =>
   new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200)}.`);

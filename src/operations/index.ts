@@ -7,6 +7,7 @@ import { documentsHome, documentsPage, openapiDocument } from './appliance/docum
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
+import { dashboardAccountKey } from './assertions/dashboard-account-key.ts';
 import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
@@ -170,6 +171,7 @@ const besideIt = [
   bulkLibraries,
   dashboardRegisterName,
   dashboardAccount,
+  dashboardAccountKey,
   addBuildset,
   updateBuild,
   addCommitWorkflow,

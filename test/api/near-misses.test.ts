@@ -29,7 +29,8 @@ t.test('no body breaks an operation', async (t) => {
 
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());
-  const audited = db.prepare<[], { seq: number }>('SELECT MAX(seq) AS seq FROM audit');
+  // What the store does of its own accord, such as sealing the log, may come between.
+  const audited = db.prepare<[], { seq: number }>(`SELECT MAX(seq) AS seq FROM audit WHERE actor <> 'larder'`);
 
   for (const op of operations.filter(({ body }) => body !== undefined)) {
     const shape = op.body as Shape;

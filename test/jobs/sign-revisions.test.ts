@@ -12,6 +12,7 @@ import { chain } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
+import { filler } from '#test/fixtures/filler.ts';
 
 t.setTimeout(600_000);
 const snapId = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
@@ -41,20 +42,7 @@ async function withSnap(
 async function addRevision(store: TestAppliance, packageId: string, packageYaml: string): Promise<void> {
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'revise', object: packageId }, (tx) =>
-    tx.revisions.add({
-      packageId,
-      revision: 1,
-      sha3_384: digest,
-      sha256: 'cd'.repeat(32),
-      size: 4096,
-      version: '1',
-      status: 'approved',
-      createdAt: at,
-      createdBy: 'my-brand',
-      details: {},
-      packageYaml,
-      craftYaml: null,
-    }),
+    filler(tx, at).revision({ packageId, revision: 1, sha3_384: digest, createdBy: 'my-brand', packageYaml }),
   );
 }
 

@@ -27,6 +27,13 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM serial_policies WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC LIMIT 1`),
 
+  /** The policies by which a key signs, of models of any brand. */
+  ofKey: (sha3_384: string) =>
+    db.all<Pick<SerialPolicy, 'brandAccountId' | 'modelName' | 'revision'>>(sql`
+      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision
+      FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384}
+      ORDER BY brand_account_id, model_name, revision`),
+
   /** Whether a key signs the serials of any model. */
   useKey: async (sha3_384: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384} LIMIT 1`)),

@@ -267,6 +267,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reviewSoon: () => {
         queue.soon();
       },
+      signSoon: () => {
+        signing.soon();
+      },
       health: () => ({
         working: broken.length === 0,
         problems: [

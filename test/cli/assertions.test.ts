@@ -12,7 +12,7 @@ import { newBrandStore, several, type BrandStore } from './brand-store.ts';
 
 t.setTimeout(600_000);
 const missing = snapdMissing();
-const judge = missing.length === 0 ? buildJudge(t) : undefined;
+const judge = missing.length === 0 ? buildJudge() : undefined;
 
 /** Whether a device that trusts the vectors' root would take this with `snap ack`. */
 function ack(t: Test, { files }: BrandStore, text: string, wanted = true): void {

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { parseAssertion, parseStream } from '#assertions/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
@@ -14,8 +14,19 @@ import { decodePublicKey } from '#assertions/openpgp.ts';
 import { readBinary, writeBinary } from '#macaroons/codec/binary.ts';
 import { mint, verify, withThirdPartyCaveat } from '#macaroons/codec/macaroon.ts';
 import { openStore } from '#src/appliance.ts';
+import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';
 import { newBrandStore, several, type BrandStore } from './brand-store.ts';
+
+t.setTimeout(600_000);
+const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+
+/** What snapd's own library says of a request for a key of the vectors' brand. */
+function snapdTakes(t: Test, request: string, name: string): void {
+  if (judge === undefined) return;
+  const { status, stderr } = judge(request, '-strict', '-account', 'my-brand', '-name', name);
+  t.equal(status, 0, `snapd takes the request ${stderr}`);
+}
 
 const { id } = vectorKey('rsa4096-a');
 const statusOf = async ({ json }: BrandStore, name: string): Promise<string | undefined> =>
@@ -29,6 +40,7 @@ t.test('a key is asked for, comes back registered, and is revoked', async (t) =>
   t.equal(code, 0);
   const request = parseAssertion(out);
   checkSignature(request, decodePublicKey(request.body));
+  snapdTakes(t, out, 'default');
   t.match(request.headers, {
     'account-id': 'my-brand',
     name: 'default',
@@ -107,6 +119,7 @@ t.test('a key is made, shown and deleted at the console', async (t) => {
     status: 'new',
   });
   const { out } = await larder(`key request ${made['sha3-384']}`);
+  snapdTakes(t, out, 'serials');
   const request = parseAssertion(out);
   checkSignature(request, decodePublicKey(request.body));
   t.match(request.headers, { name: 'serials', 'public-key-sha3-384': made['sha3-384'] }, 'and signs');
@@ -182,6 +195,7 @@ t.test('the folder that is carried out registers the key and brings back what is
     'register.py',
   ]);
   const request = readFileSync(join(out, 'default.account-key-request'), 'utf8');
+  snapdTakes(t, request, 'default');
   t.same(JSON.parse(readFileSync(join(out, 'account-key.json'), 'utf8')), { account_key_request: request });
   t.match(readFileSync(join(out, 'READ-ME-FIRST.txt'), 'utf8'), id);
   t.ok(readFileSync(join(out, 'READ-ME-FIRST.txt'), 'utf8').split('\n').length <= 60, 'one page');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import t, { type Test } from 'tap';
 
-import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
+import { mediaType, parseAssertion, parseStream, stream } from '#assertions/assertion.ts';
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
@@ -16,6 +16,7 @@ import { claimName } from '#operations/names/claim-name.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
+import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 
@@ -47,9 +48,12 @@ async function withSnap(
 
 /** Whether a device takes an assertion with what it rests on, as snapd's own library has it. */
 async function devicesTake(t: Test, store: TestAppliance, text: string): Promise<void> {
-  if (judge === undefined) return;
   const { assertions } = store.beside.records;
-  const whole = stream(await withPrerequisites(parseAssertion(text), (names) => assertions.listOf(names)));
+  takenByDevices(t, stream(await withPrerequisites(parseAssertion(text), (names) => assertions.listOf(names))));
+}
+
+function takenByDevices(t: Test, whole: string): void {
+  if (judge === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), 'larder-roots-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'roots'), chain.trusted.join('\n'));
@@ -145,6 +149,15 @@ t.test('a snap that is pushed is signed with its approval', async (t) => {
     provenance: 'my-prov',
   });
   await devicesTake(t, store, kept.text);
+  const exported = await larder(`assertion export snap-revision ${digest64} my-prov --data ${store.directory}`);
+  t.equal(exported.code, 0, exported.err);
+  t.same(
+    parseStream(exported.out)
+      .map(({ type }) => type)
+      .sort(),
+    ['account', 'account-key', 'account-key', 'snap-declaration', 'snap-revision'],
+  );
+  takenByDevices(t, exported.out);
 });
 
 /** A snap with its id of the online store, as 'larder package register --id' makes it, and a revision of it. */

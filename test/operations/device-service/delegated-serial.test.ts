@@ -41,9 +41,7 @@ const modelOfAcme = (more: Headers = {}): Promise<Assertion> =>
   });
 
 /** A store of two brands: acme, which makes pumps, and vault, which signs serials for others. */
-async function withTwoBrands(
-  t: Parameters<typeof startStore>[0],
-): Promise<{
+async function withTwoBrands(t: Parameters<typeof startStore>[0]): Promise<{
   store: TestAppliance;
   acme: Client;
   root: Client;

@@ -198,6 +198,13 @@ t.test('a device becomes another model only where the allowlist permits it', asy
   const fresh = parseStream(remodelled).at(-1);
   t.match(fresh?.headers, { model: 'mill', serial: '0001' }, 'and keeps its serial');
   t.equal((await send(await request({ ...pump, serial: '0001' }))).status, 200, 'what it was is still known');
+
+  await brand.post(`${list}/delete`, {
+    allowlist: [{ 'from-model': 'pump', 'from-serial': null, 'to-model': 'mill' }],
+  });
+  t.equal((await other.send(await other.request({ ...pump, serial: '0002' }))).status, 200);
+  const named = await other.send(await other.request({ 'brand-id': 'my-brand', model: 'mill' }));
+  t.match(parseStream(named.body).at(-1)?.headers, { model: 'mill', serial: '0002' }, 'as may the one of the entry');
 });
 
 t.test('the serial log says who got what, page by page', async (t) => {

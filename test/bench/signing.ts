@@ -33,7 +33,7 @@ export async function signing(): Promise<void> {
     `POST /v1/brand/${accountId}/signing_key/${key.sha3_384}/account-key-request HTTP/1.1\r\nHost: localhost\r\n` +
     `Authorization: Macaroon ${token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
   const probe = probing(port);
-  const load = { port, request, connections: 16 };
+  const load = { port, request, connections: 16, sleeps: true };
   await measure({ ...load, warmup: 500, duration: 500 });
   const [begun, before] = [performance.now(), processorTime(larder.child.pid)];
   const signed = await measure({ ...load, warmup: 0, duration: 5000 });

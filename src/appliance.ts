@@ -20,6 +20,7 @@ import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
+import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -269,6 +270,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reviewSoon: () => {
         queue.soon();
       },
+      signSoon: () => {
+        signing.soon();
+      },
       health: () => ({
         working: broken.length === 0,
         problems: [
@@ -307,6 +311,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
+        forgetSessions(known, store.latestTime),
         signing.job,
         renewCertificate(renew),
         sealAudit(known, store.siteKey, store.latestTime),

@@ -7,6 +7,7 @@ import { checkDatabase } from '#records/check.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied, openStore, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
+import { leavesMemory } from '#src/core-dumps.ts';
 import { readMasterKey } from '#src/secrets.ts';
 import { command } from './command.ts';
 import { becomeOwner } from './owner.ts';
@@ -77,13 +78,14 @@ export const doctor = command({
           directory: data,
           credentials: world.env['CREDENTIALS_DIRECTORY'],
           masterKeyFile: settings.keys.master_key_file,
+          passphraseFile: settings.keys.passphrase_file,
         };
         return readMasterKey(places)
           ? { good: true, says: 'the signing master key is there' }
           : {
               good: false,
               says: 'the store is sealed and signs nothing',
-              mend: 'Put master.key back into the data directory, or set keys.master_key_file.',
+              mend: 'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file.',
             };
       });
       await examine('Certificate', () => certificate(data, settings));
@@ -102,6 +104,7 @@ export const doctor = command({
           says: `served since ${serving.since} by process ${String(serving.pid)}; all jobs go well`,
         };
       });
+      await examine('Core dumps', () => coreDumps(servingState(data)?.pid));
       await examine('Records', async () => {
         const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
         try {
@@ -188,6 +191,22 @@ function certificate(data: string, config: Config): Omit<Finding, 'what'> {
   return found.authority === undefined
     ? { good: false, says, mend: "Put a new certificate into the site's files and send the server SIGHUP." }
     : { good: false, says, mend: 'Start the server: it renews its certificate by itself.' };
+}
+
+/** Whether a crash of the serving process, or of this one, could leave keys in a file. */
+function coreDumps(serving: number | undefined): Omit<Finding, 'what'> {
+  switch (leavesMemory(serving ?? 'self')) {
+    case false:
+      return { good: true, says: 'a crash leaves nothing of the memory in a file' };
+    case true:
+      return {
+        good: false,
+        says: 'a crash would leave the memory of the server in a file, and keys with it',
+        mend: "Start it with core dumps off: LimitCORE=0 in its unit, or 'ulimit -c 0' before it.",
+      };
+    default:
+      return { good: true, says: 'this system does not say whether a crash leaves memory in a file' };
+  }
 }
 
 /** Whether others than the owner may read or write it; certificates are for everybody. */

@@ -63,8 +63,11 @@ export const groups: readonly Group[] = [
   {
     title: 'Signing keys and assertions',
     commands: [
+      { name: 'key create', load: async () => (await import('./key-create.ts')).keyCreate },
       { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
+      { name: 'key show', load: async () => (await import('./key-show.ts')).keyShow },
       { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
+      { name: 'key delete', load: async () => (await import('./key-delete.ts')).keyDelete },
       { name: 'key seal', load: async () => (await import('./key-seal.ts')).keySeal },
       { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
       { name: 'assertion sign', load: async () => (await import('./assertion-sign.ts')).assertionSign },

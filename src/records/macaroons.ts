@@ -43,6 +43,13 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM macaroons
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
+
+  /** Whether any ended before the one time and, where it is revoked, began before the other. */
+  anyEnded: async (endedBefore: string, begunBefore: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM macaroons
+      WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore}) LIMIT 1`)),
 });
 
 export const macaroonChanges = (db: Queries) => ({
@@ -62,6 +69,15 @@ export const macaroonChanges = (db: Queries) => ({
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
         ${macaroon.validSince}, ${macaroon.validUntil})
       ON CONFLICT (session_id) DO NOTHING`)),
+
+  /** Forgets those that `anyEnded` tells of, the earliest first and at most so many; how many they were. */
+  forgetEnded: (endedBefore: string, begunBefore: string, most: number) =>
+    db.run(sql`
+      DELETE FROM macaroons
+      WHERE session_id IN (
+        SELECT session_id FROM macaroons
+        WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore})
+        ORDER BY valid_until LIMIT ${most})`),
 
   /** Says what a session is for. */
   describe: (sessionId: string, description: string) =>

@@ -43,7 +43,9 @@ import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
+import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
 import { createReviewer } from '#review/reviewer.ts';
+import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
 import { prepareFile, readConfig, type Config } from './config.ts';
@@ -244,6 +246,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       newId,
       seal: (secret, purpose) => seal(siteKey, secret, purpose),
       unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+      seesUploads: () => config.registry.external === undefined,
+      signedTokens: signedTokensOf(store),
       receive: blobs.receive,
       declaredType: async ({ packageId, resource }) => (await known.resources.declared(packageId, resource))?.type,
     });
@@ -481,6 +485,22 @@ export interface Kept {
   database: string;
   nativeBinding: object | undefined;
 }
+
+/** Tokens for another registry, as a store has them for itself or for a command on the host. */
+export const signedTokensOf = ({
+  records: known,
+  latestTime: latest,
+  newId,
+  siteKey,
+}: Omit<Store, 'close'>): SignedTokens =>
+  createSignedTokens({
+    records: known,
+    clock: () => latest.now(),
+    newId,
+    seal: (secret, purpose) => seal(siteKey, secret, purpose),
+    unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+    certify: makeSigningCertificate,
+  });
 
 /** TLS is on exactly when the address that clients use says so. */
 export const speaksTls = ({ http }: Config): boolean => http.base_url.startsWith('https:');

@@ -50,6 +50,7 @@ import {
   startBlobUpload,
 } from './registry/blob-uploads.ts';
 import { imageBlob } from './registry/blob.ts';
+import { registryEvents } from './registry/events.ts';
 import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
 import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
@@ -142,6 +143,7 @@ const publisherInterface = [
 const imageRegistry = [
   registryVersion,
   registryToken,
+  registryEvents,
   startBlobUpload,
   blobUploadState,
   continueBlobUpload,

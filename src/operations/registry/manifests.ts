@@ -22,7 +22,7 @@ const shapes = {
   'application/vnd.docker.distribution.manifest.list.v2+json': 'ImageIndex',
 } as const;
 
-const isKnown = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
+export const isManifestType = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
 
 const largest = 4 * 1024 * 1024;
 
@@ -167,7 +167,7 @@ interface Content {
 
 function readManifest(request: IncomingMessage, bytes: Buffer): Content {
   const mediaType = (request.headers['content-type'] ?? '').trim();
-  if (!isKnown(mediaType)) {
+  if (!isManifestType(mediaType)) {
     throw new Refusal(
       'manifest-invalid',
       `The Content-Type must be that of the manifest, one of ${Object.keys(shapes).join(', ')}.`,

@@ -19,7 +19,7 @@ import type { Now } from '#domain/clock.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
-import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
+import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -305,7 +305,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
-        forgetImageBlobs(known, now),
+        forgetImages(known, blobs, now),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),

@@ -52,6 +52,7 @@ import {
 import { imageBlob } from './registry/blob.ts';
 import { registryEvents } from './registry/events.ts';
 import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
+import { listImageReferrers } from './registry/referrers.ts';
 import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
@@ -153,6 +154,7 @@ const imageRegistry = [
   imageManifest,
   putImageManifest,
   listImageTags,
+  listImageReferrers,
 ];
 
 /** What clients need beside the interface. */

@@ -1,7 +1,7 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
-import { seconds, timestamp } from '#domain/clock.ts';
+import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import { imageKey, sha256Of, type Repository } from '#registry/repository.ts';
@@ -61,8 +61,14 @@ async function keeperOf(
   const look = async (): Promise<string | undefined> => {
     const keepers = await records.externalImages.keepers(repository, sha256);
     if (external !== undefined && keepers.includes(external)) return external;
-    if ((await records.images.manifest(repository, sha256)) !== undefined) return ownHost(call);
-    return keepers[0];
+    const manifest = await records.images.manifest(repository, sha256);
+    if (manifest === undefined) return keepers[0];
+    // Whoever asks will publish it: until then it stays.
+    if (manifest.pushedAt < timestamp(after(call.now(), -days(1)))) {
+      const details = { ...entry.details, digest: `sha256:${sha256}` };
+      await records.change({ ...entry, details }, (tx) => tx.images.want(repository, sha256, entry.at));
+    }
+    return ownHost(call);
   };
   const found = await look();
   if (found !== undefined || external === undefined) return found;

@@ -18,9 +18,14 @@ export type Receive = (
   options: { id: string; limit: number; expected?: number | undefined; accept: (stored: Stored) => void },
 ) => Promise<Stored>;
 
+/** Who sends, and whereto. */
+export interface Sender extends Repository {
+  accountId: string | null;
+}
+
 export interface BlobUpload {
   readonly id: string;
-  readonly repository: Repository;
+  readonly sender: Sender;
   /** How many bytes have come. */
   readonly size: number;
   /**
@@ -35,24 +40,24 @@ export interface BlobUpload {
 }
 
 export interface BlobUploads {
-  begin(repository: Repository): BlobUpload;
-  /** The upload of this id into this repository, while it lasts. */
-  find(repository: Repository, id: string): BlobUpload | undefined;
+  begin(sender: Sender): BlobUpload;
+  /** The upload of this id that this account sends into this repository, while it lasts. */
+  find(sender: Sender, id: string): BlobUpload | undefined;
   /** Gives up all that are under way. */
   close(): Promise<void>;
 }
 
 /** An upload that nobody continues for so long is given up. */
-const idle = minutes(10);
+const patience = minutes(10);
 const atOnce = 128;
 const atOnceInRepository = 32;
 
-export function createBlobUploads(receive: Receive, newId: () => string): BlobUploads {
+export function createBlobUploads(receive: Receive, newId: () => string, idle = patience): BlobUploads {
   const uploads = new Map<string, BlobUpload>();
 
-  function begin(repository: Repository): BlobUpload {
-    const name = repositoryName(repository);
-    const here = [...uploads.values()].filter((upload) => repositoryName(upload.repository) === name).length;
+  function begin(sender: Sender): BlobUpload {
+    const name = repositoryName(sender);
+    const here = [...uploads.values()].filter((upload) => repositoryName(upload.sender) === name).length;
     if (uploads.size >= atOnce || here >= atOnceInRepository) {
       throw new Refusal(
         'too-many-requests',
@@ -116,7 +121,7 @@ export function createBlobUploads(receive: Receive, newId: () => string): BlobUp
 
     const upload: BlobUpload = {
       id,
-      repository,
+      sender,
       get size() {
         return size;
       },
@@ -153,9 +158,11 @@ export function createBlobUploads(receive: Receive, newId: () => string): BlobUp
 
   return {
     begin,
-    find(repository, id) {
+    find(sender, id) {
       const found = uploads.get(id);
-      return found !== undefined && repositoryName(found.repository) === repositoryName(repository) ? found : undefined;
+      const isTheirs =
+        found?.sender.accountId === sender.accountId && repositoryName(found.sender) === repositoryName(sender);
+      return isTheirs ? found : undefined;
     },
     async close() {
       await Promise.all([...uploads.values()].map((upload) => upload.abandon()));

@@ -15,7 +15,13 @@ export interface Stored {
 /** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
 export type Receive = (
   source: AsyncIterable<Uint8Array>,
-  options: { id: string; limit: number; expected?: number | undefined; accept: (stored: Stored) => void },
+  options: {
+    id: string;
+    limit: number;
+    expected?: number | undefined;
+    ownsChunks: true;
+    accept: (stored: Stored) => void;
+  },
 ) => Promise<Stored>;
 
 /** Who sends, and whereto. */
@@ -31,6 +37,7 @@ export interface BlobUpload {
   /**
    * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
    * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
+   * The chunks are given away: whoever sends looks at none of them again.
    */
   append(chunks: AsyncIterable<Uint8Array>, options: { limit: number; whole?: number | undefined }): Promise<void>;
   /** Stores what came, when its sha256 is this; otherwise nothing is left. The upload has ended either way. */
@@ -84,6 +91,7 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
           id,
           limit,
           expected: whole,
+          ownsChunks: true,
           accept(stored) {
             if (stored.sha256 !== expected) {
               throw new Refusal(
@@ -128,11 +136,13 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
       append: (chunks, { limit, whole }) =>
         alone(async () => {
           for await (const chunk of chunks) {
-            if (chunk.length === 0) continue;
+            // Once it is taken its memory may be gone.
+            const { length } = chunk;
+            if (length === 0) continue;
             const stored = store(limit, whole);
             // Whoever stores left early: with the reason.
             if (!(await pipe.send(chunk))) await stored;
-            size += chunk.length;
+            size += length;
           }
         }),
       finish: (sha256, limit) =>

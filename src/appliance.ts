@@ -19,7 +19,7 @@ import type { Now } from '#domain/clock.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
-import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
+import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, type Scrub, type ScrubState } from '#integrity/scrub.ts';
@@ -44,7 +44,9 @@ import { records, type Records } from '#records/index.ts';
 import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
+import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
 import { createReviewer } from '#review/reviewer.ts';
+import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
 import { prepareFile, readConfig, type Config } from './config.ts';
@@ -247,6 +249,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       newId,
       seal: (secret, purpose) => seal(siteKey, secret, purpose),
       unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+      seesUploads: () => config.registry.external === undefined,
+      signedTokens: signedTokensOf(store),
       receive: blobs.receive,
       declaredType: async ({ packageId, resource }) => (await known.resources.declared(packageId, resource))?.type,
     });
@@ -307,7 +311,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
-        forgetImageBlobs(known, now),
+        forgetImages(known, blobs, now),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
@@ -488,6 +492,22 @@ export interface Kept {
   database: string;
   nativeBinding: object | undefined;
 }
+
+/** Tokens for another registry, as a store has them for itself or for a command on the host. */
+export const signedTokensOf = ({
+  records: known,
+  latestTime: latest,
+  newId,
+  siteKey,
+}: Omit<Store, 'close'>): SignedTokens =>
+  createSignedTokens({
+    records: known,
+    clock: () => latest.now(),
+    newId,
+    seal: (secret, purpose) => seal(siteKey, secret, purpose),
+    unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+    certify: makeSigningCertificate,
+  });
 
 /** TLS is on exactly when the address that clients use says so. */
 export const speaksTls = ({ http }: Config): boolean => http.base_url.startsWith('https:');

@@ -29,6 +29,7 @@ export interface Config {
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
+  readonly registry: Readonly<SectionOf<'registry'>> & { readonly notifications: boolean };
   readonly integrity: Readonly<Record<keyof IntegrityConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;
   readonly collaborators: Settled<SectionOf<'collaborators'>>;

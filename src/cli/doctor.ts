@@ -126,6 +126,18 @@ export const doctor = command({
                   mend: 'Upload the same files again, or restore them from a backup.',
                 };
           });
+          await examine('Registry', async () => {
+            const { external, notifications } = settings.registry;
+            if (external === undefined) return { good: true, says: 'the store keeps images itself' };
+            if (!notifications) return { good: true, says: `${external} keeps the images, and tells nothing of them` };
+            return (await records.externalImages.hasAnyOf(external))
+              ? { good: true, says: `${external} keeps the images, and tells this store of them` }
+              : {
+                  good: true,
+                  says: `${external} keeps the images, and has told of none yet`,
+                  mend: "What its configuration needs for that, 'larder registry settings' prints.",
+                };
+          });
           await examine('Backups', async () => {
             const last = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 10_000)).find(
               ({ action }) => action === 'backup',

@@ -26,6 +26,8 @@ export const groups: readonly Group[] = [
       { name: 'serve', load: async () => (await import('./serve.ts')).serve },
       { name: 'admin-macaroon', load: async () => (await import('./admin-macaroon.ts')).adminMacaroon },
       { name: 'key rotate', load: async () => (await import('./key-rotate.ts')).keyRotate },
+      { name: 'registry settings', load: async () => (await import('./registry.ts')).registrySettings },
+      { name: 'registry certificate', load: async () => (await import('./registry.ts')).registryCertificate },
       { name: 'clock accept', load: async () => (await import('./clock-accept.ts')).clockAccept },
     ],
   },

@@ -51,7 +51,9 @@ import {
   startBlobUpload,
 } from './registry/blob-uploads.ts';
 import { imageBlob } from './registry/blob.ts';
+import { registryEvents } from './registry/events.ts';
 import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
+import { listImageReferrers } from './registry/referrers.ts';
 import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
@@ -143,6 +145,7 @@ const publisherInterface = [
 const imageRegistry = [
   registryVersion,
   registryToken,
+  registryEvents,
   startBlobUpload,
   blobUploadState,
   continueBlobUpload,
@@ -152,6 +155,7 @@ const imageRegistry = [
   imageManifest,
   putImageManifest,
   listImageTags,
+  listImageReferrers,
 ];
 
 /** What clients need beside the interface. */

@@ -5,13 +5,14 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { checkDatabase } from '#records/check.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { occupied, openStore, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
+import { occupied, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
 import { readMasterKey } from '#src/secrets.ts';
 import { command } from './command.ts';
 import { becomeOwner } from './owner.ts';
 import { servingState } from './serving.ts';
 import { bytes } from './status.ts';
+import { openUpgraded } from './store.ts';
 import { style } from './terminal.ts';
 
 interface Finding {
@@ -103,7 +104,7 @@ export const doctor = command({
         };
       });
       await examine('Records', async () => {
-        const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+        const store = await openUpgraded(data, world);
         try {
           const { records, now } = store;
           await examine('Clock', async () => {

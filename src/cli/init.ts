@@ -181,7 +181,7 @@ function lockOf(data: string): { close(): unknown } {
 async function makeRecords(data: string, email: string, actor: string): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
-  const { records, close } = await openRecords(data);
+  const { records, close } = await openRecords(data, { held: true });
   try {
     const at = timestamp(new Date());
     await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {

@@ -9,6 +9,7 @@ import { occupied, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
 import { readMasterKey } from '#src/secrets.ts';
 import { command } from './command.ts';
+import { keyPlaces } from './keys.ts';
 import { becomeOwner } from './owner.ts';
 import { servingState } from './serving.ts';
 import { bytes } from './status.ts';
@@ -73,20 +74,17 @@ export const doctor = command({
     });
     const settings = config;
     if (settings !== undefined) {
-      await examine('Signing key', () => {
-        const places = {
-          directory: data,
-          credentials: world.env['CREDENTIALS_DIRECTORY'],
-          masterKeyFile: settings.keys.master_key_file,
-        };
-        return readMasterKey(places)
+      await examine('Signing key', () =>
+        readMasterKey(keyPlaces({ directory: data, config: settings }, world))
           ? { good: true, says: 'the signing master key is there' }
           : {
               good: false,
               says: 'the store is sealed and signs nothing',
-              mend: 'Put master.key back into the data directory, or set keys.master_key_file.',
-            };
-      });
+              mend:
+                'Put master.key back into the data directory, or set keys.master_key_file; a key that systemd keeps ' +
+                'encrypted is there while the service runs.',
+            },
+      );
       await examine('Certificate', () => certificate(data, settings));
       await examine('Server', () => {
         const serving = servingState(data);

@@ -3,7 +3,8 @@ import { softwareSigner, type Signer } from '#assertions/signer.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
-import { readMasterKey } from '#src/secrets.ts';
+import type { Config } from '#src/config.ts';
+import { readMasterKey, type SecretPlaces } from '#src/secrets.ts';
 import { UsageError, type World } from './command.ts';
 import type { OpenStore } from './store.ts';
 
@@ -40,15 +41,22 @@ export async function keyOf(
 }
 
 /** Signs with the keys of the store; without the master key it refuses to. */
-export function signerOf({ records, directory, config }: OpenStore, { env }: World): Signer {
-  const masterKey = readMasterKey({
-    directory,
-    credentials: env['CREDENTIALS_DIRECTORY'],
-    masterKeyFile: config.keys.master_key_file,
-    passphraseFile: config.keys.passphrase_file,
-  });
+export function signerOf(store: OpenStore, world: World): Signer {
+  const { records } = store;
+  const masterKey = readMasterKey(keyPlaces(store, world));
   return softwareSigner(
     (id) => records.signingKeys.find(id),
     () => masterKey,
   );
 }
+
+/** Where a command looks for the store's wrapping keys. */
+export const keyPlaces = (
+  { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
+  { env }: Pick<World, 'env'>,
+): SecretPlaces => ({
+  directory,
+  credentials: env['CREDENTIALS_DIRECTORY'],
+  masterKeyFile: config.keys.master_key_file,
+  passphraseFile: config.keys.passphrase_file,
+});

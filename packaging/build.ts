@@ -77,6 +77,7 @@ function assets(arch: Architecture): Record<string, string> {
 async function pack(runtime: string, arch: Architecture, assets: Record<string, string>): Promise<void> {
   // The packer works in a temporary directory and writes the path of the main program into the executable. With that
   // directory below ours, the relative path is always the same.
+  const { TMPDIR } = process.env;
   process.env['TMPDIR'] = work;
   const settings = {
     main: '../main.cjs',
@@ -96,6 +97,8 @@ async function pack(runtime: string, arch: Architecture, assets: Record<string, 
     useLocalNode: true,
     seaConfig: settings,
   });
+  if (TMPDIR === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = TMPDIR;
   chmodSync(join(work, 'larder'), 0o755);
 }
 
@@ -109,8 +112,11 @@ function verify(executable: string, runtime: string, arch: Architecture): string
   if (size > sizeLimit) throw new Error(`cannot use the executable: ${String(size)} bytes are too many`);
   const way = wayToRun(arch);
   if (way === undefined) return `${release()} for ${arch}, not run here`;
-  const [program = executable, ...args] = [...way, executable, 'version'];
-  const version = execFileSync(program, args, { env: {}, encoding: 'utf8', timeout: 60_000 }).trim();
+  const version = execFileSync('/usr/bin/env', ['-i', ...way, executable, 'version'], {
+    env: {},
+    encoding: 'utf8',
+    timeout: 60_000,
+  }).trim();
   if (!version.includes(release())) throw new Error(`cannot use the executable: it says it is '${version}'`);
   return version;
 }

@@ -55,6 +55,8 @@ const options = (entry: string) =>
     format: 'cjs',
     charset: 'utf8',
     logLevel: 'warning',
+    // `debug` would take it when it is there, and it is there for the tools of development alone.
+    external: ['supports-color'],
     // The names of the bundled files are part of the text; behind a linked node_modules they must be the same.
     preserveSymlinks: true,
     // Nothing is found beside the executable; what was a file in the checkout is asked for by its embedded name.

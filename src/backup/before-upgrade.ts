@@ -45,7 +45,8 @@ export async function keepForReturn(options: UpgradeOptions): Promise<string> {
   const folder = join(directory, upgradesFolder);
   const place = join(folder, migration);
   options.makeFolder(folder);
-  for (const name of readdirSync(folder)) if (name.endsWith('.partial')) rmSync(join(folder, name));
+  // What a killed attempt has left, with SQLite's journal of it.
+  for (const name of readdirSync(folder)) if (name.includes('.partial')) rmSync(join(folder, name));
   try {
     await copyDurably(join(directory, 'larder.db'), `${place}.db.partial`, options);
     copyFileSync(join(directory, 'larder.toml'), `${place}.toml.partial`);
@@ -79,7 +80,7 @@ export function copiesForReturn(directory: string): string[] {
 export async function putBack(directory: string, copy: string, aside: string, options: FileOptions): Promise<void> {
   const database = join(directory, 'larder.db');
   const fresh = `${database}.back`;
-  rmSync(fresh, { force: true });
+  for (const left of [fresh, `${fresh}-journal`]) rmSync(left, { force: true });
   await copyDurably(copy, fresh, options);
   // What is in the log of the database belongs to that database; the other must not find it.
   foldLog(database, options);

@@ -179,7 +179,8 @@ t.test('an upgrade that is killed leaves the old or the new, and the next one fi
     if (copy !== undefined) t.same([checkDatabase(copy), accountsIn(copy)], [[], ['ada']]);
     else t.equal(migrationsIn(join(data, 'larder.db')).length, all.length - 1, 'no copy, no change');
     t.match(await larder('account list'), { code: 0, out: /ada-id/ });
-    t.notOk(existsSync(join(data, upgradesFolder, `${newest}.db.partial`)));
+    const copies = existsSync(join(data, upgradesFolder)) ? readdirSync(join(data, upgradesFolder)) : [];
+    t.notOk(copies.some((name) => name.includes('.partial')));
     t.same(checkDatabase(join(data, 'larder.db')), []);
   }
 });

@@ -13,10 +13,11 @@ import { createDocuments } from '#api/documents/pages.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
+import { keepForReturn } from '#backup/before-upgrade.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
-import { hours, seconds } from '#domain/clock.ts';
+import { hours, seconds, timestamp } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
@@ -41,7 +42,7 @@ import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
-import { migrate } from '#records/migrate.ts';
+import { migrate, missing } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
 import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
@@ -49,7 +50,7 @@ import { createReviewer } from '#review/reviewer.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { tlsOptions } from '#tls/options.ts';
-import { prepareFile, readConfig, type Config } from './config.ts';
+import { makeFolder, prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { close, listen } from './listening.ts';
 import { createLog } from './log.ts';
@@ -81,15 +82,17 @@ export interface Store {
   siteKey: Buffer;
   now: Now;
   newId: NewIds;
+  /** What was done to data of an older release when it was opened. */
+  upgrade: Upgrade | undefined;
   close(): Promise<void>;
 }
 
 /** Opens the records beside a serving process or without one. */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  const { directory, now = () => new Date(), newId = randomIds, credentials, fatal } = options;
+export async function openStore(options: StoreOptions & Opening): Promise<Store> {
+  const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const { records: known, close } = await openRecords(directory, fatal);
+  const { records: known, upgrade, close } = await openRecords(directory, options);
   try {
     const latest = latestTime(now);
     const clock = (): Date => latest.now();
@@ -107,7 +110,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       location,
     });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
-    const store: Store = { directory, config, ...parts, siteKey, now, newId, close };
+    const store: Store = { directory, config, ...parts, siteKey, now, newId, upgrade, close };
     return store;
   } catch (error) {
     await close();
@@ -115,20 +118,57 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Opens the database of a data directory, and brings it up to date. */
+/** How the records of a data directory are opened. */
+export interface Opening {
+  fatal?: (error: Error) => void;
+  /** Whether this process holds the data directory already. */
+  held?: boolean;
+  now?: Now;
+}
+
+/** Data of an older release that was brought up to date. */
+export interface Upgrade {
+  /** The names of the migrations that ran. */
+  migrations: string[];
+  /** The database as it was before. */
+  copy: string;
+}
+
+/**
+ * Opens the database of a data directory, and brings it up to date. Data of an older release is copied before anything
+ * in it is changed, and is left alone while another process, perhaps of that release, serves it.
+ */
 export async function openRecords(
   directory: string,
-  fatal?: (error: Error) => void,
-): Promise<{ records: Records; close: () => Promise<void> }> {
-  const file = join(directory, 'larder.db');
-  const db = openSqlite(file, { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
+  { fatal, held = false, now = () => new Date() }: Opening = {},
+): Promise<{ records: Records; upgrade: Upgrade | undefined; close: () => Promise<void> }> {
+  const binding = nativeBinding();
+  const db = openSqlite(join(directory, 'larder.db'), { nativeBinding: binding, ...(fatal && { fatal }) });
+  let lock: { close(): unknown } | undefined;
+  let upgrade: Upgrade | undefined;
   try {
-    await migrate(db, migrations());
+    const isUpgrade = async (): Promise<string | undefined> => {
+      const { names, fresh } = await missing(db, migrations());
+      return fresh ? undefined : names[0];
+    };
+    if ((await isUpgrade()) !== undefined && !held) lock = lockDirectory(directory);
+    // Asked again: another process may have upgraded it before the directory was ours.
+    const migration = await isUpgrade();
+    const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
+    const ran = await migrate(db, migrations());
     db.keepRowDigests();
-    return { records: records(db), close: () => db.close() };
+    const known = records(db);
+    if (copy !== undefined && ran.length > 0) {
+      upgrade = { migrations: ran, copy };
+      const entry = { at: timestamp(now()), actor: 'larder', action: 'upgrade', object: 'store' };
+      await known.change({ ...entry, details: { migrations: ran, version } }, () => Promise.resolve());
+    }
+    return { records: known, upgrade, close: () => db.close() };
   } catch (error) {
     await db.close();
     throw error;
+  } finally {
+    lock?.close();
   }
 }
 
@@ -181,10 +221,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
   try {
-    store = await openStore({ ...options, fatal });
+    store = await openStore({ ...options, fatal, held: true });
     let { config } = store;
     const { records: known, authority, now, newId } = store;
     const log = options.log ?? createLog(config.log.level);
+    if (store.upgrade !== undefined) {
+      log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
+    }
     const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, now });
     await blobs.sweepTemporary(() => false);
 

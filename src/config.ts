@@ -11,7 +11,7 @@ import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
 
 export { ConfigError, type ConfigProblem };
-export { createFile, prepareFile } from './configuration/durable-file.ts';
+export { createFile, makeFolder, prepareFile } from './configuration/durable-file.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]

@@ -5,14 +5,15 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { checkDatabase } from '#records/check.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { occupied, openStore, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
+import { occupied, speaksTls, tlsSettings, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
 import { leavesMemory } from '#src/core-dumps.ts';
-import { readMasterKey } from '#src/secrets.ts';
 import { command } from './command.ts';
+import { masterKeyOf } from './keys.ts';
 import { becomeOwner } from './owner.ts';
 import { servingState } from './serving.ts';
 import { bytes } from './status.ts';
+import { openUpgraded } from './store.ts';
 import { style } from './terminal.ts';
 
 interface Finding {
@@ -73,21 +74,17 @@ export const doctor = command({
     });
     const settings = config;
     if (settings !== undefined) {
-      await examine('Signing key', () => {
-        const places = {
-          directory: data,
-          credentials: world.env['CREDENTIALS_DIRECTORY'],
-          masterKeyFile: settings.keys.master_key_file,
-          passphraseFile: settings.keys.passphrase_file,
-        };
-        return readMasterKey(places)
+      await examine('Signing key', () =>
+        masterKeyOf({ directory: data, config: settings }, world)
           ? { good: true, says: 'the signing master key is there' }
           : {
               good: false,
               says: 'the store is sealed and signs nothing',
-              mend: 'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file.',
-            };
-      });
+              mend:
+                'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file; a key ' +
+                'that systemd keeps encrypted is there while the service runs.',
+            },
+      );
       await examine('Certificate', () => certificate(data, settings));
       await examine('Server', () => {
         const serving = servingState(data);
@@ -106,7 +103,7 @@ export const doctor = command({
       });
       await examine('Core dumps', () => coreDumps(servingState(data)?.pid));
       await examine('Records', async () => {
-        const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+        const store = await openUpgraded(data, world);
         try {
           const { records, now } = store;
           await examine('Clock', async () => {

@@ -84,6 +84,7 @@ export const groups: readonly Group[] = [
       { name: 'log-level', load: async () => (await import('./log-level.ts')).logLevel },
       { name: 'backup', load: async () => (await import('./backup.ts')).backup },
       { name: 'restore', load: async () => (await import('./restore.ts')).restore },
+      { name: 'go-back', load: async () => (await import('./go-back.ts')).goBack },
       { name: 'verify', load: async () => (await import('./verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
       { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },

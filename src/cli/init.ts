@@ -1,5 +1,5 @@
 // larder init
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -96,7 +96,7 @@ export const init = command({
     const credentialFile = join(data, 'admin.macaroon');
     return {
       text:
-        `The store in ${data} is made; 'larder serve --data ${data}' serves it at ${baseUrl}, on ${listen}.\n` +
+        `The store in ${data} is made; ${serving(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
@@ -112,6 +112,12 @@ export const init = command({
     };
   },
 });
+
+/** What to type in order to serve it: the system service where that is installed and the store is the one it serves. */
+function serving(data: string): string {
+  const isServices = data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
+  return isServices ? "'systemctl start larder'" : `'larder serve --data ${data}'`;
+}
 
 /** What publishers and devices need to know of the store's certificate. */
 function trust(tls: ServerTls | undefined, baseUrl: string): string {
@@ -181,7 +187,7 @@ function lockOf(data: string): { close(): unknown } {
 async function makeRecords(data: string, email: string, actor: string): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
-  const { records, close } = await openRecords(data);
+  const { records, close } = await openRecords(data, { held: true });
   try {
     const at = timestamp(new Date());
     await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {

@@ -5,6 +5,7 @@ import { softwareSigner, type Signer } from '#assertions/signer.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
+import type { Config } from '#src/config.ts';
 import { readMasterKey } from '#src/secrets.ts';
 import { UsageError, type World } from './command.ts';
 import type { OpenStore } from './store.ts';
@@ -43,7 +44,7 @@ export async function keyOf(
 
 /** The signing master key; nothing while the store is sealed. */
 export const masterKeyOf = (
-  { directory, config }: Pick<OpenStore, 'directory' | 'config'>,
+  { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
   { env }: Pick<World, 'env'>,
 ): KeyObject | undefined =>
   readMasterKey({

@@ -12,14 +12,16 @@ import { createDocuments } from '#api/documents/pages.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
+import { keepForReturn } from '#backup/before-upgrade.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
-import { hours, seconds } from '#domain/clock.ts';
+import { hours, seconds, timestamp } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
-import { forgetEnded } from '#jobs/forget-ended.ts';
-import { forgetImageBlobs } from '#jobs/forget-image-blobs.ts';
+import { forgetImages } from '#jobs/forget-images.ts';
+import { forgetInvites } from '#jobs/forget-invites.ts';
+import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startScrub, suspicions, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -40,13 +42,15 @@ import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
-import { migrate } from '#records/migrate.ts';
+import { migrate, missing } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
+import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
 import { createReviewer } from '#review/reviewer.ts';
+import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
-import { prepareFile, readConfig, type Config } from './config.ts';
+import { makeFolder, prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { close, listen } from './listening.ts';
 import { lockDirectory } from './lock.ts';
@@ -80,15 +84,17 @@ export interface Store {
   siteKey: Buffer;
   now: Now;
   newId: NewIds;
+  /** What was done to data of an older release when it was opened. */
+  upgrade: Upgrade | undefined;
   close(): Promise<void>;
 }
 
 /** Opens the records beside a serving process or without one. */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  const { directory, now = () => new Date(), newId = randomIds, credentials, fatal } = options;
+export async function openStore(options: StoreOptions & Opening): Promise<Store> {
+  const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const { records: known, close } = await openRecords(directory, fatal);
+  const { records: known, upgrade, close } = await openRecords(directory, options);
   try {
     const latest = latestTime(now);
     const clock = (): Date => latest.now();
@@ -106,7 +112,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       location,
     });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
-    const store: Store = { directory, config, ...parts, siteKey, now, newId, close };
+    const store: Store = { directory, config, ...parts, siteKey, now, newId, upgrade, close };
     return store;
   } catch (error) {
     await close();
@@ -114,20 +120,57 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Opens the database of a data directory, and brings it up to date. */
+/** How the records of a data directory are opened. */
+export interface Opening {
+  fatal?: (error: Error) => void;
+  /** Whether this process holds the data directory already. */
+  held?: boolean;
+  now?: Now;
+}
+
+/** Data of an older release that was brought up to date. */
+export interface Upgrade {
+  /** The names of the migrations that ran. */
+  migrations: string[];
+  /** The database as it was before. */
+  copy: string;
+}
+
+/**
+ * Opens the database of a data directory, and brings it up to date. Data of an older release is copied before anything
+ * in it is changed, and is left alone while another process, perhaps of that release, serves it.
+ */
 export async function openRecords(
   directory: string,
-  fatal?: (error: Error) => void,
-): Promise<{ records: Records; close: () => Promise<void> }> {
-  const file = join(directory, 'larder.db');
-  const db = openSqlite(file, { nativeBinding: nativeBinding(), ...(fatal && { fatal }) });
+  { fatal, held = false, now = () => new Date() }: Opening = {},
+): Promise<{ records: Records; upgrade: Upgrade | undefined; close: () => Promise<void> }> {
+  const binding = nativeBinding();
+  const db = openSqlite(join(directory, 'larder.db'), { nativeBinding: binding, ...(fatal && { fatal }) });
+  let lock: { close(): unknown } | undefined;
+  let upgrade: Upgrade | undefined;
   try {
-    await migrate(db, migrations());
+    const isUpgrade = async (): Promise<string | undefined> => {
+      const { names, fresh } = await missing(db, migrations());
+      return fresh ? undefined : names[0];
+    };
+    if ((await isUpgrade()) !== undefined && !held) lock = lockDirectory(directory);
+    // Asked again: another process may have upgraded it before the directory was ours.
+    const migration = await isUpgrade();
+    const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
+    const ran = await migrate(db, migrations());
     db.keepRowDigests();
-    return { records: records(db), close: () => db.close() };
+    const known = records(db);
+    if (copy !== undefined && ran.length > 0) {
+      upgrade = { migrations: ran, copy };
+      const entry = { at: timestamp(now()), actor: 'larder', action: 'upgrade', object: 'store' };
+      await known.change({ ...entry, details: { migrations: ran, version } }, () => Promise.resolve());
+    }
+    return { records: known, upgrade, close: () => db.close() };
   } catch (error) {
     await db.close();
     throw error;
+  } finally {
+    lock?.close();
   }
 }
 
@@ -139,6 +182,8 @@ export interface ApplianceOptions extends StoreOptions {
   logFormat?: LogFormat | undefined;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
+  /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
+  jobsAfter?: number;
 }
 
 export interface Appliance {
@@ -172,11 +217,14 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
   try {
-    store = await openStore({ ...options, fatal });
+    store = await openStore({ ...options, fatal, held: true });
     let { config } = store;
     const { records: known, authority, now, newId } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
+    if (store.upgrade !== undefined) {
+      log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
+    }
     const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, now, log });
     const blobs: DiskBlobs = await diskBlobs({
       ...{ directory, reserve: config.uploads.reserve },
@@ -245,6 +293,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       newId,
       seal: (secret, purpose) => seal(siteKey, secret, purpose),
       unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+      seesUploads: () => config.registry.external === undefined,
+      signedTokens: signedTokensOf(store),
       receive: blobs.receive,
       declaredType: async ({ packageId, resource }) => (await known.resources.declared(packageId, resource))?.type,
     });
@@ -267,6 +317,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       log,
       reviewSoon: () => {
         queue.soon();
+      },
+      signSoon: () => {
+        signing.soon();
       },
       health: () => ({
         working: broken.length === 0,
@@ -302,18 +355,19 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const runner = (jobs = runJobs(
       [
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
-        forgetImageBlobs(known, now),
+        forgetImages(known, blobs, now),
         sweepBlobs(known, blobs, now),
         expireBranches(known, now),
         retireKeys(known, store.latestTime),
-        forgetEnded(known, store.latestTime),
+        forgetInvites(known, store.latestTime),
+        forgetSessions(known, store.latestTime),
         signing.job,
         renewCertificate(renew),
         sealAudit(known, store.siteKey, store.latestTime),
         clock.job,
       ],
       log,
-      seconds(5),
+      options.jobsAfter ?? seconds(5),
     ));
     const scrubbing = (scrub = startScrub({
       records: known,
@@ -471,6 +525,22 @@ export interface Kept {
   database: string;
   nativeBinding: object | undefined;
 }
+
+/** Tokens for another registry, as a store has them for itself or for a command on the host. */
+export const signedTokensOf = ({
+  records: known,
+  latestTime: latest,
+  newId,
+  siteKey,
+}: Omit<Store, 'close'>): SignedTokens =>
+  createSignedTokens({
+    records: known,
+    clock: () => latest.now(),
+    newId,
+    seal: (secret, purpose) => seal(siteKey, secret, purpose),
+    unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+    certify: makeSigningCertificate,
+  });
 
 /** How the certificates of a data directory are kept. */
 export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({

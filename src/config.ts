@@ -11,7 +11,7 @@ import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
 
 export { ConfigError, type ConfigProblem };
-export { createFile, prepareFile } from './configuration/durable-file.ts';
+export { createFile, makeFolder, prepareFile } from './configuration/durable-file.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
@@ -29,6 +29,7 @@ export interface Config {
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
+  readonly registry: Readonly<SectionOf<'registry'>> & { readonly notifications: boolean };
   readonly integrity: Readonly<Record<keyof IntegrityConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;
   readonly collaborators: Settled<SectionOf<'collaborators'>>;

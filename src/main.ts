@@ -2,6 +2,7 @@
 import { constants, setPriority } from 'node:os';
 import { run } from '#cli/index.ts';
 import { runtimeProblem } from '#cli/runtime.ts';
+import { leaveMemoryOut } from './core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
 
@@ -25,6 +26,7 @@ const problem = runtimeProblem(versions);
 if (problem === undefined) {
   // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
   process.umask(0o077);
+  leaveMemoryOut();
   void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }).then((code) =>
     exit(outputFailed ? code || 1 : code),
   );

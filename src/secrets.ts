@@ -1,7 +1,7 @@
 // The two wrapping keys: the site key, without which nothing runs, and the signing master key,
 // without which the store is sealed: it serves, and signs nothing.
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { passphraseIn, unwrapWithPassphrase } from './passphrase.ts';
@@ -14,18 +14,24 @@ export interface SecretPlaces {
   directory: string;
   /** Where systemd puts credentials, if it does. */
   credentials: string | undefined;
+  /** Where a command on the host finds those of the serving system service. */
+  service?: string | undefined;
   /** The master key's file, where the configuration names one. */
   masterKeyFile: string | undefined;
   /** The file of the passphrase, where the configuration names one. */
   passphraseFile?: string | undefined;
 }
 
-/** The site key: the credential `larder-site-key`, or `site.key` in the data directory. */
+/** The site key: the credential `larder-site-key`, or `site.key` in the data directory, or the credential of the service. */
 export function readSiteKey(places: SecretPlaces): Buffer {
-  const key = firstOf([credential(places, 'larder-site-key'), join(places.directory, 'site.key')]);
+  const file = join(places.directory, 'site.key');
+  const key = firstOf([credential(places, 'larder-site-key'), file, ofService(places, 'larder-site-key')]);
   if (key === undefined) {
     throw new Error(
-      `cannot find the site key: there is neither a credential larder-site-key nor ${join(places.directory, 'site.key')}`,
+      `cannot find the site key: there is neither a credential larder-site-key nor ${file}. ` +
+        'Where systemd keeps it encrypted, start the service, or let systemd run the command: ' +
+        'systemd-run --pipe --wait --quiet --property=User=larder --property=LoadCredentialEncrypted=larder-site-key ' +
+        '--property=LoadCredentialEncrypted=larder-master-key larder …',
     );
   }
   return key;
@@ -37,6 +43,7 @@ export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
     credential(places, 'larder-master-key'),
     places.masterKeyFile,
     join(places.directory, 'master.key'),
+    ofService(places, 'larder-master-key'),
   ]);
   const found = key ?? underPassphrase(places);
   return found && createSecretKey(found);
@@ -61,6 +68,17 @@ function underPassphrase(places: SecretPlaces): Buffer | undefined {
 
 const credential = ({ credentials }: SecretPlaces, name: string): string | undefined =>
   credentials === undefined ? undefined : join(credentials, name);
+
+/** A credential of the serving system service, for commands beside it: readable for its user, while it serves. */
+function ofService({ service = '/run/credentials/larder.service' }: SecretPlaces, name: string): string | undefined {
+  const file = join(service, name);
+  try {
+    accessSync(file, constants.R_OK);
+    return file;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The key in the first of these files that is there. */
 function firstOf(files: (string | undefined)[]): Buffer | undefined {

@@ -14,11 +14,13 @@ import { footprint } from '#test/fixtures/footprint.ts';
 import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/requests.ts';
 
 const switches = [...new Set(operations.flatMap(({ enabledBy }) => enabledBy ?? []))];
-const switched = (to: boolean) => (text: string) =>
-  switches.reduce((config, key) => {
-    const name = key.split('.')[1] ?? '';
-    return config.replace(new RegExp(`^(?:# ?)?${name} = .*$`, 'm'), `${name} = ${String(to)}`);
-  }, text);
+const switched =
+  (to: boolean) =>
+  (text: string, which: readonly string[] = switches) =>
+    which.reduce((config, key) => {
+      const name = key.split('.')[1] ?? '';
+      return config.replace(new RegExp(`^(?:# ?)?${name} = .*$`, 'm'), `${name} = ${String(to)}`);
+    }, text);
 
 /** The families of errors beside the publisher interface's have tests of their own. */
 const ours = operations.filter((op) => ((op as { errors?: string }).errors ?? 'publisher') === 'publisher');
@@ -312,6 +314,21 @@ t.test('an operation that the configuration turns off is not there', async (t) =
         t.equal(reply.status, 404, `${method} ${address}`);
         t.match(await reply.json(), { 'error-list': [{ code: 'resource-not-found' }] }, `${method} ${address}`);
       }
+    }
+  }
+});
+
+t.test('each switch turns on its own operations and no others', async (t) => {
+  for (const one of switches) {
+    const store = await startStore(t, (text) => switched(true)(switched(false)(text), [one]));
+    for (const op of operations.filter(({ enabledBy }) => enabledBy !== undefined)) {
+      const response = await fetch(store.url + pathOf(op, { name: 'hello', namespace: 'snap' }), {
+        method: op.method,
+        body: op.method === 'GET' ? null : JSON.stringify(bodyOf(op) ?? {}),
+      });
+      const view = response.headers.get('x-view-name');
+      t.equal(view, op.enabledBy === one ? `larder.${op.name}` : 'larder.none', `${op.name} with ${one} alone`);
+      await response.arrayBuffer();
     }
   }
 });

@@ -191,17 +191,21 @@ export const brandAdministrator = (
     if (!accepted.some((one) => grants(principal.permissions, one))) throw missing(permission);
     const id = params['brand_account_id'] ?? '';
     const brand = await records.brands.find(id);
-    if (brand !== undefined) {
-      if (principal.storeAdministrator || (await records.brands.isAdministrator(id, principal.accountId))) {
-        return { principal, brand };
-      }
-    }
+    if (brand !== undefined && (await administers(principal, id, records))) return { principal, brand };
     throw new Refusal(
       'resource-not-found',
       `Brand ${id.slice(0, 64)} not found, or this account does not administer it`,
     );
   },
 });
+
+/** Whether somebody administers a brand. */
+export const administers = async (
+  principal: Principal,
+  brandAccountId: string,
+  { brands }: { brands: Pick<Records['brands'], 'isAdministrator'> },
+): Promise<boolean> =>
+  principal.storeAdministrator || (await brands.isAdministrator(brandAccountId, principal.accountId));
 
 /** A token that lacks a permission. */
 export const missing = (permission: Permission): Refusal =>

@@ -8,12 +8,22 @@ import { Refusal } from '#domain/refusal.ts';
 const patience = seconds(60);
 
 /** The body as UTF-8 text, or a refusal when it is longer than the limit, too slow, or no UTF-8. */
-export function readBody(request: IncomingMessage, limit: number): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+export function readBody(request: IncomingMessage, limit: number): string | Promise<string> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) throw tooLarge(limit);
   // Whoever went away while his token was looked at sends no more events.
   if (request.destroyed && !request.complete) throw cutOff();
+  return atHand(request, announced) ?? arriving(request, limit);
+}
+
+/** The body, when all of it came with its headers, as that of most calls does. */
+function atHand(request: IncomingMessage, announced: number): string | undefined {
+  if (!request.complete || announced === 0 || request.readableLength !== announced) return undefined;
+  return decode(request.read() as Buffer);
+}
+
+function arriving(request: IncomingMessage, limit: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => {
@@ -25,7 +35,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     else chunks.push(chunk);
   });
   request.on('end', () => {
-    resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), reject));
+    try {
+      resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    } catch (error) {
+      reject(error);
+    }
   });
   request.on('close', () => {
     if (!request.complete) reject(cutOff());
@@ -38,12 +52,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
 /** A byte order mark is not swallowed: no JSON text begins with one. */
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decode(bytes: Buffer, reject: (error: Error) => void): string {
+function decode(bytes: Buffer): string {
   try {
     return strict.decode(bytes);
   } catch {
-    reject(new Refusal('api-error', 'The body is not UTF-8 text.'));
-    return '';
+    throw new Refusal('api-error', 'The body is not UTF-8 text.');
   }
 }
 

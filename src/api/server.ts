@@ -8,6 +8,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
+import type { Config } from '#src/config.ts';
 import { clientAddress, proxies } from './address.ts';
 import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
@@ -32,34 +33,20 @@ export interface ServerOptions {
 
 /** Builds the server; the caller listens. */
 export function createServer({ operations, services, checkAnswers, tls }: ServerOptions): Server {
-  const places = findPlaces(operations);
+  const find = findPlaces(operations);
 
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection is in its log line
-  app.use(async (ctx, next) => {
-    ctx.respond = false; // the answer goes out by `send`, which knows each header already
-    await converse(ctx, next, services());
-  });
   app.use(async (ctx) => {
+    ctx.respond = false; // the answer goes out by `send`, which knows each header already
     const current = services();
-    const prefixed = ctx.state['prefixed'] === true;
-    const place = places(ctx.path, (op) => isThere(op, current, prefixed));
-    ctx.state['errors'] = place?.operations[0]?.errors ?? (ctx.path.startsWith('/v2/images/') ? 'registry' : undefined);
-    if (place === undefined) throw nothingHere(ctx.path);
-    const op = place.operations.find(
-      ({ method }) => method === ctx.method || (method === 'GET' && ctx.method === 'HEAD'),
-    );
-    if (op === undefined) {
-      const methods = place.operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-      ctx.state['allow'] = methods.sort().join(', ');
-      throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${ctx.method}.`);
-    }
-    ctx.state['operation'] = op.name;
-    ctx.state['errors'] = op.errors;
-    const exchange = ctx.state['exchange'] as Exchange;
-    exchange.params = place.params;
-    exchange.query = members(ctx.querystring, 'The query', op.repeated);
-    ctx.state['sent'] = await answer(op, exchange, current, checkAnswers);
+    await converse(ctx, current, async (call) => {
+      const { op, params } = findOperation(call, find, current);
+      const query = members(call.search, 'The query', op.repeated);
+      call.exchange.params = params;
+      call.exchange.query = query;
+      return answer(op, call.exchange, current, checkAnswers);
+    });
   });
 
   const limits = {
@@ -109,89 +96,127 @@ function findPlaces(operations: Operation[]): (path: string, isThere: (op: Opera
   };
 }
 
+/** What is known of a request on its way to its operation. */
+interface Conversation {
+  exchange: Exchange;
+  path: string;
+  /** What stands behind the question mark. */
+  search: string;
+  /** Whether the path began with the prefix that the interface may also be found under. */
+  prefixed: boolean;
+  /** The operation's name, or `none` where there is none at the address. */
+  operation: string;
+  errors: ErrorFamily;
+  /** What the address takes, when the method is none of it. */
+  allow: string | undefined;
+}
+
+/** Finds what a request is for, or refuses it. */
+function findOperation(
+  call: Conversation,
+  find: ReturnType<typeof findPlaces>,
+  services: Services,
+): { op: Operation; params: Record<string, string> } {
+  const { path, prefixed } = call;
+  const { method } = call.exchange.request;
+  const place = find(path, (op) => isThere(op, services, prefixed));
+  call.errors = place?.operations[0]?.errors ?? (path.startsWith('/v2/images/') ? 'registry' : 'publisher');
+  if (place === undefined) throw nothingHere(path);
+  const op = place.operations.find((one) => one.method === method || (one.method === 'GET' && method === 'HEAD'));
+  if (op === undefined) {
+    const methods = place.operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
+    call.allow = methods.sort().join(', ');
+    throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${String(method)}.`);
+  }
+  call.operation = op.name;
+  call.errors = op.errors ?? 'publisher';
+  return { op, params: place.params };
+}
+
 /** One request from its first header to its log line. */
-async function converse(ctx: Koa.Context, next: Koa.Next, services: Services): Promise<void> {
+async function converse(
+  { req: request, res: response }: Koa.Context,
+  services: Services,
+  act: (call: Conversation) => Promise<Sent>,
+): Promise<void> {
   const started = performance.now();
   const requestId = services.newId.uuid();
-  const exchange: Exchange = {
-    request: ctx.req,
-    response: ctx.res,
-    params: {},
-    query: {},
-    address: clientAddress(ctx.req, proxies(services.config.http.trusted_proxies)),
-    requestId,
+  const address = clientAddress(request, proxies(services.config.http.trusted_proxies));
+  const { url = '' } = request;
+  const end = url.indexOf('?');
+  const whole = end < 0 ? url : url.slice(0, end);
+  const prefixed = whole === prefix || whole.startsWith(`${prefix}/`);
+  const call: Conversation = {
+    exchange: { request, response, params: {}, query: {}, address, requestId },
+    path: prefixed ? whole.slice(prefix.length) || '/' : whole,
+    search: end < 0 ? '' : url.slice(end + 1),
+    prefixed,
+    operation: 'none',
+    errors: 'publisher',
+    allow: undefined,
   };
   let sent: Sent;
   let failure: unknown;
   try {
-    refuseTricks(ctx.req);
-    if (ctx.path === prefix || ctx.path.startsWith(`${prefix}/`)) {
-      ctx.path = ctx.path.slice(prefix.length) || '/';
-      ctx.state['prefixed'] = true;
-    }
-    ctx.state['exchange'] = exchange;
-    await next();
-    sent = ctx.state['sent'] as Sent;
+    refuseTricks(request, whole);
+    sent = await act(call);
   } catch (error) {
     failure = error;
-    const family = (ctx.state['errors'] as ErrorFamily | undefined) ?? 'publisher';
-    sent = refused(error, family, ctx.state['allow'] as string | undefined);
+    sent = refused(error, call.errors, call.allow);
   }
-  const operation = (ctx.state['operation'] as string | undefined) ?? 'none';
-  const { res } = ctx;
-  const aborted = await send(ctx.req, res, {
-    ...sent,
-    headers: { ...closed, ...(isEncrypted(ctx.req) && strict), ...sent.headers, ...everyAnswer(requestId, operation) },
-  });
+  const { operation } = call;
+  const aborted = await send(request, response, sent, everyAnswer(requestId, operation));
+  const refusal = failure instanceof Refusal ? failure : undefined;
+  const milliseconds = performance.now() - started;
   const line = {
     request: requestId,
     operation,
-    method: ctx.method,
+    method: request.method,
     status: sent.status,
-    account: exchange.principal?.accountId,
-    address: exchange.address,
-    ms: Math.round((performance.now() - started) * 10) / 10,
-    ...(failure instanceof Refusal ? { refusal: failure.code, reason: failure.message } : undefined),
-    ...(aborted ? { aborted: true } : undefined),
+    account: call.exchange.principal?.accountId,
+    address,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(refusal && { refusal: refusal.code, reason: refusal.message }),
+    ...(aborted && { aborted }),
   };
-  services.metrics.answered({
-    operation,
-    status: sent.status,
-    refusal: failure instanceof Refusal ? failure.code : undefined,
-    seconds: (performance.now() - started) / 1000,
-  });
-  if (failure === undefined || failure instanceof Refusal) services.log.info(line, 'answered');
+  services.metrics.answered({ operation, status: sent.status, refusal: refusal?.code, seconds: milliseconds / 1000 });
+  if (failure === undefined || refusal !== undefined) services.log.info(line, 'answered');
   else services.log.error({ ...line, err: failure }, 'failed');
 }
 
 /** What a browser may do with an answer that does not say so itself: show it alone, and nothing else. */
-const closed = {
+const closed = Object.entries({
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-};
-
-/** Over TLS: browsers that have been here come back over TLS, for a year. */
-const strict = { 'strict-transport-security': 'max-age=31536000' };
+});
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => 'encrypted' in socket;
 
 /** The headers that every answer carries. */
-const everyAnswer = (requestId: string, operation: string): Record<string, string> => ({
-  'publishergw-version': String(apiVersion),
-  'x-request-id': requestId,
-  'x-view-name': `larder.${operation}`,
-});
+const everyAnswer = (requestId: string, operation: string): string[] => [
+  'publishergw-version',
+  String(apiVersion),
+  'x-request-id',
+  requestId,
+  'x-view-name',
+  `larder.${operation}`,
+];
 
 /** Sends an answer; true when the client went away before it was whole. */
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: Sent,
+  more: string[],
 ): Promise<boolean> {
+  for (const [name, value] of closed) if (!(name in headers)) more.push(name, value);
+  // Browsers that have been here over TLS come back over TLS, for a year.
+  if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
+  for (const name in headers) more.push(name, headers[name] as string);
   if (body instanceof Readable) {
-    response.writeHead(status, headers);
+    response.writeHead(status, more);
     try {
       await pipeline(body, response);
       return false;
@@ -201,8 +226,8 @@ async function send(
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
   if (hasBody(request)) hangUpAfterAnswer(request, response);
-  if (body === undefined) response.writeHead(status, headers).end();
-  else response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  if (body !== undefined) more.push('content-length', String(Buffer.byteLength(body)));
+  response.writeHead(status, more).end(body);
   return false;
 }
 
@@ -210,16 +235,13 @@ const hasBody = (request: IncomingMessage): boolean =>
   'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
 
 /** What the HTTP parser lets pass although no honest client sends it. */
-function refuseTricks(request: IncomingMessage): void {
-  const { url = '', rawHeaders } = request;
+function refuseTricks({ url = '', rawHeaders, httpVersion }: IncomingMessage, path: string): void {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
   if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
-  if (hosts === 0 && request.httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
+  if (hosts === 0 && httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
   if (!url.startsWith('/'))
     throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
-  const end = url.indexOf('?');
-  const path = end < 0 ? url : url.slice(0, end);
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
   }
@@ -251,26 +273,28 @@ function refuseUnread(error: Error & { code?: string }, socket: Duplex, requestI
 /** Answers where there is nothing but a connection to answer with, and ends it. */
 function sayNo(socket: Duplex, [status, code, message]: [string, string, string], requestId: string): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
-  const headers = {
+  const headers = [
     ...everyAnswer(requestId, 'none'),
-    ...json,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    ...Object.entries({ ...json, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }).flat(),
+  ];
+  const lines = headers.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`));
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** Whether an operation is there at all, as the store is configured, at the address without or with the prefix. */
-function isThere({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean {
-  if (withPrefix && prefixed === false) return false;
-  if (enabledBy === undefined) return true;
-  if (enabledBy === 'http.metrics') return config.http.metrics;
-  if (enabledBy === 'http.documents') return config.http.documents;
-  if (enabledBy === 'internal.package_permissions') return config.internal.package_permissions;
-  const { store_admin_id: id, store_admin_macaroon_sha3_384: digests } = config.auth;
-  return config.store.offline_mode && id !== undefined && digests !== undefined;
-}
+const isThere = ({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean =>
+  !(withPrefix && prefixed === false) && (enabledBy === undefined || switches[enabledBy](config));
+
+/** What turns operations on; the compiler asks for an entry for each that a record names. */
+const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
+  'http.documents': ({ http }) => http.documents,
+  'http.metrics': ({ http }) => http.metrics,
+  'internal.build_records': ({ internal }) => internal.build_records,
+  'internal.package_permissions': ({ internal }) => internal.package_permissions,
+  // Without an administrator's credential there would be nothing to exchange.
+  'store.offline_mode': ({ store, auth }) =>
+    store.offline_mode && auth.store_admin_id !== undefined && auth.store_admin_macaroon_sha3_384 !== undefined,
+};
 
 const nothingHere = (path: string): Refusal =>
   new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200)}.`);

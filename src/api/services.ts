@@ -38,6 +38,8 @@ export interface Services {
   log: Logger;
   /** Tells the review queue that an upload has been claimed. */
   reviewSoon: () => void;
+  /** Tells that assertions came in, for which revisions may have waited to be signed. */
+  signSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
   health: () => { working: boolean; problems: string[] };
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */

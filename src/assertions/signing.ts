@@ -82,16 +82,11 @@ export async function signSerial(
 ): Promise<string> {
   if (/[\r\n]/.test(serial) || serial.length > 256)
     throw no('serial', 'the serial must be one line of at most 256 characters');
-  if (key.accountId !== request.brandId) {
-    const { type, headers } = model ?? {};
-    const authorities = headers?.['serial-authority'];
-    const isModel = type === 'model' && headers?.['brand-id'] === request.brandId && headers['model'] === request.model;
-    if (!isModel || !Array.isArray(authorities) || !authorities.includes(key.accountId)) {
-      throw no(
-        'serial',
-        `'${key.accountId}' is not the brand '${request.brandId}', and its model does not name it as serial-authority`,
-      );
-    }
+  if (key.accountId !== request.brandId && !delegatesSerials(model, request, key.accountId)) {
+    throw no(
+      'serial',
+      `'${key.accountId}' is not the brand '${request.brandId}', and its model does not name it as serial-authority`,
+    );
   }
   const headers = {
     'brand-id': request.brandId,
@@ -102,6 +97,18 @@ export async function signSerial(
     timestamp: writeTime(at),
   };
   return signAsBrand(key, 'serial', headers, at);
+}
+
+/** Whether this is the assertion of a brand's model, and lets an account sign the serials of its devices. */
+export function delegatesSerials(
+  assertion: Assertion | undefined,
+  { brandId, model }: Pick<SerialRequest, 'brandId' | 'model'>,
+  accountId: string,
+): boolean {
+  const { type, headers } = assertion ?? {};
+  const authorities = headers?.['serial-authority'];
+  const isOfModel = type === 'model' && headers?.['brand-id'] === brandId && headers['model'] === model;
+  return isOfModel && Array.isArray(authorities) && authorities.includes(accountId);
 }
 
 /**

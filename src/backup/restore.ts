@@ -5,6 +5,7 @@ import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { checkDatabase, type FileOptions } from '#records/check.ts';
+import { upgradesFolder } from './before-upgrade.ts';
 import { keysName, unlockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, type Manifest } from './manifest.ts';
 import { NotWhole, readTar, type TarEntry, type TarReader } from './tar.ts';
@@ -100,7 +101,8 @@ async function makeRoom(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = await readdir(directory);
   if (names.includes('larder.toml')) throw new CannotRestore(`there is a store in ${directory} already`);
-  const ours = new Set([work, 'larder.db', 'larder.db-wal', 'larder.db-shm', 'site.key', 'master.key', 'tls', 'blobs']);
+  const database = ['larder.db', 'larder.db-wal', 'larder.db-shm', upgradesFolder];
+  const ours = new Set([work, ...database, 'site.key', 'master.key', 'tls', 'blobs']);
   const strange = names.filter((name) => name !== 'lost+found' && !(names.includes(work) && ours.has(name)));
   if (strange.length > 0)
     throw new CannotRestore(`${directory} is not empty (${strange.slice(0, 3).join(', ')}); restore into an empty one`);

@@ -29,6 +29,8 @@ export interface ReceiveOptions {
   limit: number;
   /** How many bytes the sender announced at most; that much space is kept free for them. */
   expected?: number | undefined;
+  /** Whether nobody else looks at the chunks any more: their memory is then given back as soon as they are written. */
+  ownsChunks?: boolean | undefined;
   /** Told what came, before it is moved to its place; what it throws refuses the content, and nothing is left. */
   accept?: ((taken: TakenBlob) => void) | undefined;
 }

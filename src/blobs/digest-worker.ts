@@ -6,20 +6,21 @@ import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
-  | { job: number; order: 'follow'; path: string; algorithm: string }
+  | { job: number; order: 'follow'; path: string; algorithms: readonly string[] }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end' }
   | { job: number; order: 'abandon' };
 
-/** What the thread answers: how far it has read, the digest in hexadecimal, or why there is none. */
+/** What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. */
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
-  | { job: number; report: 'digest'; digest: string }
+  | { job: number; report: 'digests'; digests: string[] }
   | { job: number; report: 'failed'; error: unknown };
 
 interface Job {
   descriptor: number;
-  hash: Hash;
+  /** All of them take each piece as it is read, so that the file is read once. */
+  hashes: Hash[];
   read: number;
 }
 
@@ -30,7 +31,7 @@ function readOn(job: Job, size: number): void {
   while (job.read < size) {
     const length = readSync(job.descriptor, piece, 0, Math.min(piece.length, size - job.read), job.read);
     if (length === 0) throw new Error(`the file ends at ${job.read} bytes and should have ${size}`);
-    job.hash.update(piece.subarray(0, length));
+    for (const hash of job.hashes) hash.update(piece.subarray(0, length));
     job.read += length;
   }
 }
@@ -44,8 +45,8 @@ function forget(id: number): void {
 
 function obey(message: DigestOrder): DigestReport | undefined {
   if (message.order === 'follow') {
-    const hash = createHash(message.algorithm);
-    jobs.set(message.job, { descriptor: openSync(message.path, constants.O_RDONLY), hash, read: 0 });
+    const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
+    jobs.set(message.job, { descriptor: openSync(message.path, constants.O_RDONLY), hashes, read: 0 });
     return undefined;
   }
   const job = jobs.get(message.job);
@@ -56,7 +57,8 @@ function obey(message: DigestOrder): DigestReport | undefined {
     return { job: message.job, report: 'read', size: job.read };
   }
   forget(message.job);
-  return message.order === 'end' ? { job: message.job, report: 'digest', digest: job.hash.digest('hex') } : undefined;
+  if (message.order !== 'end') return undefined;
+  return { job: message.job, report: 'digests', digests: job.hashes.map((hash) => hash.digest('hex')) };
 }
 
 const port = parentPort;

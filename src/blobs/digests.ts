@@ -1,6 +1,7 @@
 // Digests computed away from the event loop, by a few worker threads that read the file themselves:
-// no bytes travel between threads, only "the file has grown to so many". Each algorithm is a job of its own, so that
-// one upload can use two cores; reading the same bytes out of the page cache twice costs little beside hashing them.
+// no bytes travel between threads, only "the file has grown to so many". While a file arrives each algorithm is a job of its
+// own, so that one upload can use two cores; reading the same bytes out of the page cache twice costs little beside hashing
+// them. A file that lies on the disk is read once, for all its algorithms.
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
@@ -28,7 +29,7 @@ export interface FollowedFile<A extends DigestAlgorithm> {
 export interface DigestPool {
   /** Follows a file that exists already, empty or not, and is written from its beginning. */
   follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A>;
-  /** The digests of a file that is there. */
+  /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
 }
@@ -46,7 +47,7 @@ interface Job {
   announced: number;
   read: number;
   waiting: PromiseWithResolvers<void> | undefined;
-  result: PromiseWithResolvers<string>;
+  result: PromiseWithResolvers<string[]>;
   error: Error | undefined;
 }
 
@@ -83,9 +84,9 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     if (report.report === 'read') {
       job.read = report.size;
       if (job.announced - job.read <= lead) job.waiting?.resolve();
-    } else if (report.report === 'digest') {
+    } else if (report.report === 'digests') {
       forget(thread, report.job);
-      job.result.resolve(report.digest);
+      job.result.resolve(report.digests);
     } else {
       forget(thread, report.job);
       fail(job, report.error);
@@ -104,22 +105,23 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     if (thread.jobs.size === 0) thread.worker.unref();
   }
 
-  /** One algorithm over one file. */
-  function begin(path: string, algorithm: DigestAlgorithm) {
+  /** One pass over one file. */
+  function begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
     if (closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = leastBusy();
     const id = ++lastJob;
-    const result = Promise.withResolvers<string>();
+    const result = Promise.withResolvers<string[]>();
     // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
     result.promise.catch(() => undefined);
-    const job: Job = { cost: cost[algorithm], announced: 0, read: 0, waiting: undefined, result, error: undefined };
+    const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
+    const job: Job = { cost: effort, announced: 0, read: 0, waiting: undefined, result, error: undefined };
     thread.jobs.set(id, job);
     thread.worker.ref();
     const say = (order: DigestOrder): void => thread.worker.postMessage(order);
-    say({ job: id, order: 'follow', path, algorithm });
+    say({ job: id, order: 'follow', path, algorithms });
 
     return {
-      async grown(size: number): Promise<void> {
+      async grown(size) {
         if (job.error !== undefined) throw job.error;
         job.announced = size;
         say({ job: id, order: 'grown', size });
@@ -127,11 +129,12 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
-      end(): Promise<string> {
+      async end() {
         if (job.error === undefined) say({ job: id, order: 'end' });
-        return result.promise;
+        const digests = await result.promise;
+        return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },
-      abandon(): void {
+      abandon() {
         if (!thread.jobs.has(id)) return;
         say({ job: id, order: 'abandon' });
         forget(thread, id);
@@ -141,10 +144,10 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
   }
 
   function follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
-    const jobs: ReturnType<typeof begin>[] = [];
+    const jobs: FollowedFile<A>[] = [];
     const abandon = (): void => jobs.forEach((job) => job.abandon());
     try {
-      for (const algorithm of algorithms) jobs.push(begin(path, algorithm));
+      for (const algorithm of algorithms) jobs.push(begin(path, [algorithm]));
     } catch (error) {
       abandon();
       throw error;
@@ -155,8 +158,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
         await Promise.all(jobs.map((job) => job.grown(size)));
       },
       async end() {
-        const digests = await Promise.all(jobs.map((job) => job.end()));
-        return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
+        return Object.assign({}, ...(await Promise.all(jobs.map((job) => job.end())))) as Digests<A>;
       },
     };
   }
@@ -166,7 +168,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
 
     async ofFile(path, algorithms) {
       const { size } = await stat(path);
-      const file = follow(path, algorithms);
+      const file = begin(path, algorithms);
       try {
         for (let end = 0; end < size;) {
           end = Math.min(size, end + stride);

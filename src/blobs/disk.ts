@@ -229,7 +229,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   }
 
   return {
-    receive: (source, { id, limit, expected, accept }) =>
+    receive: (source, { id, limit, expected, ownsChunks = false, accept }) =>
       take(id, expected, async (file, temporaryFile, claim) => {
         const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
         const writer = fileWriter(file, {
@@ -239,6 +239,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
             await followed.grown(size);
           },
           sync: () => syncReceived(file, 'datasync'),
+          ownsChunks,
         });
         try {
           for await (const chunk of source) {
@@ -348,7 +349,12 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
 /** Gathers chunks into batches and writes one batch while the next is gathered. */
 function fileWriter(
   file: FileHandle,
-  by: { batch: () => number; wrote: (size: number) => Promise<void>; sync: () => Promise<void> },
+  by: {
+    batch: () => number;
+    wrote: (size: number) => Promise<void>;
+    sync: () => Promise<void>;
+    ownsChunks: boolean;
+  },
 ) {
   let chunks: Uint8Array[] = [];
   let length = 0;
@@ -360,6 +366,7 @@ function fileWriter(
 
   async function writeBatch(gathered: Uint8Array[], bytes: number): Promise<void> {
     await writeWhole(file, gathered, bytes, written);
+    if (by.ownsChunks) for (const chunk of gathered) release(chunk);
     written += bytes;
     await by.wrote(written);
     if (written - synced < syncStride) return;
@@ -398,6 +405,11 @@ function fileWriter(
       await Promise.allSettled([writing, syncing]);
     },
   };
+}
+
+/** Left to the garbage collector, the memory of a large upload would make it look through the whole store's again and again. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 async function writeWhole(file: FileHandle, chunks: Uint8Array[], length: number, position: number): Promise<void> {

@@ -1,11 +1,13 @@
 // larder backup
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { KeyTexts } from '#backup/keys.ts';
 import { makeBackup } from '#backup/make.ts';
 import { withBlobs } from '#src/appliance.ts';
 import { version } from '#src/version.ts';
 import { command, Failure, UsageError } from './command.ts';
+import { masterKeyOf } from './keys.ts';
 import { passphraseIn } from './passphrase.ts';
 import { progressOf } from './progress.ts';
 import { withStore } from './store.ts';
@@ -39,11 +41,9 @@ export const backup = command({
     const passphrase = passphraseFile === undefined ? undefined : passphraseIn(resolve(passphraseFile));
 
     return withStore(call, async (store) => {
-      const { directory, records, siteKey, config, entry, newId, now } = store;
+      const { directory, records, siteKey, entry, newId, now } = store;
       const keys =
-        passphrase === undefined
-          ? undefined
-          : { passphrase, texts: keyTexts(directory, siteKey, config.keys.master_key_file) };
+        passphrase === undefined ? undefined : { passphrase, texts: keyTexts(siteKey, masterKeyOf(store, call.world)) };
       call.world.yieldToOthers?.();
       const progress = progressOf(call);
       const id = newId.uuid();
@@ -88,10 +88,9 @@ export const backup = command({
   },
 });
 
-function keyTexts(directory: string, siteKey: Buffer, masterKeyFile: string | undefined): KeyTexts {
-  const master = masterKeyFile ?? join(directory, 'master.key');
+function keyTexts(siteKey: Buffer, masterKey: KeyObject | undefined): KeyTexts {
   return {
     'site.key': `${siteKey.toString('base64')}\n`,
-    ...(existsSync(master) && { 'master.key': readFileSync(master, 'utf8') }),
+    ...(masterKey && { 'master.key': `${masterKey.export().toString('base64')}\n` }),
   };
 }

@@ -5,15 +5,17 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { checkDatabase } from '#records/check.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { siteFiles, siteProblems } from '#tls/site.ts';
-import { occupied, openStore, withBlobs } from '#src/appliance.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { siteFiles, siteProblems } from '#tls/site.ts';
+import { occupied, withBlobs } from '#src/appliance.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
-import { readMasterKey } from '#src/secrets.ts';
+import { leavesMemory } from '#src/core-dumps.ts';
 import { command } from './command.ts';
+import { masterKeyOf } from './keys.ts';
 import { becomeOwner } from './owner.ts';
 import { servingState } from './serving.ts';
 import { bytes } from './status.ts';
+import { openUpgraded } from './store.ts';
 import { style } from './terminal.ts';
 
 interface Finding {
@@ -74,20 +76,17 @@ export const doctor = command({
     });
     const settings = config;
     if (settings !== undefined) {
-      await examine('Signing key', () => {
-        const places = {
-          directory: data,
-          credentials: world.env['CREDENTIALS_DIRECTORY'],
-          masterKeyFile: settings.keys.master_key_file,
-        };
-        return readMasterKey(places)
+      await examine('Signing key', () =>
+        masterKeyOf({ directory: data, config: settings }, world)
           ? { good: true, says: 'the signing master key is there' }
           : {
               good: false,
               says: 'the store is sealed and signs nothing',
-              mend: 'Put master.key back into the data directory, or set keys.master_key_file.',
-            };
-      });
+              mend:
+                'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file; a key ' +
+                'that systemd keeps encrypted is there while the service runs.',
+            },
+      );
       await examine('Certificate', () => certificate(data, settings));
       await examine('Server', () => {
         const serving = servingState(data);
@@ -104,8 +103,9 @@ export const doctor = command({
           says: `served since ${serving.since} by process ${String(serving.pid)}; all jobs go well`,
         };
       });
+      await examine('Core dumps', () => coreDumps(servingState(data)?.pid));
       await examine('Records', async () => {
-        const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+        const store = await openUpgraded(data, world);
         try {
           const { records, now } = store;
           await examine('Clock', async () => {
@@ -123,6 +123,18 @@ export const doctor = command({
                   good: false,
                   says: `damaged and out of service: ${damaged.map(({ sha3_384 }) => sha3_384.slice(0, 12)).join(', ')}`,
                   mend: 'Upload the same files again, or restore them from a backup.',
+                };
+          });
+          await examine('Registry', async () => {
+            const { external, notifications } = settings.registry;
+            if (external === undefined) return { good: true, says: 'the store keeps images itself' };
+            if (!notifications) return { good: true, says: `${external} keeps the images, and tells nothing of them` };
+            return (await records.externalImages.hasAnyOf(external))
+              ? { good: true, says: `${external} keeps the images, and tells this store of them` }
+              : {
+                  good: true,
+                  says: `${external} keeps the images, and has told of none yet`,
+                  mend: "What its configuration needs for that, 'larder registry settings' prints.",
                 };
           });
           await examine('Backups', async () => {
@@ -195,6 +207,22 @@ function certificate(data: string, config: Config): Omit<Finding, 'what'> {
   const mend = "Put a new certificate into the site's files and send the server SIGHUP.";
   if (problems.length > 0) return { good: false, says: `the site's certificate: ${problems.join('; ')}`, mend };
   return left >= 14 ? { good: true, says } : { good: false, says, mend };
+}
+
+/** Whether a crash of the serving process, or of this one, could leave keys in a file. */
+function coreDumps(serving: number | undefined): Omit<Finding, 'what'> {
+  switch (leavesMemory(serving ?? 'self')) {
+    case false:
+      return { good: true, says: 'a crash leaves nothing of the memory in a file' };
+    case true:
+      return {
+        good: false,
+        says: 'a crash would leave the memory of the server in a file, and keys with it',
+        mend: "Start it with core dumps off: LimitCORE=0 in its unit, or 'ulimit -c 0' before it.",
+      };
+    default:
+      return { good: true, says: 'this system does not say whether a crash leaves memory in a file' };
+  }
 }
 
 /** Whether others than the owner may read or write it; certificates are for everybody. */

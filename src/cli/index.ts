@@ -27,6 +27,8 @@ export const groups: readonly Group[] = [
       { name: 'serve', load: async () => (await import('./serve.ts')).serve },
       { name: 'admin-macaroon', load: async () => (await import('./admin-macaroon.ts')).adminMacaroon },
       { name: 'key rotate', load: async () => (await import('./key-rotate.ts')).keyRotate },
+      { name: 'registry settings', load: async () => (await import('./registry.ts')).registrySettings },
+      { name: 'registry certificate', load: async () => (await import('./registry.ts')).registryCertificate },
       { name: 'clock accept', load: async () => (await import('./clock-accept.ts')).clockAccept },
     ],
   },
@@ -64,8 +66,11 @@ export const groups: readonly Group[] = [
   {
     title: 'Signing keys and assertions',
     commands: [
+      { name: 'key create', load: async () => (await import('./key-create.ts')).keyCreate },
       { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
+      { name: 'key show', load: async () => (await import('./key-show.ts')).keyShow },
       { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
+      { name: 'key delete', load: async () => (await import('./key-delete.ts')).keyDelete },
       { name: 'key seal', load: async () => (await import('./key-seal.ts')).keySeal },
       { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
       { name: 'assertion sign', load: async () => (await import('./assertion-sign.ts')).assertionSign },
@@ -80,6 +85,7 @@ export const groups: readonly Group[] = [
       { name: 'log-level', load: async () => (await import('./log-level.ts')).logLevel },
       { name: 'backup', load: async () => (await import('./backup.ts')).backup },
       { name: 'restore', load: async () => (await import('./restore.ts')).restore },
+      { name: 'go-back', load: async () => (await import('./go-back.ts')).goBack },
       { name: 'verify', load: async () => (await import('./verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
       { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },

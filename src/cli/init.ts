@@ -124,7 +124,7 @@ export const init = command({
     const credentialFile = join(data, 'admin.macaroon');
     return {
       text:
-        `The store in ${data} is made; 'larder serve --data ${data}' serves it at ${baseUrl}, on ${listen}.\n` +
+        `The store in ${data} is made; ${serving(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
@@ -197,6 +197,12 @@ function refuseFiles(files: SiteFiles, config: Config): void {
   }
   if (problems.length > 0)
     throw new Failure(`cannot use ${files.certificateFile}: ${problems.join('; ')}`, { code: 'bad-certificate' });
+}
+
+/** What to type in order to serve it: the system service where that is installed and the store is the one it serves. */
+function serving(data: string): string {
+  const isServices = data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
+  return isServices ? "'systemctl start larder'" : `'larder serve --data ${data}'`;
 }
 
 /** What publishers and devices need to know of the store's certificate. */
@@ -283,7 +289,7 @@ function lockOf(data: string): { close(): unknown } {
 async function makeRecords(data: string, email: string, actor: string): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
-  const { records, close } = await openRecords(data);
+  const { records, close } = await openRecords(data, { held: true });
   try {
     const at = timestamp(new Date());
     await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {

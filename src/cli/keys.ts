@@ -1,8 +1,11 @@
 // Brands' keys as commands on the host find and use them.
+import type { KeyObject } from 'node:crypto';
+
 import { softwareSigner, type Signer } from '#assertions/signer.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
+import type { Config } from '#src/config.ts';
 import { readMasterKey } from '#src/secrets.ts';
 import { UsageError, type World } from './command.ts';
 import type { OpenStore } from './store.ts';
@@ -39,14 +42,22 @@ export async function keyOf(
   return key;
 }
 
-/** Signs with the keys of the store; without the master key it refuses to. */
-export function signerOf({ records, directory, config }: OpenStore, { env }: World): Signer {
-  const masterKey = readMasterKey({
+/** The signing master key; nothing while the store is sealed. */
+export const masterKeyOf = (
+  { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
+  { env }: Pick<World, 'env'>,
+): KeyObject | undefined =>
+  readMasterKey({
     directory,
     credentials: env['CREDENTIALS_DIRECTORY'],
     masterKeyFile: config.keys.master_key_file,
     passphraseFile: config.keys.passphrase_file,
   });
+
+/** Signs with the keys of the store; without the master key it refuses to. */
+export function signerOf(store: OpenStore, world: World): Signer {
+  const masterKey = masterKeyOf(store, world);
+  const { records } = store;
   return softwareSigner(
     (id) => records.signingKeys.find(id),
     () => masterKey,

@@ -98,7 +98,7 @@ function keyTexts(folder: string): KeyTexts {
 /** Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was restored. */
 async function finish(directory: string, actor: string): Promise<void> {
   const lock = lockDirectory(directory);
-  const { records, close } = await openRecords(directory);
+  const { records, close } = await openRecords(directory, { held: true });
   try {
     const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
     const { problems } = await verifyAudit(records.audit, { siteKey });

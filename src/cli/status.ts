@@ -1,4 +1,5 @@
 // larder status
+import { copiesForReturn } from '#backup/before-upgrade.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied } from '#src/appliance.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -26,6 +27,7 @@ export const status = command({
         ({ action }) => action === 'backup',
       );
       const certificate = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
+      const copies = copiesForReturn(directory);
       const failing = (serving?.jobs ?? []).filter(({ problem }) => problem !== undefined);
       const json = {
         version,
@@ -38,6 +40,7 @@ export const status = command({
         disk,
         'audit-head': head ?? null,
         'last-backup': lastBackup?.at ?? null,
+        'before-upgrade': copies,
       };
       const rows: [string, string][] = [
         ['Store', `${config.http.base_url}, larder ${version}`],
@@ -70,6 +73,7 @@ export const status = command({
         ['Database', `${bytes(disk.databaseBytes)} and ${bytes(disk.walBytes)} of log`],
         ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
         ['Last backup', lastBackup ? `${lastBackup.at} (${age(lastBackup.at, now())})` : 'never'],
+        ...(copies[0] === undefined ? [] : ([['Before upgrade', copies[0]]] as [string, string][])),
         ...(serving
           ? ([
               [

@@ -6,7 +6,8 @@ import type { Account } from '#records/accounts.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import { openStore, type Store } from '#src/appliance.ts';
-import type { Call, World } from './command.ts';
+import { DataDirectoryInUse } from '#src/lock.ts';
+import { Failure, type Call, type World } from './command.ts';
 import { becomeOwner } from './owner.ts';
 
 export interface OpenStore extends Store {
@@ -23,12 +24,31 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const actor = actorOf(world);
   becomeOwner(data);
-  const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+  const store = await openUpgraded(data, world);
   try {
     const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
     return await work({ ...store, actor, entry });
   } finally {
     await store.close();
+  }
+}
+
+/** Opens a store as `openStore` does, and says so when that brought data of an older release up to date. */
+export async function openUpgraded(data: string, world: World): Promise<Store> {
+  try {
+    const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+    if (store.upgrade !== undefined) {
+      world.stderr.write(
+        `larder: upgraded data of an older release; as it was before, it is in ${store.upgrade.copy}\n`,
+      );
+    }
+    return store;
+  } catch (error) {
+    if (!(error instanceof DataDirectoryInUse)) throw error;
+    throw new Failure(
+      `the store in ${data} is served by an older release; restart the server, so that it brings the data up to date`,
+      { exitCode: 3, code: 'data-in-use', cause: error },
+    );
   }
 }
 

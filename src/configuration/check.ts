@@ -145,6 +145,7 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'http.listen': isListenAddress,
   'http.trusted_proxies': isNetwork,
   'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
+  'registry.external': isRegistryHost,
   'names.reserved': (name) => nameProblem(name) === undefined,
 };
 
@@ -194,6 +195,13 @@ export function isBaseUrl(value: string): boolean {
 export function isListenAddress(value: string): boolean {
   const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(value) ?? [];
   return isHost(host) && Number(port) <= 65535;
+}
+
+/** As names of images begin: clients take a word with neither dot nor port for a part of a name in the public registry. */
+function isRegistryHost(value: string): boolean {
+  if (!/[.:]/.test(value) && value !== 'localhost') return false;
+  const [, host = '', port = '1'] = /^(.+?)(?::([0-9]{1,5}))?$/.exec(value) ?? [];
+  return isHost(host) && Number(port) > 0 && Number(port) <= 65535;
 }
 
 /** A name, an IPv4 address, or an IPv6 address in brackets. */

@@ -38,17 +38,31 @@ export interface ReviewQueueOptions {
 /** After so many failures of our own with one upload, its publisher is told to push it again. */
 const attempts = 3;
 
-export function reviewQueue({
-  records,
-  blobs,
-  reviewer,
-  digests,
-  now,
-  newId,
-  log,
-  approved,
-}: ReviewQueueOptions): ReviewQueue {
+/**
+ * Two lines, each in its order: a resource of many gigabytes takes minutes to be hashed, and nobody who pushed a package has
+ * to wait behind it.
+ */
+export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
+  const lines = [reviewLine('revisions', options), reviewLine('resources', options)];
+  return {
+    soon() {
+      for (const line of lines) line.soon();
+    },
+    async idle() {
+      await Promise.all(lines.map((line) => line.idle()));
+    },
+    async stop() {
+      await Promise.all(lines.map((line) => line.stop()));
+    },
+  };
+}
+
+function reviewLine(
+  of: 'revisions' | 'resources',
+  { records, blobs, reviewer, digests, now, newId, log, approved }: ReviewQueueOptions,
+): ReviewQueue {
   const failures = new Map<string, number>();
+  const stopping = Promise.withResolvers<undefined>();
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -56,7 +70,7 @@ export function reviewQueue({
   async function drain(): Promise<void> {
     while (!stopped) {
       again = false;
-      const upload = await records.uploads.nextToReview();
+      const upload = await records.uploads.nextToReview(of);
       if (upload === undefined) {
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
         if (again) continue;
@@ -77,7 +91,9 @@ export function reviewQueue({
     const path = blobs.path(upload.sha3_384);
     if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
-      await settle(upload, subject, { kind: 'resource', ...(await digests.ofFile(path, ['sha384', 'sha512'])) });
+      // A stop does not wait for the end of a large file; it is begun anew after the next start.
+      const found = await Promise.race([digests.ofFile(path, ['sha384', 'sha512']), stopping.promise]);
+      if (found !== undefined) await settle(upload, subject, { kind: 'resource', ...found });
       return;
     }
     const verdict = await reviewer.review({ kind: kindOf(subject), path, name: subject.name });
@@ -133,7 +149,7 @@ export function reviewQueue({
     ]);
   }
 
-  const queue: ReviewQueue = {
+  const line: ReviewQueue = {
     soon() {
       again = true;
       if (running !== undefined || stopped) return;
@@ -143,7 +159,7 @@ export function reviewQueue({
         })
         .finally(() => {
           running = undefined;
-          if (again && !stopped) queue.soon();
+          if (again && !stopped) line.soon();
         });
     },
     async idle() {
@@ -151,10 +167,11 @@ export function reviewQueue({
     },
     async stop() {
       stopped = true;
+      stopping.resolve(undefined);
       await running;
     },
   };
-  return queue;
+  return line;
 }
 
 const entryFor = (upload: Review, subject: PublishedPackage, action: string, at: string) => ({

@@ -16,7 +16,7 @@ import type { Job } from './runner.ts';
 export interface RevisionSigning {
   /** Goes over all that waits; also when nothing told that there is something. */
   job: Job;
-  /** Says that a revision was approved. */
+  /** Says that a revision was approved, or that what one waited for has come in. */
   soon(): void;
   /** Resolves when it is not at work. */
   idle(): Promise<void>;

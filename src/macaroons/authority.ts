@@ -87,7 +87,8 @@ export interface Authority {
   latestTime(): Date;
 }
 
-const longestLife = days(365);
+/** No token lasts longer. */
+export const longestLife = days(365);
 /** How soon after a login it must be exchanged. */
 const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;

@@ -7,6 +7,7 @@ import { documentsHome, documentsPage, openapiDocument } from './appliance/docum
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
+import { dashboardAccountKey } from './assertions/dashboard-account-key.ts';
 import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
@@ -50,7 +51,9 @@ import {
   startBlobUpload,
 } from './registry/blob-uploads.ts';
 import { imageBlob } from './registry/blob.ts';
+import { registryEvents } from './registry/events.ts';
 import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
+import { listImageReferrers } from './registry/referrers.ts';
 import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
 import { listReleases } from './releases/list-releases.ts';
@@ -142,6 +145,7 @@ const publisherInterface = [
 const imageRegistry = [
   registryVersion,
   registryToken,
+  registryEvents,
   startBlobUpload,
   blobUploadState,
   continueBlobUpload,
@@ -151,6 +155,7 @@ const imageRegistry = [
   imageManifest,
   putImageManifest,
   listImageTags,
+  listImageReferrers,
 ];
 
 /** What clients need beside the interface. */
@@ -170,6 +175,7 @@ const besideIt = [
   bulkLibraries,
   dashboardRegisterName,
   dashboardAccount,
+  dashboardAccountKey,
   addBuildset,
   updateBuild,
   addCommitWorkflow,

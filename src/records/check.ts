@@ -75,9 +75,34 @@ export async function copyDatabase(
   }
 }
 
-function open(file: string, { nativeBinding }: FileOptions): SQLite.Database {
+/** The names of the migrations that have made a database what it is. */
+export function migrationsIn(file: string, options: FileOptions = {}): string[] {
+  const db = open(file, options);
+  try {
+    return db.prepare<[], string>('SELECT name FROM migrations ORDER BY name').pluck().all();
+  } finally {
+    db.close();
+  }
+}
+
+/** Brings everything that a database's log holds into the database itself, so that one file is all of it. */
+export function foldLog(file: string, options: FileOptions = {}): void {
+  const db = open(file, { ...options, readonly: false });
+  try {
+    if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') {
+      throw new Error(`cannot close the log of ${file}: another process has the database open`);
+    }
+  } catch (cause) {
+    if (!(cause instanceof SQLite.SqliteError && cause.code.startsWith('SQLITE_BUSY'))) throw cause;
+    throw new Error(`cannot close the log of ${file}: another process has the database open`, { cause });
+  } finally {
+    db.close();
+  }
+}
+
+function open(file: string, { nativeBinding, readonly = true }: FileOptions & { readonly?: boolean }): SQLite.Database {
   return new SQLite(file, {
-    readonly: true,
+    readonly,
     fileMustExist: true,
     timeout: 5000,
     ...(nativeBinding && { nativeBinding: nativeBinding as unknown as string }),

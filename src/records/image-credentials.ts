@@ -49,6 +49,15 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
     return isInForce === 1 ? credential : undefined;
   },
 
+  /** Credentials of this name, whether they stand or have ended. */
+  byId: (id: string) =>
+    db.get<ImageCredential>(sql`
+      SELECT credential.id, credential.package_id AS "packageId", credential.resource, credential.kind,
+        credential.secret_sha256 AS "secretSha256", credential.account_id AS "accountId",
+        credential.issued_at AS "issuedAt", credential.first_used_at AS "firstUsedAt", package.namespace, package.name
+      FROM image_credentials AS credential JOIN packages AS package ON package.id = credential.package_id
+      WHERE credential.id = ${id}`),
+
   /** The credentials to pull from a repository, with their password sealed. */
   toPull: ({ packageId, resource }: Repository) =>
     db.get<{ id: string; sealedSecret: string }>(sql`

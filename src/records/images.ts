@@ -17,6 +17,32 @@ export interface ImageManifest extends ImageBlob {
   mediaType: string;
 }
 
+/** What a manifest refers to. */
+export interface ImageReferences {
+  /** The blobs that it is made of, by their sha256. */
+  parts: string[];
+  /** The manifests that an index names; absent for what is no index. */
+  children?: string[] | undefined;
+  /** What a manifest says that is about another one. */
+  about?: { subject: string; artifactType: string; annotations: Record<string, string> | undefined } | undefined;
+}
+
+/** A manifest that is about another one. */
+export interface ImageReferrer {
+  sha256: string;
+  size: number;
+  mediaType: string;
+  /** Empty when there is none. */
+  artifactType: string;
+  annotations: Record<string, string> | undefined;
+}
+
+/** A manifest of some repository. */
+export interface StoredManifest extends Repository {
+  sha256: string;
+  sha3_384: string;
+}
+
 export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
   blob: ({ packageId, resource }: Repository, sha256: string) =>
     db.get<ImageBlob>(sql`
@@ -31,8 +57,8 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
       CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value`),
 
   manifest: ({ packageId, resource }: Repository, sha256: string) =>
-    db.get<ImageManifest>(sql`
-      SELECT sha256, sha3_384, size, media_type AS "mediaType" FROM image_manifests
+    db.get<ImageManifest & { pushedAt: string }>(sql`
+      SELECT sha256, sha3_384, size, media_type AS "mediaType", pushed_at AS "pushedAt" FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
   /** Those of the manifests that the repository has. */
@@ -57,6 +83,92 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY tag LIMIT ${limit}`);
     return rows.map(({ tag }) => tag);
   },
+
+  /** The manifests after one that are about another one; with a type, those of that type. */
+  async referrers(
+    { packageId, resource }: Repository,
+    subject: string,
+    { type, after, limit }: { type: string | undefined; after: string; limit: number },
+  ): Promise<ImageReferrer[]> {
+    const rows = await db.all<Omit<ImageReferrer, 'annotations'> & { annotations: string | null }>(sql`
+      SELECT image_manifests.sha256, image_manifests.size, media_type AS "mediaType", artifact_type AS "artifactType",
+        annotations
+      FROM image_referrers
+      JOIN image_manifests ON image_manifests.package_id = image_referrers.package_id
+        AND image_manifests.resource = image_referrers.resource AND image_manifests.sha256 = image_referrers.manifest
+      WHERE image_referrers.package_id = ${packageId} AND image_referrers.resource = ${resource}
+        AND subject = ${subject} AND manifest > ${after}
+        AND artifact_type = COALESCE(${type ?? null}, artifact_type)
+      ORDER BY manifest LIMIT ${limit}`);
+    return rows.map((row) => ({
+      ...row,
+      annotations: (JSON.parse(row.annotations ?? 'null') as Record<string, string> | null) ?? undefined,
+    }));
+  },
+
+  /** Contents of resources, published or under review, of which is not known yet whether they name an image. */
+  unreadContents: (limit: number) =>
+    db.all<{ sha3_384: string; size: number }>(sql`
+      SELECT sha3_384, size FROM resource_revisions
+      WHERE type = 'oci-image'
+        AND NOT EXISTS (SELECT 1 FROM image_mentions WHERE content = resource_revisions.sha3_384)
+      UNION ALL
+      SELECT sha3_384, size FROM uploads
+      WHERE status IN ('new', 'scanned') AND resource IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM image_mentions WHERE content = uploads.sha3_384)
+      LIMIT ${limit}`),
+
+  /** Indexes of which is not known yet what they name: they came before that was noted. */
+  unreadIndexes: (limit: number) =>
+    db.all<StoredManifest>(sql`
+      SELECT package_id AS "packageId", resource, sha256, sha3_384 FROM image_manifests
+      WHERE media_type IN ('application/vnd.oci.image.index.v1+json', 'application/vnd.docker.distribution.manifest.list.v2+json')
+        AND NOT EXISTS (
+          SELECT 1 FROM image_children
+          WHERE image_children.package_id = image_manifests.package_id AND image_children.resource = image_manifests.resource
+            AND image_children.manifest = image_manifests.sha256)
+      LIMIT ${limit}`),
+
+  /**
+   * Manifests that were last wanted before a moment: without a tag, named by no resource that is published or under
+   * review, and kept by no other manifest that is wanted.
+   */
+  unwanted: (before: string, limit: number) =>
+    db.all<StoredManifest>(sql`
+      WITH RECURSIVE candidates (package_id, resource, manifest, keeper) AS (
+        SELECT package_id, resource, sha256, sha256 FROM image_manifests WHERE pushed_at < ${before}
+        UNION
+        SELECT candidates.package_id, candidates.resource, candidates.manifest, image_children.manifest
+        FROM candidates
+        JOIN image_children ON image_children.package_id = candidates.package_id
+          AND image_children.resource = candidates.resource AND image_children.child = candidates.keeper
+        UNION
+        SELECT candidates.package_id, candidates.resource, candidates.manifest, image_referrers.subject
+        FROM candidates
+        JOIN image_referrers ON image_referrers.package_id = candidates.package_id
+          AND image_referrers.resource = candidates.resource AND image_referrers.manifest = candidates.keeper
+      )
+      SELECT package_id AS "packageId", resource, sha256, sha3_384 FROM image_manifests
+      WHERE pushed_at < ${before} AND (package_id, resource, sha256) NOT IN (
+        SELECT candidates.package_id, candidates.resource, candidates.manifest FROM candidates
+        CROSS JOIN image_manifests AS keeper ON keeper.package_id = candidates.package_id
+          AND keeper.resource = candidates.resource AND keeper.sha256 = candidates.keeper
+        WHERE keeper.pushed_at >= ${before}
+          OR EXISTS (
+            SELECT 1 FROM image_tags
+            WHERE image_tags.package_id = keeper.package_id AND image_tags.resource = keeper.resource
+              AND image_tags.manifest = keeper.sha256)
+          OR EXISTS (
+            SELECT 1 FROM image_mentions
+            WHERE image_mentions.manifest = keeper.sha256 AND (
+              EXISTS (
+                SELECT 1 FROM resource_revisions
+                WHERE resource_revisions.type = 'oci-image' AND resource_revisions.sha3_384 = image_mentions.content)
+              OR EXISTS (
+                SELECT 1 FROM uploads
+                WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned')))))
+      LIMIT ${limit}`),
+
   /** Whether there are blobs that came before a moment and became part of no image. */
   hasLoose: async (before: string) =>
     undefined !==
@@ -79,30 +191,66 @@ export const imageChanges = (db: Queries) => ({
       VALUES (${packageId}, ${resource}, ${blob.sha256}, ${blob.sha3_384}, ${blob.size}, ${at})
       ON CONFLICT (package_id, resource, sha256) DO UPDATE SET pushed_at = excluded.pushed_at`),
 
-  /** Adds a manifest with the blobs that it is made of; of one that is there already, the media type is renewed. */
+  /** Adds a manifest with what it refers to; one that is there already counts as pushed again. */
   async addManifest(
-    { packageId, resource }: Repository,
+    repository: Repository,
     manifest: ImageManifest,
-    parts: string[],
+    { parts, children, about }: ImageReferences,
     at: string,
   ): Promise<void> {
+    const { packageId, resource } = repository;
     await db.run(sql`
       INSERT INTO image_manifests (package_id, resource, sha256, sha3_384, size, media_type, pushed_at)
       VALUES (${packageId}, ${resource}, ${manifest.sha256}, ${manifest.sha3_384}, ${manifest.size},
         ${manifest.mediaType}, ${at})
-      ON CONFLICT (package_id, resource, sha256) DO UPDATE SET media_type = excluded.media_type`);
+      ON CONFLICT (package_id, resource, sha256) DO UPDATE
+      SET media_type = excluded.media_type, pushed_at = excluded.pushed_at`);
     await db.run(sql`
       INSERT INTO image_parts (package_id, resource, sha256, manifest)
       SELECT ${packageId}, ${resource}, part.value, ${manifest.sha256}
       FROM json_each(${JSON.stringify(parts)}) AS part WHERE true
       ON CONFLICT DO NOTHING`);
+    if (children !== undefined) await addChildren(db, repository, manifest.sha256, children);
+    if (about === undefined) return;
+    await db.run(sql`
+      INSERT INTO image_referrers (package_id, resource, manifest, subject, artifact_type, annotations)
+      VALUES (${packageId}, ${resource}, ${manifest.sha256}, ${about.subject}, ${about.artifactType},
+        ${about.annotations === undefined ? null : JSON.stringify(about.annotations)})
+      ON CONFLICT DO NOTHING`);
   },
 
-  tag: ({ packageId, resource }: Repository, tag: string, manifest: string, at: string) =>
-    db.run(sql`
+  addChildren: (repository: Repository, manifest: string, children: string[]) =>
+    addChildren(db, repository, manifest, children),
+
+  /** Names a manifest; the one that had the name counts as wanted until now. */
+  async tag({ packageId, resource }: Repository, tag: string, manifest: string, at: string): Promise<void> {
+    await db.run(sql`
+      UPDATE image_manifests SET pushed_at = ${at}
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = (
+        SELECT manifest FROM image_tags
+        WHERE package_id = ${packageId} AND resource = ${resource} AND tag = ${tag})`);
+    await db.run(sql`
       INSERT INTO image_tags (package_id, resource, tag, manifest, tagged_at)
       VALUES (${packageId}, ${resource}, ${tag}, ${manifest}, ${at})
-      ON CONFLICT (package_id, resource, tag) DO UPDATE SET manifest = excluded.manifest, tagged_at = excluded.tagged_at`),
+      ON CONFLICT (package_id, resource, tag) DO UPDATE SET manifest = excluded.manifest, tagged_at = excluded.tagged_at`);
+  },
+
+  /** Says that somebody wants a manifest, which then waits longer to be named by a resource. */
+  want: ({ packageId, resource }: Repository, sha256: string, at: string) =>
+    db.run(sql`
+      UPDATE image_manifests SET pushed_at = ${at}
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
+
+  /** Notes which image a resource's content names, or that it names none. */
+  mention: (content: string, manifest: string | null) =>
+    db.run(sql`
+      INSERT INTO image_mentions (content, manifest) VALUES (${content}, ${manifest})
+      ON CONFLICT (content) DO NOTHING`),
+
+  removeManifest: ({ packageId, resource }: Repository, sha256: string) =>
+    db.run(sql`
+      DELETE FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
   /** Forgets blobs that came before a moment and became part of no image; how many. */
   forgetLoose: (before: string) =>
@@ -113,3 +261,16 @@ export const imageChanges = (db: Queries) => ({
         WHERE image_parts.package_id = image_blobs.package_id AND image_parts.resource = image_blobs.resource
           AND image_parts.sha256 = image_blobs.sha256)`),
 });
+
+/** An index that names none stands for itself, so that it counts as read. */
+const addChildren = (
+  db: Queries,
+  { packageId, resource }: Repository,
+  manifest: string,
+  children: string[],
+): Promise<unknown> =>
+  db.run(sql`
+    INSERT INTO image_children (package_id, resource, manifest, child)
+    SELECT ${packageId}, ${resource}, ${manifest}, child.value
+    FROM json_each(${JSON.stringify(children.length === 0 ? [manifest] : children)}) AS child WHERE true
+    ON CONFLICT DO NOTHING`);

@@ -13,6 +13,7 @@ import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { externalImageChanges, externalImages } from './external-images.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
 import { inviteChanges, invites } from './invites.ts';
 import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
@@ -50,6 +51,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   counts: counts(db),
   damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
+  externalImages: externalImages(db),
   guardrails: guardrails(db),
   invites: invites(db),
   imageCredentials: imageCredentials(db),
@@ -86,6 +88,7 @@ const changing = (db: Queries) => ({
   commitWorkflows: commitWorkflowChanges(db),
   damagedBlobs: damagedBlobChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  externalImages: externalImageChanges(db),
   guardrails: guardrailChanges(db),
   invites: inviteChanges(db),
   imageCredentials: imageCredentialChanges(db),

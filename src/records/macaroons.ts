@@ -44,8 +44,12 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
 
-  anyEnded: async (before: string) =>
-    undefined !== (await db.get(sql`SELECT 1 FROM macaroons WHERE valid_until <= ${before} LIMIT 1`)),
+  /** Whether any ended before the one time and, where it is revoked, began before the other. */
+  anyEnded: async (endedBefore: string, begunBefore: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM macaroons
+      WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore}) LIMIT 1`)),
 });
 
 export const macaroonChanges = (db: Queries) => ({
@@ -66,6 +70,15 @@ export const macaroonChanges = (db: Queries) => ({
         ${macaroon.validSince}, ${macaroon.validUntil})
       ON CONFLICT (session_id) DO NOTHING`)),
 
+  /** Forgets those that `anyEnded` tells of, the earliest first and at most so many; how many they were. */
+  forgetEnded: (endedBefore: string, begunBefore: string, most: number) =>
+    db.run(sql`
+      DELETE FROM macaroons
+      WHERE session_id IN (
+        SELECT session_id FROM macaroons
+        WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore})
+        ORDER BY valid_until LIMIT ${most})`),
+
   /** Says what a session is for. */
   describe: (sessionId: string, description: string) =>
     db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
@@ -76,10 +89,4 @@ export const macaroonChanges = (db: Queries) => ({
     (await db.run(sql`
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${accountId})
       WHERE session_id = ${sessionId} AND account_id = ${accountId}`)),
-
-  /** Forgets those that ended longest ago; a token without its row is refused like one that has ended. */
-  forgetEnded: (before: string, limit: number) =>
-    db.run(sql`
-      DELETE FROM macaroons WHERE session_id IN (
-        SELECT session_id FROM macaroons WHERE valid_until <= ${before} ORDER BY valid_until LIMIT ${limit})`),
 });

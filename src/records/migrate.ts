@@ -8,10 +8,10 @@ export interface Migration {
 }
 
 /**
- * Runs what has not run yet, each migration in its transaction; returns the names of those it ran.
+ * The names of the migrations that have not run yet.
  * Data that a newer release has written is refused, because this one does not know what it means.
  */
-export async function migrate(db: Database, migrations: Migration[]): Promise<string[]> {
+export async function missing(db: Database, migrations: Migration[]): Promise<{ names: string[]; fresh: boolean }> {
   const done = await applied(db);
   const unknown = [...done].filter((name) => !migrations.some((migration) => migration.name === name));
   if (unknown.length > 0) {
@@ -19,8 +19,15 @@ export async function migrate(db: Database, migrations: Migration[]): Promise<st
       `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a later one`,
     );
   }
+  const names = migrations.map(({ name }) => name).filter((name) => !done.has(name));
+  return { names, fresh: done.size === 0 };
+}
+
+/** Runs what has not run yet, each migration in its transaction; returns the names of those it ran. */
+export async function migrate(db: Database, migrations: Migration[]): Promise<string[]> {
+  const { names } = await missing(db, migrations);
   const ran: string[] = [];
-  for (const { name, text } of migrations.filter((migration) => !done.has(migration.name))) {
+  for (const { name, text } of migrations.filter((migration) => names.includes(migration.name))) {
     await db.transaction(async (tx) => {
       // Another process may have opened the data at the same moment and been quicker.
       if ((await tx.run(sql`INSERT INTO migrations (name) VALUES (${name}) ON CONFLICT DO NOTHING`)) === 0) return;

@@ -6,6 +6,8 @@ export interface SerialPolicy {
   modelName: string;
   revision: number;
   signingKeySha3384: string;
+  /** The account that the key belongs to: the brand, or another to which the brand's model gives this right. */
+  authority: string;
   createdAt: string;
   createdBy: string;
 }
@@ -14,18 +16,29 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A model's policies, newest first. */
   list: (brandAccountId: string, modelName: string) =>
     db.all<SerialPolicy>(sql`
-      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
-        signing_key_sha3_384 AS "signingKeySha3384", created_at AS "createdAt", created_by AS "createdBy"
-      FROM serial_policies WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName}
+      SELECT policy.brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
+        signing_key_sha3_384 AS "signingKeySha3384", key.brand_account_id AS "authority",
+        policy.created_at AS "createdAt", policy.created_by AS "createdBy"
+      FROM serial_policies AS policy JOIN signing_keys AS key ON key.sha3_384 = signing_key_sha3_384
+      WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC`),
 
   /** The policy that counts. */
   current: (brandAccountId: string, modelName: string) =>
     db.get<SerialPolicy>(sql`
-      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
-        signing_key_sha3_384 AS "signingKeySha3384", created_at AS "createdAt", created_by AS "createdBy"
-      FROM serial_policies WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName}
+      SELECT policy.brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
+        signing_key_sha3_384 AS "signingKeySha3384", key.brand_account_id AS "authority",
+        policy.created_at AS "createdAt", policy.created_by AS "createdBy"
+      FROM serial_policies AS policy JOIN signing_keys AS key ON key.sha3_384 = signing_key_sha3_384
+      WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC LIMIT 1`),
+
+  /** The policies by which a key signs, of models of any brand. */
+  ofKey: (sha3_384: string) =>
+    db.all<Pick<SerialPolicy, 'brandAccountId' | 'modelName' | 'revision'>>(sql`
+      SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision
+      FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384}
+      ORDER BY brand_account_id, model_name, revision`),
 
   /** Whether a key signs the serials of any model. */
   useKey: async (sha3_384: string) =>
@@ -36,7 +49,7 @@ export const serialPolicyChanges = (db: Queries) => ({
   ...serialPolicies(db),
 
   /** Adds a policy under the next number, which no deleted policy had either, and gives that number. */
-  async add(policy: Omit<SerialPolicy, 'revision'>): Promise<number> {
+  async add(policy: Omit<SerialPolicy, 'revision' | 'authority'>): Promise<number> {
     const { brandAccountId, modelName } = policy;
     const model = await db.get<{ revision: number }>(sql`
       UPDATE models SET policies_made = policies_made + 1

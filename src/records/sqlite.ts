@@ -36,6 +36,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 
   const reading = queries(reader);
   const writing = queries(writer);
+  const commits = commitCounter(file);
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -46,6 +47,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     try {
       const result = await work(whileOpen(writing, () => open)).finally(() => (open = false));
       writer.exec('COMMIT');
+      commits.again();
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.exec('ROLLBACK');
@@ -57,7 +59,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   return {
     get: reading.get,
     all: reading.all,
-    version: commitCounter(file),
+    version: commits.count,
     transaction(work) {
       const result = turn.then(() => inTurn(work));
       turn = result.catch(() => undefined);
@@ -116,18 +118,29 @@ function configure(connection: Connection): void {
  * process changes it before it is reported. Asking SQLite the same thing (`PRAGMA data_version`) costs ten times as much.
  * The file is never closed again: a close would let go of the locks that SQLite itself holds on it in this process.
  */
-function commitCounter(file: string): () => number {
+function commitCounter(file: string): { count: () => number; again: () => void } {
   const index = openSync(`${file}-shm`, 'r');
   const last = Buffer.alloc(headerSize);
   const current = Buffer.alloc(headerSize);
   let count = 0;
-  return () => {
-    readSync(index, current, 0, headerSize, 0);
-    if (!current.equals(last)) {
-      current.copy(last);
-      count++;
-    }
-    return count;
+  let justRead = false;
+  const again = (): void => {
+    justRead = false;
+  };
+  return {
+    count() {
+      if (justRead) return count;
+      readSync(index, current, 0, headerSize, 0);
+      if (!current.equals(last)) {
+        current.copy(last);
+        count++;
+      }
+      // Read once for all that follows without waiting: whoever is served by then had asked before this was read.
+      justRead = true;
+      process.nextTick(again);
+      return count;
+    },
+    again,
   };
 }
 

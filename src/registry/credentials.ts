@@ -20,6 +20,8 @@ export interface CredentialsOptions {
   /** Keeps a secret at rest; `purpose` must be given again to open it. */
   seal: (secret: Buffer, purpose: string) => string;
   unseal: (sealed: string, purpose: string) => Buffer;
+  /** Whether uploads come past here. Where another registry takes them in, nobody here sees how they move. */
+  seesUploads: () => boolean;
 }
 
 export interface Credentials {
@@ -31,6 +33,8 @@ export interface Credentials {
   logIn(login: Login, entry: Omit<AuditEntry, 'actor' | 'object'>): Promise<ImageCredential | undefined>;
   /** The credentials of this name, while they last. */
   find(id: string): Promise<ImageCredential | undefined>;
+  /** The credentials of this name, also those that have ended. */
+  remember(id: string): Promise<ImageCredential | undefined>;
   /** Says that an upload moves, which keeps its credentials alive. */
   moves(id: string): void;
   /** When credentials end, however much moves. */
@@ -41,7 +45,8 @@ export interface Credentials {
 const patience = minutes(10);
 const atMost = hours(6);
 
-export function createCredentials({ records, clock, newId, seal, unseal }: CredentialsOptions): Credentials {
+export function createCredentials(options: CredentialsOptions): Credentials {
+  const { records, clock, newId, seal, unseal, seesUploads } = options;
   /** When something last moved, by the name of the credentials. */
   const moved = new Map<string, Date>();
 
@@ -62,6 +67,7 @@ export function createCredentials({ records, clock, newId, seal, unseal }: Crede
     const until = end(credential);
     if (until === undefined) return true;
     const now = clock();
+    if (credential.firstUsedAt !== null && !seesUploads()) return now < until;
     const last = moved.get(credential.id) ?? new Date(credential.firstUsedAt ?? credential.issuedAt);
     return now < until && now < after(last, patience);
   }
@@ -127,6 +133,7 @@ export function createCredentials({ records, clock, newId, seal, unseal }: Crede
     },
 
     find,
+    remember: (id) => records.imageCredentials.byId(id),
     moves,
     end,
   };

@@ -1,7 +1,9 @@
 // The image registry: who may talk to which repository, and what is on its way into them.
 import type { Now } from '#domain/clock.ts';
 import { createCredentials, type Credentials, type CredentialsOptions } from './credentials.ts';
+import { createNews, type News } from './news.ts';
 import type { Repository } from './repository.ts';
+import type { SignedTokens } from './signed-tokens.ts';
 import { createTokens, type RegistryTokens } from './tokens.ts';
 import { createBlobUploads, type BlobUploads, type Receive } from './uploads.ts';
 
@@ -11,12 +13,17 @@ export type DeclaredType = (repository: Repository) => Promise<string | undefine
 export interface Registry {
   credentials: Credentials;
   tokens: RegistryTokens;
+  /** Tokens for another registry, where the configuration names one. */
+  signedTokens: SignedTokens;
+  /** What another registry tells of. */
+  news: News;
   uploads: BlobUploads;
   declaredType: DeclaredType;
 }
 
 export interface RegistryOptions extends CredentialsOptions {
   clock: Now;
+  signedTokens: SignedTokens;
   receive: Receive;
   declaredType: DeclaredType;
 }
@@ -25,6 +32,8 @@ export function createRegistry(options: RegistryOptions): Registry {
   return {
     credentials: createCredentials(options),
     tokens: createTokens(options.clock),
+    signedTokens: options.signedTokens,
+    news: createNews(),
     uploads: createBlobUploads(options.receive, () => options.newId.uuid()),
     declaredType: options.declaredType,
   };

@@ -18,3 +18,6 @@ export const canBeRepository = (resource: string): boolean =>
 export const sha256Of = (digest: string): string | undefined => /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1];
 
 export const isTag = (text: string): boolean => /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(text);
+
+/** One text for one image of one repository. */
+export const imageKey = (repository: Repository, sha256: string): string => `${repositoryName(repository)}@${sha256}`;

@@ -15,17 +15,29 @@ export interface Stored {
 /** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
 export type Receive = (
   source: AsyncIterable<Uint8Array>,
-  options: { id: string; limit: number; expected?: number | undefined; accept: (stored: Stored) => void },
+  options: {
+    id: string;
+    limit: number;
+    expected?: number | undefined;
+    ownsChunks: true;
+    accept: (stored: Stored) => void;
+  },
 ) => Promise<Stored>;
+
+/** Who sends, and whereto. */
+export interface Sender extends Repository {
+  accountId: string | null;
+}
 
 export interface BlobUpload {
   readonly id: string;
-  readonly repository: Repository;
+  readonly sender: Sender;
   /** How many bytes have come. */
   readonly size: number;
   /**
    * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
    * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
+   * The chunks are given away: whoever sends looks at none of them again.
    */
   append(chunks: AsyncIterable<Uint8Array>, options: { limit: number; whole?: number | undefined }): Promise<void>;
   /** Stores what came, when its sha256 is this; otherwise nothing is left. The upload has ended either way. */
@@ -35,24 +47,24 @@ export interface BlobUpload {
 }
 
 export interface BlobUploads {
-  begin(repository: Repository): BlobUpload;
-  /** The upload of this id into this repository, while it lasts. */
-  find(repository: Repository, id: string): BlobUpload | undefined;
+  begin(sender: Sender): BlobUpload;
+  /** The upload of this id that this account sends into this repository, while it lasts. */
+  find(sender: Sender, id: string): BlobUpload | undefined;
   /** Gives up all that are under way. */
   close(): Promise<void>;
 }
 
 /** An upload that nobody continues for so long is given up. */
-const idle = minutes(10);
+const patience = minutes(10);
 const atOnce = 128;
 const atOnceInRepository = 32;
 
-export function createBlobUploads(receive: Receive, newId: () => string): BlobUploads {
+export function createBlobUploads(receive: Receive, newId: () => string, idle = patience): BlobUploads {
   const uploads = new Map<string, BlobUpload>();
 
-  function begin(repository: Repository): BlobUpload {
-    const name = repositoryName(repository);
-    const here = [...uploads.values()].filter((upload) => repositoryName(upload.repository) === name).length;
+  function begin(sender: Sender): BlobUpload {
+    const name = repositoryName(sender);
+    const here = [...uploads.values()].filter((upload) => repositoryName(upload.sender) === name).length;
     if (uploads.size >= atOnce || here >= atOnceInRepository) {
       throw new Refusal(
         'too-many-requests',
@@ -79,6 +91,7 @@ export function createBlobUploads(receive: Receive, newId: () => string): BlobUp
           id,
           limit,
           expected: whole,
+          ownsChunks: true,
           accept(stored) {
             if (stored.sha256 !== expected) {
               throw new Refusal(
@@ -116,18 +129,20 @@ export function createBlobUploads(receive: Receive, newId: () => string): BlobUp
 
     const upload: BlobUpload = {
       id,
-      repository,
+      sender,
       get size() {
         return size;
       },
       append: (chunks, { limit, whole }) =>
         alone(async () => {
           for await (const chunk of chunks) {
-            if (chunk.length === 0) continue;
+            // Once it is taken its memory may be gone.
+            const { length } = chunk;
+            if (length === 0) continue;
             const stored = store(limit, whole);
             // Whoever stores left early: with the reason.
             if (!(await pipe.send(chunk))) await stored;
-            size += chunk.length;
+            size += length;
           }
         }),
       finish: (sha256, limit) =>
@@ -153,9 +168,11 @@ export function createBlobUploads(receive: Receive, newId: () => string): BlobUp
 
   return {
     begin,
-    find(repository, id) {
+    find(sender, id) {
       const found = uploads.get(id);
-      return found !== undefined && repositoryName(found.repository) === repositoryName(repository) ? found : undefined;
+      const isTheirs =
+        found?.sender.accountId === sender.accountId && repositoryName(found.sender) === repositoryName(sender);
+      return isTheirs ? found : undefined;
     },
     async close() {
       await Promise.all([...uploads.values()].map((upload) => upload.abandon()));

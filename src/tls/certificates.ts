@@ -79,6 +79,29 @@ export async function makeServerCertificate(
   return { certificate, key: pem(privateKey) };
 }
 
+/** A key that signs texts, with a certificate of its own by which others know it. */
+export async function makeSigningCertificate(name: string, now: Date): Promise<Certified> {
+  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
+  const subject = [
+    { name: 'organizationName', value: 'larder' },
+    { name: 'commonName', value: name.slice(0, 64) },
+  ];
+  const certificate = build({
+    publicKey,
+    signer: privateKey,
+    subject,
+    issuer: subject,
+    from: now,
+    until: after(now, days(2 * authorityDays)),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'subjectKeyIdentifier' },
+    ],
+  });
+  return { certificate, key: pem(privateKey) };
+}
+
 /** The names and addresses that a certificate is good for, sorted. */
 export function hostsOf(certificate: string): string[] {
   const { subjectAltName = '' } = new X509Certificate(certificate);

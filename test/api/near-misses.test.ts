@@ -6,7 +6,8 @@ import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
-import type { Shape } from '#api/schema.ts';
+import { problems, shapes, type Shape } from '#api/schema.ts';
+import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
@@ -14,7 +15,8 @@ import { addRevision } from '#test/fixtures/packages.ts';
 import { pathOf } from '#test/fixtures/requests.ts';
 import { awkward, fitting, nearMisses } from '#test/fixtures/shapes.ts';
 
-const runs = process.env['LARDER_LONG'] === '1' ? 2000 : 40;
+const long = process.env['LARDER_LONG'] === '1';
+const runs = long ? 2000 : 40;
 
 t.test('no body breaks an operation', async (t) => {
   const store = await startStore(t);
@@ -29,6 +31,7 @@ t.test('no body breaks an operation', async (t) => {
 
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());
+  // What the store does of its own accord, such as sealing the log, may come between.
   const audited = db.prepare<[], { seq: number }>('SELECT MAX(seq) AS seq FROM audit');
 
   for (const op of operations.filter(({ body }) => body !== undefined)) {
@@ -64,6 +67,95 @@ t.test('no body breaks an operation', async (t) => {
     t.pass(`${op.method} ${op.path}`);
   }
   t.notMatch(store.log.join(''), '"level":"error"');
+});
+
+/** Members that every object inherits, or that something might take for its own. */
+const inherited = ['valueOf', 'toString', 'constructor', '__proto__', 'hasOwnProperty', 'toJSON', 'length', 'then'];
+
+/** Objects with such members, as JSON: what JSON.stringify could not write of `__proto__`. */
+const hostile = [
+  ...inherited.flatMap((name) => (long ? ['{}', 'null', '1'] : ['{}']).map((value) => `{"${name}":${value}}`)),
+  ...['{}', '1', 'null'].map((value) => `{${inherited.map((name) => `"${name}":${value}`).join()}}`),
+];
+
+/** Bodies as JSON that fit a shape but for one list, or one object, of each kind that the shape has. */
+function* poisoned(shape: Shape): Generator<string> {
+  yield* hostile;
+  for (const one of hostile) yield `[${one},${one}]`;
+  const seen = new Set<string>();
+  const mark = '"\u0001"';
+  const walk = function* (body: unknown, value: unknown, path: string): Generator<string> {
+    if (typeof value !== 'object' || value === null) return;
+    const isNew = !seen.has(path);
+    seen.add(path);
+    if (isNew && Array.isArray(value)) {
+      const list = value as unknown[];
+      const kept = list.splice(0, list.length, '\u0001', '\u0001');
+      for (const one of hostile) yield JSON.stringify(body).replaceAll(mark, one);
+      list.unshift(...kept);
+      for (const one of hostile) yield JSON.stringify(body).replaceAll(mark, one);
+      list.splice(0, list.length, ...kept);
+    } else if (isNew) {
+      const object = value as Record<string, unknown>;
+      object['\u0001'] = '\u0001';
+      for (const one of hostile.slice(long ? 0 : -3))
+        yield JSON.stringify(body).replace(`${mark}:${mark}`, one.slice(1, -1));
+      Reflect.deleteProperty(object, '\u0001');
+    }
+    for (const [name, inner] of Object.entries(value))
+      yield* walk(body, inner, `${path}/${Array.isArray(value) ? '*' : name}`);
+  };
+  for (const body of fc.sample(fitting(shape), { numRuns: 20, seed: 7 })) yield* walk(body, body, '');
+}
+
+t.test('no member that every object inherits breaks an operation', async (t) => {
+  const store = await startStore(t, (text) =>
+    text.replace(/^(?:# ?)?(package_permissions|build_records) = .*$/gm, '$1 = true'),
+  );
+  const ada = await store.as('ada');
+  const brand = await addBrand(store, 'ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const revision of [1, 2, 3]) await addRevision(store, id, revision, { details: { architectures: ['amd64'] } });
+  const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id };
+  rmSync(join(store.directory, 'master.key'));
+  store.appliance.reload();
+
+  const withBody = [...operations, ...identityOperations].filter(({ body }) => body !== undefined);
+  for (const op of withBody) {
+    const shape = op.body as Shape;
+    let [sent, refused] = [0, 0];
+    for (const body of poisoned(shape)) {
+      const response = await fetch(store.url + pathOf(op, subject), {
+        method: op.method,
+        headers: { authorization: `Macaroon ${ada.token}`, 'content-type': 'application/json' },
+        body,
+      });
+      const answer = await response.text();
+      const isSealed = response.status === 503 && answer.includes('"sealed"');
+      sent++;
+      if (response.status >= 400) refused++;
+      if (
+        (response.status >= 500 && !isSealed) ||
+        (response.status < 400 && problems(shape, JSON.parse(body)).length > 0)
+      ) {
+        t.fail(`${op.method} ${op.path} answers ${String(response.status)} to ${body.slice(0, 200)}: ${answer}`);
+      }
+    }
+    t.ok(refused > 0, `${op.method} ${op.path}: ${String(refused)} of ${String(sent)} are refused`);
+  }
+  t.notMatch(store.log.join(''), '"level":"error"');
+});
+
+t.test('a list whose members must differ does not compare objects', (t) => {
+  const unequal = (schema: unknown, path: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { uniqueItems, items } = schema as { uniqueItems?: boolean; items?: { type?: string } };
+    // Objects are compared by what they hold, and a stranger's `valueOf` would be called.
+    if (uniqueItems === true) t.ok(['string', 'integer', 'number', 'boolean'].includes(items?.type ?? ''), path);
+    for (const [name, inner] of Object.entries(schema)) unequal(inner, `${path}/${name}`);
+  };
+  for (const { shape, schema } of shapes()) unequal(schema, shape);
+  t.end();
 });
 
 t.test('no query breaks an operation', async (t) => {

@@ -10,6 +10,8 @@ export interface Load {
   /** Milliseconds of warming up, and of measuring. */
   warmup: number;
   duration: number;
+  /** Whether the client sleeps until an answer comes; where that takes milliseconds it is right, and leaves a processor free. */
+  sleeps?: boolean;
 }
 
 export interface Measured {
@@ -28,7 +30,7 @@ if (process.argv[1] === import.meta.filename) {
   });
 }
 
-async function run({ port, request, connections, warmup, duration }: Load): Promise<Measured> {
+async function run({ port, request, connections, warmup, duration, sleeps = false }: Load): Promise<Measured> {
   const bytes = Buffer.from(request);
   const times: number[] = [];
   let failures = 0;
@@ -67,8 +69,8 @@ async function run({ port, request, connections, warmup, duration }: Load): Prom
         }
       });
     });
-  // The client never sleeps: else each answer of a slower server would also pay for waking it, and that of a faster one not.
-  let awake = true;
+  // Otherwise the client never sleeps: else each answer of a slower server would also pay for waking it, and that of a faster one not.
+  let awake = !sleeps;
   const stayAwake = (): void => {
     if (awake) setImmediate(stayAwake);
   };

@@ -1,6 +1,7 @@
 // What the benchmarks share: processes to measure, and how their figures are printed.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Load, Measured } from './load.ts';
@@ -43,6 +44,14 @@ export async function stopServer(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.send('stop');
   await exited;
+}
+
+/** Milliseconds that all threads of a process have run: what a request costs, whoever else uses the machine. */
+export function processorTime({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 export const row = (name: string, { requestsPerSecond, p50, p99 }: Measured): string =>

@@ -37,13 +37,16 @@ export async function registry(): Promise<void> {
   }
   const peers = [await ours(), await debians()];
   const took = peers.map((): number[] => []);
+  const worked = peers.map((): number[] => []);
   const synced: number[] = [];
   try {
     for (const peer of peers) await push(peer, 0, chunk.length);
     for (let round = 1; round <= rounds; round++) {
       for (const [at, peer] of peers.entries()) {
+        const before = cpuSeconds(peer.pid);
         const seconds = await push(peer, round, size);
         took[at]?.push(seconds);
+        worked[at]?.push(cpuSeconds(peer.pid) - before);
         const began = performance.now();
         if (peer.sync === undefined) continue;
         peer.sync();
@@ -61,7 +64,8 @@ export async function registry(): Promise<void> {
       const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
       const speed = size / 1e6 / median(took[at] ?? []);
       console.log(
-        `  ${name.padEnd(28)} ${speed.toFixed(0).padStart(5)} MB/s   peak resident memory ${peak.toFixed(0)} MiB`,
+        `  ${name.padEnd(28)} ${speed.toFixed(0).padStart(5)} MB/s   ${median(worked[at] ?? []).toFixed(1)} s of CPU   ` +
+          `peak resident memory ${peak.toFixed(0)} MiB`,
       );
     }
     console.log(`  the same, then synced        ${(size / 1e6 / median(synced)).toFixed(0).padStart(5)} MB/s`);
@@ -69,6 +73,13 @@ export async function registry(): Promise<void> {
   } finally {
     for (const peer of peers) await peer.stop();
   }
+}
+
+/** What a process has computed so far, all its threads together: it tells the two apart also on a busy machine. */
+function cpuSeconds(pid: number): number {
+  const [, fields = ''] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) / 100;
 }
 
 /** This store, with credentials put in straight through the records. */

@@ -1,6 +1,7 @@
 // Signing account-key-requests without holding up anybody else, and checking what comes back.
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 import { stream } from '#assertions/assertion.ts';
@@ -32,13 +33,21 @@ export async function signing(): Promise<void> {
     `POST /v1/brand/${accountId}/signing_key/${key.sha3_384}/account-key-request HTTP/1.1\r\nHost: localhost\r\n` +
     `Authorization: Macaroon ${token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
   const probe = probing(port);
-  const signed = await measure({ port, request, connections: 16, warmup: 1000, duration: 5000 });
+  const load = { port, request, connections: 16, sleeps: true };
+  await measure({ ...load, warmup: 500, duration: 500 });
+  const [begun, before] = [performance.now(), processorTime(larder.child.pid)];
+  const signed = await measure({ ...load, warmup: 0, duration: 5000 });
+  const answered = (signed.requestsPerSecond * (performance.now() - begun)) / 1000;
+  const used = processorTime(larder.child.pid) - before;
   const health = await probe.stop();
   await stopServer(larder.child);
   rmSync(directory, { recursive: true, force: true });
 
   console.log('signing: account-key-requests with a key of 4096 bits, 16 connections, beside /healthz every 10 ms');
   console.log(row('account-key-request', signed));
+  console.log(
+    `  processor time of the server ${(used / answered).toFixed(2)} ms a request, at most ${String(Math.floor((1000 * availableParallelism() * answered) / used))} a second of all processors`,
+  );
   console.log(
     `  /healthz meanwhile           p50 ${at50(health)} ms   p99 ${at99(health)} ms   (${health.length} asked); failures ${signed.failures}`,
   );
@@ -52,6 +61,15 @@ export async function signing(): Promise<void> {
   console.log(
     `  chain check of an import     p50 ${at50(checks)} ms   p99 ${at99(checks)} ms   first ${(checks[0] ?? NaN).toFixed(2)} ms`,
   );
+}
+
+/** Milliseconds that all threads of a process have run: what counts on a machine that others use as well. */
+function processorTime(pid: number | undefined): number {
+  const [user, system] = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) * 10;
 }
 
 const share = (times: readonly number[], part: number): string =>

@@ -7,6 +7,7 @@ import { openStore, type Store } from '#src/appliance.ts';
 import { initialConfig } from '#src/config.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newWrappingKey } from '#src/secrets.ts';
+import { filler, snapDetails } from '#test/fixtures/filler.ts';
 
 export interface FilledStore {
   directory: string;
@@ -33,59 +34,12 @@ export async function fillStore(packages: number, revisionsEach: number): Promis
   const accountId = randomIds.id();
   const packageIds = Array.from({ length: packages }, () => randomIds.id());
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    await tx.accounts.add({
-      id: accountId,
-      username: 'ada',
-      displayName: 'Ada',
-      email: 'ada@example.com',
-      validation: 'unproven',
-      createdAt: at,
-    });
+    const fill = filler(tx, at);
+    await fill.account(accountId, 'ada');
     for (const [index, id] of packageIds.entries()) {
-      await tx.packages.claim({
-        id,
-        namespace: 'snap',
-        name: `snap-${index}`,
-        type: 'snap',
-        publisherId: accountId,
-        private: false,
-        status: 'registered',
-        title: null,
-        summary: null,
-        description: null,
-        defaultTrack: null,
-        links: {},
-        icon: null,
-        createdAt: at,
-      });
-      await tx.tracks.add(id, {
-        name: 'latest',
-        versionPattern: null,
-        automaticPhasingPercentage: null,
-        createdAt: at,
-      });
+      await fill.package({ id, name: `snap-${index}`, publisherId: accountId });
       for (let revision = 1; revision <= revisionsEach; revision++) {
-        await tx.revisions.add({
-          packageId: id,
-          revision,
-          sha3_384: (index * revisionsEach + revision).toString(16).padStart(96, '0'),
-          sha256: ''.padStart(64, '0'),
-          size: 4096,
-          version: '1.0',
-          status: 'approved',
-          createdAt: at,
-          createdBy: accountId,
-          details: {
-            architectures: ['amd64'],
-            base: 'core24',
-            confinement: 'strict',
-            grade: 'stable',
-            type: 'app',
-            apps: ['run'],
-          },
-          packageYaml: null,
-          craftYaml: null,
-        });
+        await fill.revision({ packageId: id, revision, createdBy: accountId, details: snapDetails });
       }
     }
   });

@@ -1,6 +1,7 @@
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +24,22 @@ t.test('the digests of a file are those of its bytes', async (t) => {
     t.same(await pool.ofFile(path, algorithms), expected, `of ${size} bytes`);
   }
 });
+
+t.test('a file that is there is read once, however many digests are asked for', async (t) => {
+  const pool = digestPool(startDigestWorker, 2);
+  t.teardown(() => pool.close());
+  const path = join(await temporaryFolder(t), 'file');
+  const size = 24 * 1024 * 1024;
+  await writeFile(path, randomBytes(size));
+  await pool.ofFile(path, ['sha256']);
+  const before = bytesRead();
+  await pool.ofFile(path, ['sha384', 'sha512']);
+  const read = bytesRead() - before;
+  t.ok(read >= size && read < size * 1.1, `${read} bytes were read of ${size}`);
+});
+
+/** How many bytes this process and its threads have read so far. */
+const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
 t.test('a file is followed while it grows, and several at once', async (t) => {
   const pool = digestPool(startDigestWorker, 2);
@@ -74,7 +91,9 @@ t.test('threads are started when they are needed, and never more than asked for'
   await pool.ofFile(path, ['sha256']);
   t.equal(started, 1);
   await pool.ofFile(path, ['sha3-384', 'sha256']);
-  t.equal(started, 2, 'two algorithms over one file share two threads');
+  t.equal(started, 1, 'a file that is there is read once, by one thread');
+  await pool.follow(path, ['sha3-384', 'sha256']).end();
+  t.equal(started, 2, 'two algorithms over a file that grows share two threads');
   await Promise.all(Array.from({ length: 8 }, () => pool.ofFile(path, ['sha256'])));
   t.equal(started, 2);
 });
@@ -113,7 +132,7 @@ t.test('where no thread can be started, nothing is left behind', async (t) => {
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
   await writeFile(path, 'hello');
-  await t.rejects(pool.ofFile(path, ['sha3-384', 'sha256']), { message: 'no more threads' });
+  t.throws(() => pool.follow(path, ['sha3-384', 'sha256']), { message: 'no more threads' });
   t.same(await pool.ofFile(path, ['sha256']), { sha256: digest('sha256', Buffer.from('hello')) });
 });
 

@@ -49,6 +49,22 @@ t.test('what was taken in comes back under its digest', async (t) => {
   t.equal((await stat(blobs.path(taken.sha3_384))).mode & 0o777, 0o600);
 });
 
+t.test('the memory of chunks that were given away is given back, and that of others is not touched', async (t) => {
+  const { blobs } = await store(t);
+  const bytes = randomBytes(3 * MiB);
+  const own = (at: number): Uint8Array => new Uint8Array(bytes.subarray(at * MiB, (at + 1) * MiB));
+  for (const ownsChunks of [true, false]) {
+    const chunks = [own(0), own(1), bytes.subarray(2 * MiB)];
+    const taken = await blobs.receive(from(...chunks), { id: `u${String(ownsChunks)}`, ownsChunks, ...all });
+    t.match(taken, { size: bytes.length, sha3_384: digest('sha3-384', bytes) });
+    t.same(
+      chunks.map(({ length }) => length),
+      ownsChunks ? [0, 0, MiB] : [MiB, MiB, MiB],
+      'a part of something larger is never given back',
+    );
+  }
+});
+
 t.test('a blob outlives the process that took it in', async (t) => {
   const directory = await temporaryFolder(t);
   const first = await store(t, { directory });

@@ -12,7 +12,7 @@ import { newBrandStore, several, type BrandStore } from './brand-store.ts';
 
 t.setTimeout(600_000);
 const missing = snapdMissing();
-const judge = missing.length === 0 ? buildJudge(t) : undefined;
+const judge = missing.length === 0 ? buildJudge() : undefined;
 
 /** Whether a device that trusts the vectors' root would take this with `snap ack`. */
 function ack(t: Test, { files }: BrandStore, text: string, wanted = true): void {
@@ -79,6 +79,7 @@ t.test('a model, a validation set and a system user are signed as devices take t
     'ssh-keys': ['ssh-rsa AAAA'],
   });
   ack(t, store, user.stream);
+  t.equal((await store.json('assertion export system-user my-brand bob@example.com')).stream, user.stream);
 
   const exported = await store.larder('assertion export model 16 my-brand pump');
   t.equal(exported.code, 0);
@@ -108,6 +109,30 @@ t.test('a serial is signed for the device that asked for it', async (t) => {
   t.match(await store.json(`${line} --serial 0002`), { code: 'conflict' });
   writeFileSync(file, request.replace('model: pump', 'model: mill'));
   t.match(await store.larder(`${line} --serial 0003`), { code: 1, err: /changed after it was signed/ });
+});
+
+t.test('another brand signs a serial from the command line where the model lets it', async (t) => {
+  const store = await registered(t);
+  await store.json('account create --email vault@example.org --username vault --display-name Vault --id vault');
+  await store.json('brand create --account vault --name Vault');
+  const { 'sha3-384': keyId } = await store.json('key create vault serials');
+  const device = vectorKey('rsa2048-a');
+  const request = await signAssertion(vectorSigner(), device.id, {
+    type: 'serial-request',
+    headers: { 'brand-id': 'my-brand', model: 'pump', 'request-id': 'by hand', 'device-key': device.encoded },
+    signedAt: new Date(),
+  });
+  const line = `assertion sign serial ${store.file('request.assert', request)} --brand vault --serial 0001`;
+  t.match(await store.larder(line), { code: 1, err: /'vault' is not the brand 'my-brand', and its model does not/ });
+  await sign(store, 'model', { ...model, 'serial-authority': ['vault'] });
+  const signed = await store.json(line);
+  t.match(signed, { name: 'serial/my-brand/pump/0001', registered: false });
+  const sent = parseStream(signed.stream);
+  t.match(sent.at(-1)?.headers, { 'authority-id': 'vault', 'sign-key-sha3-384': keyId, 'brand-id': 'my-brand' });
+  t.ok(
+    sent.some(({ type }) => type === 'model'),
+    'with the model that lets it',
+  );
 });
 
 t.test('what cannot be signed is refused with its reason', async (t) => {

@@ -60,6 +60,7 @@ t.test('a store whose key is under a passphrase is sealed until it gets that', a
   t.equal((await request()).status, 200, 'the passphrase unseals it while it serves');
   t.notMatch(err(), /correct horse/);
   t.match(await larder('key request default'), { code: 0 });
+  t.match(await larder('doctor'), { out: /ok +Signing key: the signing master key is there/ });
   child.kill('SIGTERM');
   await ended;
   rmSync(given);

@@ -1,20 +1,32 @@
 // A key's way out of the store and back, from the command line.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { parseAssertion, parseStream } from '#assertions/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
 import { readBinary, writeBinary } from '#macaroons/codec/binary.ts';
 import { mint, verify, withThirdPartyCaveat } from '#macaroons/codec/macaroon.ts';
+import { openStore } from '#src/appliance.ts';
+import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';
 import { newBrandStore, several, type BrandStore } from './brand-store.ts';
+
+t.setTimeout(600_000);
+const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+
+/** What snapd's own library says of a request for a key of the vectors' brand. */
+function snapdTakes(t: Test, request: string, name: string): void {
+  if (judge === undefined) return;
+  const { status, stderr } = judge(request, '-strict', '-account', 'my-brand', '-name', name);
+  t.equal(status, 0, `snapd takes the request ${stderr}`);
+}
 
 const { id } = vectorKey('rsa4096-a');
 const statusOf = async ({ json }: BrandStore, name: string): Promise<string | undefined> =>
@@ -28,6 +40,7 @@ t.test('a key is asked for, comes back registered, and is revoked', async (t) =>
   t.equal(code, 0);
   const request = parseAssertion(out);
   checkSignature(request, decodePublicKey(request.body));
+  snapdTakes(t, out, 'default');
   t.match(request.headers, {
     'account-id': 'my-brand',
     name: 'default',
@@ -94,6 +107,80 @@ t.test('a request for a key that is not there, or for no time, is refused', asyn
   });
 });
 
+t.test('a key is made, shown and deleted at the console', async (t) => {
+  const store = await newBrandStore(t);
+  const { larder, json } = store;
+  const made = await json('key create my-brand serials');
+  t.match(made, {
+    'brand-account-id': 'my-brand',
+    name: 'serials',
+    'sha3-384': /^[\w-]{64}$/,
+    fingerprint: /^[0-9A-F]{40}$/,
+    status: 'new',
+  });
+  const { out } = await larder(`key request ${made['sha3-384']}`);
+  snapdTakes(t, out, 'serials');
+  const request = parseAssertion(out);
+  checkSignature(request, decodePublicKey(request.body));
+  t.match(request.headers, { name: 'serials', 'public-key-sha3-384': made['sha3-384'] }, 'and signs');
+  t.match(await json('key show serials'), {
+    ...made,
+    status: 'requested',
+    'created-by': 'my-brand',
+    'requested-at': /Z$/,
+    since: null,
+    'serial-policies': [],
+    'account-key': null,
+  });
+
+  await json(
+    `assertion import ${store.file('return', several('brand-account-key', 'brand-account', 'store-account-key'))}`,
+  );
+  t.match(await json('key show default --brand my-brand'), {
+    'sha3-384': id,
+    status: 'registered',
+    since: '2024-01-02T03:04:05Z',
+    until: null,
+    constraints: null,
+    'account-key': chain.assertions['brand-account-key'],
+  });
+  const shown = await larder('key show default');
+  t.match(shown, { code: 0, out: /Status +registered\n(?:.*\n)+.*Signs +serials of no model/ });
+  t.notMatch(shown.out, /PRIVATE KEY|MIIJQ/);
+
+  const opened = await openStore({ directory: store.data });
+  const at = new Date().toISOString();
+  const created = { createdAt: at, createdBy: 'my-brand' };
+  const policy = { brandAccountId: 'my-brand', modelName: 'pump', signingKeySha3384: id, ...created };
+  await opened.records.change({ at, actor: 'test', action: 'policy', object: 'pump' }, async (tx) => {
+    const model = { brandAccountId: 'my-brand', name: 'pump', series: '16', apiKey: null, ...created };
+    await tx.models.claim({ ...model, modifiedAt: null, modifiedBy: null });
+    await tx.serialPolicies.add(policy);
+  });
+  await opened.close();
+  t.match((await json('key show default'))['serial-policies'], [{ 'model-name': 'pump', revision: 1 }]);
+  t.match(await larder('key delete my-brand default'), { code: 1, err: /used to sign at least one serial policy/ });
+  t.match(await json('key delete my-brand serials'), { name: 'serials', 'sha3-384': made['sha3-384'] });
+  t.match(await larder('key show serials'), { code: 1, err: /no signing key 'serials'/ });
+  t.match(await larder('key delete my-brand serials'), { code: 1, err: /no signing key 'serials'/ });
+  const actions = (await json('audit list')).entries.map(({ action }: { action: string }) => action);
+  t.ok(actions.includes('key create') && actions.includes('key delete'), 'the audit log tells of both');
+});
+
+t.test('a key that cannot be made is refused with its reason', async (t) => {
+  const { larder, data } = await newBrandStore(t);
+  t.match(await larder('key create my-brand'), { code: 2, err: /NAME/ });
+  t.match(await larder('key create acme serials'), { code: 1, err: /no brand 'acme'/ });
+  t.match(await larder('key create my-brand default'), { code: 1, err: /has a signing key 'default' already/ });
+  for (const name of ['Serials', '42', 'a--b', `'${'-'.repeat(128)}'`, 'x'.repeat(129)]) {
+    t.match(await larder(`key create my-brand -- ${name}`), { code: 1, err: /lower-case letters/ }, name);
+  }
+  rmSync(join(data, 'master.key'));
+  t.match(await larder('key create my-brand serials'), { code: 1, err: /sealed/ });
+  t.match(await larder('key show default'), { code: 0 }, 'a sealed store shows its keys');
+  t.match(await larder('key request default'), { code: 1, err: /sealed/ });
+});
+
 const skip = spawnSync('python3', ['--version']).status !== 0 && 'Python 3 is not installed here';
 
 t.test('the folder that is carried out registers the key and brings back what is imported', { skip }, async (t) => {
@@ -108,6 +195,7 @@ t.test('the folder that is carried out registers the key and brings back what is
     'register.py',
   ]);
   const request = readFileSync(join(out, 'default.account-key-request'), 'utf8');
+  snapdTakes(t, request, 'default');
   t.same(JSON.parse(readFileSync(join(out, 'account-key.json'), 'utf8')), { account_key_request: request });
   t.match(readFileSync(join(out, 'READ-ME-FIRST.txt'), 'utf8'), id);
   t.ok(readFileSync(join(out, 'READ-ME-FIRST.txt'), 'utf8').split('\n').length <= 60, 'one page');

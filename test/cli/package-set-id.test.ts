@@ -4,6 +4,7 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { openStore } from '#src/appliance.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import { newStore } from './process.ts';
 
 const id = 'buPKUD3TKqCOgLEjjHx5kSiCpIs5cMuQ';
@@ -25,20 +26,7 @@ t.test('a package gets the id that it has online, with all that belongs to it', 
   t.match(await json(`package set-id snap/nothing ${'A'.repeat(32)}`), { code: 'resource-not-found' });
   const at = new Date().toISOString();
   await store.records.change({ at, actor: 'test', action: 'revise', object: id }, (tx) =>
-    tx.revisions.add({
-      packageId: id,
-      revision: 1,
-      sha3_384: 'a'.repeat(96),
-      sha256: 'b'.repeat(64),
-      size: 1,
-      version: '1',
-      status: 'approved',
-      createdAt: at,
-      createdBy: 'ada-id',
-      details: {},
-      packageYaml: null,
-      craftYaml: null,
-    }),
+    filler(tx, at).revision({ packageId: id, revision: 1, createdBy: 'ada-id' }),
   );
   t.match(await json(`package set-id snap/hello ${'A'.repeat(32)}`), { code: 'conflict', error: /has revisions/ });
 });

@@ -65,6 +65,26 @@ t.test('a person rejects an upload with a sentence, or approves what is there al
   t.match(await run('package manual-review charm/nothing on'), { code: 1, err: /There is no package charm\/nothing/ });
 });
 
+t.test('what is pushed for a resource waits for a person as well', async (t) => {
+  const store = await startStore(t);
+  const [run, ask] = [on(store), json(store)];
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  await ada.push('charm', 'hello', charm('hello', {}, 'resources:\n  config: {type: file, filename: c}\n'));
+  await run('package manual-review charm/hello on');
+  const at = '/v1/charm/hello/resources/config/revisions';
+  const upload = await ada.upload('content');
+  const pushed = await ada.post(at, { 'upload-id': upload });
+  await store.appliance.reviewed();
+  const review = async () => (await ada.get(pushed.body['status-url'])).body.revisions;
+  t.match(await review(), [{ status: 'scanned', revision: null }]);
+  t.same((await ada.get(at)).body.revisions, []);
+  t.match(await ask('review list'), { uploads: [{ 'upload-id': upload, resource: 'config' }] });
+  t.match(await ask(`review approve ${upload}`), { revision: 1 });
+  t.match(await review(), [{ status: 'approved', revision: 1 }]);
+  t.match((await ada.get(at)).body.revisions, [{ revision: 1, size: 7, sha384: /^[0-9a-f]{96}$/ }]);
+});
+
 t.test('guardrails are set, listed and taken away', async (t) => {
   const store = await startStore(t);
   const [run, ask] = [on(store), json(store)];

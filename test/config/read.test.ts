@@ -34,6 +34,7 @@ const defaults = {
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  registry: { notifications: true },
   integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
   collaborators: { invite_days: 7 },
@@ -70,6 +71,9 @@ max_size = 1_048_576
 reserve = "2 GiB"
 unclaimed_per_address = "512MiB"
 unclaimed_hours = 0x30
+[registry]
+external = "registry.internal:5000"
+notifications = false
 [integrity]
 scrub_rate = 0
 [names]
@@ -104,6 +108,7 @@ const everythingRead = {
   },
   internal: { package_permissions: true, build_records: false },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
+  registry: { external: 'registry.internal:5000', notifications: false },
   integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },
   collaborators: { invite_days: 7 },
@@ -212,6 +217,17 @@ t.test('a wrong value is refused with what is expected', async (t) => {
       'base_url = "https://ada:pass@store"',
       `http.base_url: ${url}, got text of 22 characters; did you mean "https://store"?`,
     ],
+    ...[
+      'https://registry.internal',
+      'registry',
+      'registry.internal/images',
+      'registry.internal:0',
+      'Registry.internal',
+    ].map((value): [string, string, string] => [
+      'registry',
+      `external = "${value}"`,
+      `registry.external: expected a host in lower case, with a dot or with a port, such as registry.internal:5000; no http:// before it and no path behind it, got "${value}"`,
+    ]),
     ['http', 'listen = "8080"', 'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "8080"'],
     [
       'http',

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import t from 'tap';
 
 import type { Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import { records, type Records } from '#records/index.ts';
@@ -13,6 +14,7 @@ import { migrate } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { migrations } from '#src/appliance.ts';
+import { filler } from '#test/fixtures/filler.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const entry = { at, actor: 'test', action: 'try', object: 'x' };
@@ -21,13 +23,18 @@ interface World {
   known: Records;
   queue: ReviewQueue;
   lines: string[];
-  /** Pushes an upload of its own content. */
-  push(id: string): Promise<void>;
-  status(id: string): Promise<unknown>;
+  /** Pushes an upload of its own content, as a revision or for a resource. */
+  push(id: string, resource?: string): Promise<void>;
+  status(id: string): Promise<{ status: string; revision: number | null; errors: unknown } | undefined>;
 }
 
 /** A queue over real records with a reviewer of the test's own. */
-async function world(t: { teardown(work: () => unknown): void }, review: Reviewer['review']): Promise<World> {
+async function world(
+  t: { teardown(work: () => unknown): void },
+  review: Reviewer['review'],
+  ofFile: () => Promise<{ sha384: string; sha512: string }> = () =>
+    Promise.reject(new Error('no resource is pushed here')),
+): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-review-'));
   const db = openSqlite(join(directory, 'larder.db'));
   t.teardown(async () => {
@@ -37,37 +44,16 @@ async function world(t: { teardown(work: () => unknown): void }, review: Reviewe
   await migrate(db, migrations());
   const known = records(db);
   await known.change(entry, async (tx) => {
-    await tx.accounts.add({
-      id: 'ada',
-      username: 'ada',
-      displayName: 'Ada',
-      email: 'a@example.com',
-      validation: 'unproven',
-      createdAt: at,
-    });
-    await tx.packages.claim({
-      id: 'p1',
-      namespace: 'bin',
-      name: 'hello',
-      type: 'bin',
-      publisherId: 'ada',
-      private: false,
-      status: 'registered',
-      title: null,
-      summary: null,
-      description: null,
-      defaultTrack: null,
-      links: {},
-      icon: null,
-      createdAt: at,
-    });
+    const fill = filler(tx, at);
+    await fill.account('ada');
+    await fill.package({ id: 'p1', namespace: 'bin', name: 'hello', publisherId: 'ada' });
   });
   const lines: string[] = [];
   const queue = reviewQueue({
     records: known,
     blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
     reviewer: { review, close: async () => undefined },
-    digests: { ofFile: () => Promise.reject(new Error('no resource is pushed here')) },
+    digests: { ofFile: ofFile as DigestPool['ofFile'] },
     now: () => new Date(at),
     newId: randomIds,
     log: pino({ base: null }, { write: (line) => void lines.push(line) }),
@@ -76,10 +62,15 @@ async function world(t: { teardown(work: () => unknown): void }, review: Reviewe
     known,
     queue,
     lines,
-    push: (id) =>
+    push: (id, resource) =>
       known.change(entry, async (tx) => {
         await tx.uploads.add({ id, sha3_384: id, sha256: id, size: 1, address: 'x', receivedAt: at });
-        await tx.uploads.claim(id, { packageId: 'p1', pushedBy: 'ada', pushedAt: at });
+        const request = { type: 'file', bases: [], architectures: null, packageRevision: null };
+        const claim = { packageId: 'p1', pushedBy: 'ada', pushedAt: at };
+        await tx.uploads.claim(
+          id,
+          resource === undefined ? claim : { ...claim, resource: { name: resource, request } },
+        );
       }),
     async status(id) {
       const found = await known.uploads.review('p1', id);
@@ -170,6 +161,20 @@ t.test(
     t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
   },
 );
+
+t.test('a resource that takes long to be hashed holds up no package, and no stop', async (t) => {
+  const hashed = Promise.withResolvers<{ sha384: string; sha512: string }>();
+  const { queue, push, status, known } = await world(t, approved, () => hashed.promise);
+  for (const id of ['large', 'small']) await push(id, 'config');
+  await push('one');
+  queue.soon();
+  while ((await status('one'))?.status !== 'approved') await new Promise(setImmediate);
+  t.match(await status('large'), { status: 'new' });
+  await queue.stop();
+  hashed.resolve({ sha384: 'x', sha512: 'y' });
+  t.match(await status('large'), { status: 'new' }, 'it waits for the next start');
+  t.same(await known.resourceRevisions.list('p1', 'config'), []);
+});
 
 t.test('a rejection keeps its sentences', async (t) => {
   const errors = [

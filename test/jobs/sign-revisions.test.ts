@@ -1,19 +1,28 @@
 // A revision whose provenance was delegated to a brand of the store gets its assertion.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import pino from 'pino';
+import t, { type Test } from 'tap';
 
-import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
+import { mediaType, parseAssertion, parseStream, stream } from '#assertions/assertion.ts';
+import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { revisionSigning } from '#jobs/sign-revisions.ts';
+import { importAssertions } from '#operations/assertions/keep.ts';
+import { claimName } from '#operations/names/claim-name.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
-import { chain } from '#test/assertions/vectors.ts';
+import { chain, vectorSigner } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
+import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
+import { filler } from '#test/fixtures/filler.ts';
 
 t.setTimeout(600_000);
+const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
 const snapId = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
 const digest = 'ab'.repeat(48);
 const wanted = (provenance: string): string =>
@@ -38,23 +47,25 @@ async function withSnap(
   };
 }
 
+/** Whether a device takes an assertion with what it rests on, as snapd's own library has it. */
+async function devicesTake(t: Test, store: TestAppliance, text: string): Promise<void> {
+  const { assertions } = store.beside.records;
+  takenByDevices(t, stream(await withPrerequisites(parseAssertion(text), (names) => assertions.listOf(names))));
+}
+
+function takenByDevices(t: Test, whole: string): void {
+  if (judge === undefined) return;
+  const folder = mkdtempSync(join(tmpdir(), 'larder-roots-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'roots'), chain.trusted.join('\n'));
+  const { status, stderr } = judge(whole, '-trusted', join(folder, 'roots'));
+  t.equal(status, 0, `snapd takes it ${stderr}`);
+}
+
 async function addRevision(store: TestAppliance, packageId: string, packageYaml: string): Promise<void> {
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'revise', object: packageId }, (tx) =>
-    tx.revisions.add({
-      packageId,
-      revision: 1,
-      sha3_384: digest,
-      sha256: 'cd'.repeat(32),
-      size: 4096,
-      version: '1',
-      status: 'approved',
-      createdAt: at,
-      createdBy: 'my-brand',
-      details: {},
-      packageYaml,
-      craftYaml: null,
-    }),
+    filler(tx, at).revision({ packageId, revision: 1, sha3_384: digest, createdBy: 'my-brand', packageYaml }),
   );
 }
 
@@ -101,30 +112,90 @@ t.test('a revision is signed once it is approved and the declaration allows it',
     provenance: 'my-prov',
     'developer-id': 'my-brand',
   });
-  if (snapdMissing().length === 0) {
-    const folder = mkdtempSync(join(tmpdir(), 'larder-roots-'));
-    t.teardown(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, 'roots'), chain.trusted.join('\n'));
-    const whole = stream(await withPrerequisites(assertion, (names) => assertions.listOf(names)));
-    const { status, stderr } = buildJudge(t)(whole, '-trusted', join(folder, 'roots'));
-    t.equal(status, 0, `snapd takes it ${stderr}`);
-  }
+  await devicesTake(t, store, kept.text);
   const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'sign_revision');
   t.equal(rows.length, 1);
 });
 
-t.test('what waits for the online store is signed when it has come back', async (t) => {
+t.test('a snap that is pushed is signed with its approval', async (t) => {
   const { store, brand, back } = await withSnap(t);
-  await back('store-account-key', 'brand-account', 'decl-ra');
+  await back('store-account-key', 'brand-account', 'decl-ra', 'brand-account-key');
   await brand.post('/v1/snap', { name: 'foo' });
+  const content = await snapFixture('delegated');
+  const { body } = await brand.push('snap', 'foo', content);
+  t.match(body.revisions, [{ status: 'approved', revision: 1 }], JSON.stringify(body));
+  await store.appliance.reviewed();
+  const digest64 = createHash('sha3-384').update(content).digest('base64url');
+  const kept = await store.beside.records.assertions.find(`snap-revision/${digest64}/my-prov`);
+  if (kept === undefined) throw new Error('cannot find the assertion of the revision');
+  t.match(parseAssertion(kept.text).headers, {
+    'authority-id': 'my-brand',
+    'snap-id': snapId,
+    'snap-sha3-384': digest64,
+    'snap-size': String(content.length),
+    'snap-revision': '1',
+    provenance: 'my-prov',
+  });
+  await devicesTake(t, store, kept.text);
+  const exported = await larder(`assertion export snap-revision ${digest64} my-prov --data ${store.directory}`);
+  t.equal(exported.code, 0, exported.err);
+  t.same(
+    parseStream(exported.out)
+      .map(({ type }) => type)
+      .sort(),
+    ['account', 'account-key', 'account-key', 'snap-declaration', 'snap-revision'],
+  );
+  takenByDevices(t, exported.out);
+});
+
+/** A snap with its id of the online store, as 'larder package register --id' makes it, and a revision of it. */
+async function withWaiting(store: TestAppliance): Promise<void> {
+  const at = store.clock.now.toISOString();
+  const snap = { id: snapId, namespace: 'snap', name: 'foo', type: 'snap', publisherId: 'my-brand' } as const;
+  await store.beside.records.change({ at, actor: 'test', action: 'package register', object: 'snap/foo' }, (tx) =>
+    claimName(tx, { ...snap, private: false, createdAt: at }),
+  );
   await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
-  await approveAnother(store);
-  t.equal(await store.beside.records.assertions.find(wanted('my-prov')), undefined, 'the key is not registered yet');
-  t.equal((await store.beside.records.revisions.toSign({ packageId: '', revision: 0 }, 10)).length, 1);
-  await back('brand-account-key');
-  await approveAnother(store, 'app-lzo');
-  t.ok(await store.beside.records.assertions.find(wanted('my-prov')), 'and now it is');
-  t.same(await store.beside.records.revisions.toSign({ packageId: '', revision: 0 }, 10), []);
+}
+
+t.test('what waits for the online store is signed as soon as it has come back', async (t) => {
+  const back = ['decl-ra', 'brand-account-key'];
+  for (const [first, last] of [back, back.toReversed()] as [string, string][]) {
+    const { store, back } = await withSnap(t);
+    const { assertions, revisions } = store.beside.records;
+    await withWaiting(store);
+    await back('store-account-key', 'brand-account', first);
+    await store.appliance.reviewed();
+    t.equal(await assertions.find(wanted('my-prov')), undefined, `${last} is not here yet`);
+    t.equal((await revisions.toSign({ packageId: '', revision: 0 }, 10)).length, 1);
+    await back(last);
+    await store.appliance.reviewed();
+    t.ok(await assertions.find(wanted('my-prov')), 'and now it is, without waiting for any other approval');
+    t.same(await revisions.toSign({ packageId: '', revision: 0 }, 10), []);
+  }
+});
+
+t.test('what a command beside the server takes in counts within a minute', async (t) => {
+  const { store, back } = await withSnap(t);
+  await withWaiting(store);
+  await back('store-account-key', 'brand-account', 'decl-ra');
+  await store.appliance.reviewed();
+  const { records } = store.beside;
+  await importAssertions(chain.assertions['brand-account-key'] ?? '', {
+    records,
+    roots: readRoots(chain.trusted.join('\n')),
+    now,
+    entry: { at: now.toISOString(), actor: 'cli:root', action: 'assertion import', object: 'assertions' },
+  });
+  t.equal(await records.assertions.find(wanted('my-prov')), undefined, 'the command itself signs nothing');
+  const { job } = revisionSigning({ records, signer: vectorSigner(), now: () => now, log: pino({ enabled: false }) });
+  t.ok(job.every <= 60_000);
+  t.same(await job.run(), { signed: 1 });
+  t.ok(await records.assertions.find(wanted('my-prov')));
+  t.ok(
+    store.appliance.jobs().some(({ name, every }) => name === job.name && every === job.every),
+    'which the server runs round and round',
+  );
 });
 
 t.test('a revision of no provenance, or of one that is not delegated, is not signed', async (t) => {

@@ -1,22 +1,15 @@
 // Builds the whole executable, twice; part of `npm run test:long`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import t from 'tap';
 
-const root = join(import.meta.dirname, '../..');
+import { copySources } from '#test/fixtures/sources.ts';
+
 const long = process.env['LARDER_LONG'] === '1';
-
-const parts = ['src', 'schemas', 'config', 'packaging', 'package.json', 'tsconfig.json'];
-
-/** Sources and a link to the dependencies, which are too many to copy. */
-function copySources(from: string, to: string): void {
-  for (const part of parts) cpSync(join(from, part), join(to, part), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
-}
 
 /** The digest of the executable that is built from the sources in a directory. */
 function built(directory: string, environment: Record<string, string>, umask: number): string {
@@ -36,8 +29,8 @@ t.test('the same sources give the same executable, wherever it is built', { skip
   const other = mkdtempSync(join(tmpdir(), 'larder-built-elsewhere-'));
   t.teardown(() => rmSync(other, { recursive: true }));
   const one = t.testdir();
-  copySources(root, one);
-  copySources(one, other);
+  copySources(one);
+  copySources(other, one);
   const digest = built(one, { TZ: 'UTC', LC_ALL: 'C' }, 0o022);
   t.equal(built(other, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }, 0o077), digest);
   t.end();

@@ -301,3 +301,23 @@ t.test('a damaged file is reported once it is met, and nothing is acknowledged',
   );
   t.equal(told.length, 1);
 });
+
+t.test('the version is another one after every commit, also within one turn and of another process', async (t) => {
+  const { db, file } = await open(t);
+  const others = openSqlite(file);
+  t.teardown(() => others.close());
+  const pay = sql`UPDATE accounts SET balance = balance + 1 WHERE name = 'bob'`;
+  const seen = [db.version()];
+  t.equal(db.version(), seen[0], 'without a commit it stays');
+  await db.transaction(async (tx) => {
+    await tx.run(pay);
+    t.equal(db.version(), seen[0], 'before the commit it stays');
+  });
+  seen.push(db.version());
+  // Asked again in the same turn as the commit that it has to show.
+  await db.transaction((tx) => tx.run(pay)).then(() => seen.push(db.version()));
+  await others.transaction((tx) => tx.run(pay));
+  await sleep(0);
+  seen.push(db.version());
+  t.equal(new Set(seen).size, 4, 'three commits, four versions');
+});

@@ -11,6 +11,7 @@ import { audit, verifyAudit } from '#records/audit.ts';
 import { checkDatabase, copyDatabase } from '#records/check.ts';
 import type { Statement } from '#records/database.ts';
 import { openRecords } from '#src/appliance.ts';
+import { filler } from '#test/fixtures/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const flips = long ? 2000 : 200;
@@ -23,14 +24,7 @@ async function filled(t: { teardown(work: () => unknown): void }): Promise<strin
   const at = '2026-03-01T12:00:00.000Z';
   await records.change({ at, actor: 'test', action: 'fill', object: 'all' }, async (tx) => {
     for (let number = 0; number < 300; number++) {
-      await tx.accounts.add({
-        id: `account-${number}`,
-        username: `user-${number}`,
-        displayName: `User ${number}`,
-        email: `user-${number}@example.com`,
-        validation: 'unproven',
-        createdAt: at,
-      });
+      await filler(tx, at).account(`account-${number}`, `user-${number}`);
     }
   });
   await close();

@@ -20,7 +20,7 @@ export const importBrandAssertions = operation({
   status: 201,
 
   async handle(call) {
-    const { brand, request, records, roots, now } = call;
+    const { brand, request, records, roots, signSoon, now } = call;
     const [type] = (request.headers['content-type'] ?? '').split(';');
     if (type?.trim().toLowerCase() !== mediaType) {
       throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
@@ -34,6 +34,7 @@ export const importBrandAssertions = operation({
       brandAccountId: brand.accountId,
       entry: { ...by(call, 'import_assertions'), at: timestamp(moment), object: `brand/${brand.accountId}` },
     });
+    signSoon();
     return { imported: imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) })) };
   },
 });

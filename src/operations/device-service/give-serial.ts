@@ -5,6 +5,7 @@ import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts
 import { acceptUpload } from '#assertions/chain.ts';
 import { readSerialRequest, signSerial, type SerialRequest } from '#assertions/signing.ts';
 import { restsOn } from '#assertions/prerequisites.ts';
+import { series } from '#assertions/types.ts';
 import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -113,10 +114,12 @@ async function signAndKeep(
       `The model '${model}' has no serial policy, which would say with which key to sign.`,
     );
   }
-  const keyId = policy.signingKeySha3384;
+  const { signingKeySha3384: keyId, authority } = policy;
   const accountKey = (await accountKeysOf([{ sha3_384: keyId }], records)).get(keyId);
-  const key = { signer, keyId, accountId: brandId, accountKey };
-  const signed = parseAssertion(await signSerial(key, request, serial, moment));
+  const key = { signer, keyId, accountId: authority, accountKey };
+  // Where another account signs, the brand's model must still let it.
+  const kept = authority === brandId ? undefined : await records.assertions.find(`model/${series}/${brandId}/${model}`);
+  const signed = parseAssertion(await signSerial(key, request, serial, moment, kept && parseAssertion(kept.text)));
   const at = timestamp(moment);
   const object = `brand/${brandId}/model/${model}/serial/${serial}`;
   const actor = `device:${deviceKeyId}`;

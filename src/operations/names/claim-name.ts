@@ -1,6 +1,6 @@
 // Registering a name: what an operation and a command on the host have in common.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { nameProblem } from '#domain/package-name.ts';
+import { addressWords, nameProblem } from '#domain/package-name.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 
@@ -21,9 +21,15 @@ export function refuseBadName(name: string, reserved: readonly string[]): void {
   if (reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
 }
 
-/** Gives a name to an account, with the track that every package has; refuses one that somebody holds. */
+/** Gives a name to an account, with the track that every package has; refuses one that somebody holds, or that nobody can have. */
 export async function claimName(tx: Changes, wanted: NewName): Promise<void> {
   const { id, namespace, name, publisherId, createdAt } = wanted;
+  if (addressWords[namespace]?.includes(name)) {
+    throw new Refusal(
+      'reserved-name',
+      `The name '${name}' is part of the store's own addresses in ${namespace}; take another.`,
+    );
+  }
   const claimed = await tx.packages.claim({
     ...wanted,
     status: 'registered',

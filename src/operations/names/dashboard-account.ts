@@ -1,3 +1,4 @@
+import { parseAssertion } from '#assertions/assertion.ts';
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { reachesPackage } from '#domain/principal.ts';
@@ -15,10 +16,14 @@ export const dashboardAccount = operation({
   async handle({ principal, records }) {
     const own = await records.packages.publishedBy(principal.accountId, 'snap');
     const shared = await records.packages.sharedWith(principal.accountId, 'snap');
+    const keys = (await records.assertions.keysOf([principal.accountId])).map(({ text }) => parseAssertion(text));
     const snaps = [...own, ...shared].filter((snap) => reachesPackage(principal, snap));
     return {
       account_id: principal.accountId,
-      account_keys: [],
+      account_keys: keys.map(({ headers }) => ({
+        name: typeof headers['name'] === 'string' ? headers['name'] : 'default',
+        'public-key-sha3-384': headers['public-key-sha3-384'] as string,
+      })),
       display_name: principal.displayName,
       email: principal.email,
       username: principal.username,

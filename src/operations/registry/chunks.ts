@@ -5,10 +5,10 @@ import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** A sender who stands still for so long is given up; one who moves, however slowly, is not. */
-const idle = minutes(2);
+const patience = minutes(2);
 
 /** `moved` is told of every chunk, and may refuse to go on. The connection outlives a refusal, to answer it. */
-export async function* chunksOf(request: IncomingMessage, moved: () => void): AsyncGenerator<Buffer> {
+export async function* chunksOf(request: IncomingMessage, moved: () => void, idle = patience): AsyncGenerator<Buffer> {
   let waits = false;
   const clock = setTimeout(() => {
     // A sender whom our own side makes wait is not the one who stands still.

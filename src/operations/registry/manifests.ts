@@ -9,7 +9,7 @@ import { check } from '#api/schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { ImageManifest } from '#records/images.ts';
+import type { ImageManifest, ImageReferences } from '#records/images.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { isTag, sha256Of } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
@@ -22,7 +22,9 @@ const shapes = {
   'application/vnd.docker.distribution.manifest.list.v2+json': 'ImageIndex',
 } as const;
 
-const isKnown = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
+export const isManifestType = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
+
+const isIndexType = (type: string): boolean => isManifestType(type) && shapes[type] === 'ImageIndex';
 
 const largest = 4 * 1024 * 1024;
 
@@ -89,7 +91,7 @@ export const putImageManifest = operation({
         `The manifest that came has the digest sha256:${sha256}, not the one it is put under.`,
       );
     }
-    const { mediaType, parts, children } = readManifest(request, bytes);
+    const { mediaType, parts, children, about } = readManifest(request, bytes);
     await mustBeThere(records, repository, parts, children);
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     const at = timestamp(now());
@@ -103,8 +105,12 @@ export const putImageManifest = operation({
     };
     await records.change(entry, async (tx) => {
       await mustBeThere(tx, repository, parts, children);
-      const digests = parts.map(({ digest }) => sha256Of(digest) ?? '');
-      await tx.images.addManifest(repository, { sha256, sha3_384, size, mediaType }, digests, at);
+      const references = {
+        parts: digestsOf(parts),
+        children: isIndexType(mediaType) ? digestsOf(children) : undefined,
+        about,
+      };
+      await tx.images.addManifest(repository, { sha256, sha3_384, size, mediaType }, references, at);
       if (tag !== undefined) await tx.images.tag(repository, tag, sha256, at);
     });
     return new Answer({
@@ -114,10 +120,13 @@ export const putImageManifest = operation({
         location: `${origin}/v2/${repositoryName}/manifests/sha256:${sha256}`,
         'docker-content-digest': `sha256:${sha256}`,
         'content-length': '0',
+        ...(about !== undefined && { 'oci-subject': `sha256:${about.subject}` }),
       },
     });
   },
 });
+
+const digestsOf = (descriptors: ImageDescriptor[]): string[] => descriptors.map(({ digest }) => sha256Of(digest) ?? '');
 
 export const listImageTags = operation({
   name: 'list_image_tags',
@@ -167,11 +176,29 @@ interface Content {
   parts: ImageDescriptor[];
   /** The manifests of an index. */
   children: ImageDescriptor[];
+  about: ImageReferences['about'];
+}
+
+/** What is said of a manifest that is about another one is kept beside it, to be listed. */
+const longestAnnotations = 64 * 1024;
+
+function aboutOf(content: ManifestContent | ImageIndex): ImageReferences['about'] {
+  const { subject, annotations } = content;
+  if (subject === undefined) return undefined;
+  const sha256 = sha256Of(subject.digest);
+  if (sha256 === undefined) {
+    throw new Refusal('manifest-invalid', 'The digest of the subject is not written as sha256: and 64 digits.');
+  }
+  if (JSON.stringify(annotations ?? {}).length > longestAnnotations) {
+    throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject have at most 64 KiB.');
+  }
+  const config = 'config' in content ? content.config : undefined;
+  return { subject: sha256, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
 }
 
 function readManifest(request: IncomingMessage, bytes: Buffer): Content {
   const mediaType = (request.headers['content-type'] ?? '').trim();
-  if (!isKnown(mediaType)) {
+  if (!isManifestType(mediaType)) {
     throw new Refusal(
       'manifest-invalid',
       `The Content-Type must be that of the manifest, one of ${Object.keys(shapes).join(', ')}.`,
@@ -187,9 +214,10 @@ function readManifest(request: IncomingMessage, bytes: Buffer): Content {
   if (content.mediaType !== undefined && content.mediaType !== mediaType) {
     throw new Refusal('manifest-invalid', 'The mediaType that the manifest names is not its Content-Type.');
   }
-  if (shape === 'ImageIndex') return { mediaType, parts: [], children: (content as ImageIndex).manifests };
+  const about = aboutOf(content);
+  if (shape === 'ImageIndex') return { mediaType, parts: [], children: (content as ImageIndex).manifests, about };
   const { config, layers } = content as ManifestContent;
-  return { mediaType, parts: [config, ...layers], children: [] };
+  return { mediaType, parts: [config, ...layers], children: [], about };
 }
 
 function parse(bytes: Buffer): unknown {

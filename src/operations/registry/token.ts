@@ -31,7 +31,7 @@ export const registryToken = operation({
   errors: 'registry',
   prefixed: false,
 
-  async handle({ request, query, registry, now, requestId, address }) {
+  async handle({ request, query, registry, config, now, requestId, address }) {
     const login = basicLogin(request.headers.authorization);
     const entry = { at: timestamp(now()), action: 'registry_token', requestId, details: { address } };
     const credential = login === undefined ? undefined : await registry.credentials.logIn(login, entry);
@@ -45,15 +45,19 @@ export const registryToken = operation({
         },
       );
     }
-    // Of what is asked for, a token gets what its credentials allow: their own repository.
+    // Of what is asked for, a token gets what its credentials allow: their own repository. With another registry that
+    // keeps the images, nothing more is pushed to the one inside.
+    const { external } = config.registry;
+    const forExternal = external !== undefined && query.service === external;
+    const mayPush = credential.kind === 'push' && (external === undefined || forExternal);
     const own = repositoryName(credential);
-    const granted = readScope(query.scope ?? '')
+    const grants = readScope(query.scope ?? '')
       .filter(({ repository }) => repository === own)
-      .map((grant) => ({
-        ...grant,
-        actions: grant.actions.filter((action) => action === 'pull' || credential.kind === 'push'),
-      }));
-    const { text, issuedAt, lasts } = registry.tokens.mint({ credential: credential.id, grants: granted });
+      .map((grant) => ({ ...grant, actions: grant.actions.filter((action) => action === 'pull' || mayPush) }));
+    const token = { credential: credential.id, grants };
+    const { text, issuedAt, lasts } = forExternal
+      ? await registry.signedTokens.mint(token, { registry: external, issuer: config.http.base_url })
+      : registry.tokens.mint(token);
     return { token: text, access_token: text, expires_in: lasts, issued_at: timestamp(issuedAt) };
   },
 });

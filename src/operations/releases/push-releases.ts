@@ -91,6 +91,12 @@ async function release(
     );
   }
   const progressive = progressOf(entry);
+  if (progressive.percentage !== null && isWholeChannel(subject)) {
+    throw new Refusal(
+      'api-error',
+      `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
+    );
+  }
   const resources = await resourcesOf(tx, subject, {
     channel,
     revision: entry.revision,
@@ -129,6 +135,10 @@ function progressOf({ progressive }: PushReleasesRequest[number]): Release['prog
   return { paused: paused ?? false, percentage };
 }
 
+/** Whether a channel of the package holds one revision for everybody, of which nothing more is said when it is listed. */
+const isWholeChannel = ({ namespace }: Pick<PublishedPackage, 'namespace'>): boolean =>
+  namespace === 'bin' || namespace === 'rock';
+
 type Slot = Pick<Release, 'slot' | 'architecture' | 'baseName' | 'baseChannel'>;
 
 /** What a revision fills of a channel: one slot for each architecture of a snap, for each base of a charm, else all of it. */
@@ -141,7 +151,7 @@ function slotsOf({ namespace }: PublishedPackage, { details }: Revision): Slot[]
       baseChannel: null,
     }));
   }
-  const bases = namespace === 'bin' || namespace === 'rock' ? [] : (details.bases ?? []);
+  const bases = isWholeChannel({ namespace }) ? [] : (details.bases ?? []);
   if (bases.length === 0) return [{ slot: '*', architecture: null, baseName: null, baseChannel: null }];
   return bases.map(({ architecture, channel, name }) => ({
     slot: `${name}/${channel}/${architecture}`,

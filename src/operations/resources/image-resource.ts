@@ -28,6 +28,11 @@ export async function imageResource(
   return repository;
 }
 
-/** What clients call the image: the store's host, and the repository. */
-export const imageName = ({ config }: Services, repository: Repository): string =>
-  `${new URL(config.http.base_url).host}/${repositoryName(repository)}`;
+/** What clients call the image: the host of the registry that keeps it, and the repository. */
+export const imageName = (host: string, repository: Repository): string => `${host}/${repositoryName(repository)}`;
+
+/** The host of this store, as clients know it. */
+export const ownHost = ({ config }: Services): string => new URL(config.http.base_url).host;
+
+/** The host of the registry that new images are pushed to. */
+export const registryHost = (services: Services): string => services.config.registry.external ?? ownHost(services);

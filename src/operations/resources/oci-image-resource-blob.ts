@@ -1,10 +1,15 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
+import type { Services } from '#api/services.ts';
+import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { sha256Of } from '#registry/repository.ts';
+import type { AuditEntry } from '#records/audit.ts';
+import { imageKey, sha256Of, type Repository } from '#registry/repository.ts';
 import { by } from '../by.ts';
-import { imageName, imageResource } from './image-resource.ts';
+import { imageName, imageResource, ownHost } from './image-resource.ts';
+
+/** How long after a push the registry's word of it may take. */
+const patience = seconds(5);
 
 export const ociImageResourceBlob = operation({
   name: 'oci_image_resource_blob',
@@ -17,27 +22,70 @@ export const ociImageResourceBlob = operation({
   response: 'OciImageResourceBlobResponse',
 
   async handle(call) {
-    const { package: subject, params, body, records, registry, now } = call;
+    const { package: subject, params, body, registry, now } = call;
     const repository = await imageResource(call, subject, params.resource_name);
     const digest = body['image-digest'];
-    const sha256 = sha256Of(digest);
-    if (sha256 === undefined || (await records.images.manifest(repository, sha256)) === undefined) {
-      throw new Refusal(
-        'resource-not-found',
-        `No image ${digest.slice(0, 100)} was pushed for the resource '${repository.resource}'.`,
-      );
-    }
-    // The same image must always come out the same: clients keep this text as the content of the resource.
-    const login = await registry.credentials.toPull(repository, {
+    const entry = {
       ...by(call, 'oci_image_resource_blob'),
       at: timestamp(now()),
       object: `${subject.namespace}/${subject.name}`,
       details: { resource: repository.resource },
-    });
+    };
+    const sha256 = sha256Of(digest);
+    const host = sha256 === undefined ? undefined : await keeperOf(call, repository, sha256, entry);
+    if (host === undefined) {
+      throw new Refusal(
+        'resource-not-found',
+        `No image ${digest.slice(0, 100)} was pushed for the resource '${repository.resource}'${hint(call)}.`,
+      );
+    }
+    // The same image must always come out the same: clients keep this text as the content of the resource.
+    const login = await registry.credentials.toPull(repository, entry);
     return {
-      ImageName: `${imageName(call, repository)}@${digest}`,
+      ImageName: `${imageName(host, repository)}@${digest}`,
       Username: login.username,
       Password: login.password,
     };
   },
 });
+
+/** The host of the registry that keeps an image: the one that is configured before others that did so earlier. */
+async function keeperOf(
+  call: Services,
+  repository: Repository,
+  sha256: string,
+  entry: AuditEntry,
+): Promise<string | undefined> {
+  const { records, registry, config } = call;
+  const { external, notifications } = config.registry;
+  const look = async (): Promise<string | undefined> => {
+    const keepers = await records.externalImages.keepers(repository, sha256);
+    if (external !== undefined && keepers.includes(external)) return external;
+    const manifest = await records.images.manifest(repository, sha256);
+    if (manifest === undefined) return keepers[0];
+    // Whoever asks will publish it: until then it stays.
+    if (manifest.pushedAt < timestamp(after(call.now(), -days(1)))) {
+      const details = { ...entry.details, digest: `sha256:${sha256}` };
+      await records.change({ ...entry, details }, (tx) => tx.images.want(repository, sha256, entry.at));
+    }
+    return ownHost(call);
+  };
+  const found = await look();
+  if (found !== undefined || external === undefined) return found;
+  if (notifications) {
+    const told = registry.news.wait(imageKey(repository, sha256), patience);
+    // Its word may have come between the look and the waiting.
+    const meanwhile = await look();
+    if (meanwhile !== undefined) registry.news.tell(imageKey(repository, sha256));
+    await told;
+    return meanwhile ?? look();
+  }
+  const details = { ...entry.details, digest: `sha256:${sha256}`, registry: external };
+  await records.change({ ...entry, details }, (tx) =>
+    tx.externalImages.add(repository, { registry: external, sha256, at: entry.at }),
+  );
+  return external;
+}
+
+const hint = ({ config: { registry } }: Services): string =>
+  registry.external === undefined ? '' : `, as far as ${registry.external} has told this store`;

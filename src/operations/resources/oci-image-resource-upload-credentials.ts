@@ -2,7 +2,7 @@ import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { by } from '../by.ts';
-import { imageName, imageResource } from './image-resource.ts';
+import { imageName, imageResource, registryHost } from './image-resource.ts';
 
 export const ociImageResourceUploadCredentials = operation({
   name: 'oci_image_resource_upload_credentials',
@@ -22,6 +22,7 @@ export const ociImageResourceUploadCredentials = operation({
       object: `${subject.namespace}/${subject.name}`,
       details: { resource: repository.resource },
     });
-    return { 'image-name': imageName(call, repository), username: login.username, password: login.password };
+    const name = imageName(registryHost(call), repository);
+    return { 'image-name': name, username: login.username, password: login.password };
   },
 });

@@ -1,6 +1,10 @@
-import { brandAdministrator } from '#api/access.ts';
+import { parseAssertion } from '#assertions/assertion.ts';
+import { delegatesSerials } from '#assertions/signing.ts';
+import { series } from '#assertions/types.ts';
+import { administers, brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
 import { noModel } from '../models/present.ts';
 import { noSigningKey } from '../signing-keys/present.ts';
@@ -30,14 +34,27 @@ export const createSerialPolicy = operation({
     };
     const object = `brand/${brand.accountId}/model/${name}`;
     const entry = { ...by(call, 'create_serial_policy'), at: policy.createdAt, object, details: { key: keyId } };
-    const revision = await records.change(entry, async (tx, note) => {
+    const numbered = await records.change(entry, async (tx, note) => {
       if ((await tx.models.find(brand.accountId, name)) === undefined) throw noModel(brand.accountId, name);
       const key = await tx.signingKeys.find(keyId);
-      if (key?.brandAccountId !== brand.accountId) throw noSigningKey(brand.accountId, keyId);
-      const number = await tx.serialPolicies.add(policy);
-      note({ revision: number });
-      return number;
+      const authority = key?.brandAccountId;
+      // Another brand's key signs only for those who administer that brand, too; to others it is not there.
+      if (authority === undefined) throw noSigningKey(brand.accountId, keyId);
+      if (authority !== brand.accountId) {
+        if (!(await administers(principal, authority, tx))) throw noSigningKey(brand.accountId, keyId);
+        const kept = await tx.assertions.find(`model/${series}/${brand.accountId}/${name}`);
+        const model = kept && parseAssertion(kept.text);
+        if (!delegatesSerials(model, { brandId: brand.accountId, model: name }, authority)) {
+          throw new Refusal(
+            'api-error',
+            `The key belongs to '${authority}', which signs serials of the model '${name}' only where the model assertion names it as serial-authority; sign or import that assertion first.`,
+          );
+        }
+      }
+      const revision = await tx.serialPolicies.add(policy);
+      note({ revision, authority });
+      return { ...policy, authority, revision };
     });
-    return presentSerialPolicy({ ...policy, revision });
+    return presentSerialPolicy(numbered);
   },
 });

@@ -2,7 +2,7 @@ import type { SerialPolicy as SerialPolicyShape } from '#api/wire.ts';
 import type { SerialPolicy } from '#records/serial-policies.ts';
 
 export const presentSerialPolicy = (policy: SerialPolicy): SerialPolicyShape => ({
-  authority: policy.brandAccountId,
+  authority: policy.authority,
   'created-at': policy.createdAt,
   'created-by': policy.createdBy,
   'model-name': policy.modelName,

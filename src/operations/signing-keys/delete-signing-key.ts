@@ -1,9 +1,7 @@
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { by } from '../by.ts';
-import { noSigningKey } from './present.ts';
+import { deleteKey } from './custody.ts';
 
 export const deleteSigningKey = operation({
   name: 'delete_signing_key',
@@ -15,18 +13,9 @@ export const deleteSigningKey = operation({
   status: 204,
 
   async handle(call) {
-    const { brand, params, records, now } = call;
-    const { signing_key_sha3_384: id } = params;
-    const object = `brand/${brand.accountId}/signing-key/${id}`;
-    await records.change({ ...by(call, 'delete_signing_key'), at: timestamp(now()), object }, async (tx, note) => {
-      const key = await tx.signingKeys.find(id);
-      if (key?.brandAccountId !== brand.accountId) throw noSigningKey(brand.accountId, id);
-      if (await tx.serialPolicies.useKey(id)) {
-        throw new Refusal('conflict', `The signing key '${key.name}' is used to sign at least one serial policy.`);
-      }
-      await tx.signingKeys.remove(id);
-      note({ name: key.name });
-    });
+    const { brand, params } = call;
+    const actor = by(call, 'delete_signing_key');
+    await deleteKey({ ...call, actor }, brand.accountId, params.signing_key_sha3_384);
     return undefined;
   },
 });

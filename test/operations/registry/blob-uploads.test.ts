@@ -182,6 +182,59 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   throw new Error('cannot wait longer');
 }
 
+t.test('an upload is not there for another repository, nor for another account in the same one', async (t) => {
+  const { store, client } = await adasClient(t);
+  await declare(store, 'ada', 'other');
+  const other = await logIn(store, await uploadLogin(await store.as('ada'), 'other'));
+  const root = await logIn(store, await uploadLogin(await store.as('root'), 'hello'));
+  const location = await begin(client);
+  t.match(await client.call('PATCH', location, 'first'), { status: 202 });
+  const id = new URL(location).pathname.split('/').at(-1) ?? '';
+  const digest = digestOf('first');
+  for (const stranger of [other, root]) {
+    for (const [method, path] of [
+      ['GET', `blobs/uploads/${id}`],
+      ['PATCH', `blobs/uploads/${id}`],
+      ['PUT', `blobs/uploads/${id}?digest=${digest}`],
+      ['DELETE', `blobs/uploads/${id}`],
+    ] as const) {
+      t.match(
+        await stranger.call(method, path, method === 'GET' || method === 'DELETE' ? undefined : 'more'),
+        { status: 404, code: 'BLOB_UPLOAD_UNKNOWN' },
+        `${method} ${stranger.repository}`,
+      );
+    }
+  }
+  t.match(await other.call('PATCH', location, 'more'), { status: 401 }, 'its own address takes another token');
+  const again = await logIn(store, await uploadLogin(await store.as('ada'), 'hello'));
+  t.match(await again.call('PUT', `${location}&digest=${digest}`), { status: 201 }, 'new credentials go on');
+});
+
+t.test('an upload that was refused or cut off leaves no file, whichever way it came', async (t) => {
+  const { store, client } = await adasClient(t);
+  const before = footprint(store.directory);
+  const { pathname, search } = new URL(await begin(client));
+  const { hostname, port } = new URL(store.url);
+  const head = `Host: store\r\nAuthorization: Bearer ${client.token}\r\nContent-Length: 1000000\r\n\r\n`;
+  const temporary = (): string[] => readdirSync(join(store.directory, 'blobs/tmp'));
+  for (const line of [
+    `POST /v2/${client.repository}/blobs/uploads/?digest=${digestOf('x')}`,
+    `PUT ${pathname}${search}&digest=${digestOf('x')}`,
+  ]) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(`${line} HTTP/1.1\r\n${head}${'x'.repeat(500_000)}`);
+    await until(async () => temporary().length === 1);
+    socket.destroy();
+    if (line.startsWith('PUT')) {
+      // What came of it is kept for whoever goes on; nobody does.
+      await until(async () => (await client.call('DELETE', `http://${hostname}:${port}${pathname}`)).status === 204);
+    }
+    await until(async () => temporary().length === 0);
+  }
+  t.same(footprint(store.directory), before);
+});
+
 t.test('a blob larger than the store accepts is refused with 413, announced or not', async (t) => {
   const { store, client } = await adasClient(t, (text) =>
     text

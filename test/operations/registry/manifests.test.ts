@@ -79,6 +79,47 @@ t.test('a manifest whose parts are missing, or of another size, is refused', asy
   t.match(await client.call('GET', 'manifests/v1'), { status: 404, code: 'MANIFEST_UNKNOWN' });
 });
 
+t.test('a descriptor that lies about a size is refused, of a config, a layer or an image', async (t) => {
+  const { store, client } = await adasClient(t);
+  await pushImage(client, 'v1', 'layer');
+  const { manifest } = imageOf('layer');
+  const content = JSON.parse(manifest) as { config: { size: number }; layers: { size: number }[] };
+  const index = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.index,
+    manifests: [descriptor(manifest, mediaTypes.manifest)],
+  };
+  const before = footprint(store.directory);
+  for (const size of [0, 1, content.config.size + 1, Number.MAX_SAFE_INTEGER]) {
+    const lies: [unknown, string][] = [
+      [{ ...content, config: { ...content.config, size } }, mediaTypes.manifest],
+      [{ ...content, layers: [{ ...content.layers[0], size }] }, mediaTypes.manifest],
+      [{ ...index, manifests: [{ ...index.manifests[0], size }] }, mediaTypes.index],
+    ];
+    for (const [lie, type] of lies) {
+      t.match(await client.manifest('v2', lie, type), { status: 400, code: 'MANIFEST_INVALID' }, String(size));
+    }
+  }
+  t.same(footprint(store.directory), before);
+});
+
+t.test('an index may name indexes, and nothing that is no manifest of the repository', async (t) => {
+  const { store, client } = await adasClient(t);
+  await pushImage(client, 'v1', 'layer');
+  const { manifest } = imageOf('layer');
+  const indexOf = (content: string, type: string): string =>
+    JSON.stringify({ schemaVersion: 2, mediaType: mediaTypes.index, manifests: [descriptor(content, type)] });
+  const inner = indexOf(manifest, mediaTypes.manifest);
+  const outer = indexOf(inner, mediaTypes.index);
+  t.match(await client.manifest('outer', outer, mediaTypes.index), { status: 404, code: 'MANIFEST_BLOB_UNKNOWN' });
+  t.match(await client.manifest(digestOf(inner), inner, mediaTypes.index), { status: 201 });
+  t.match(await client.manifest('outer', outer, mediaTypes.index), { status: 201 });
+  const before = footprint(store.directory);
+  const layer = indexOf('layer', mediaTypes.manifest);
+  t.match(await client.manifest('layer', layer, mediaTypes.index), { status: 404, code: 'MANIFEST_BLOB_UNKNOWN' });
+  t.same(footprint(store.directory), before);
+});
+
 t.test('what is no manifest is refused with a 4xx', async (t) => {
   const { store, client } = await adasClient(t);
   await pushImage(client, 'v1', 'layer');

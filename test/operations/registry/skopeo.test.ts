@@ -1,77 +1,20 @@
 // The registry beside the tool that the stock client calls: images that it copies in and out come out the same.
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { declare, descriptor, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
+import { writeLayout } from '#test/fixtures/image-layout.ts';
+import { declare, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
 
 const installed = spawnSync('skopeo', ['--version']).status === 0;
 const skip = installed ? false : 'skopeo is not installed (Debian: apt install skopeo)';
 const run = promisify(execFile);
-
-/** A tar archive with one file, which is what a layer is. */
-function layer(name: string, content: string): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0);
-  header.write('0000644\0', 100);
-  header.write('0000000\0', 108);
-  header.write('0000000\0', 116);
-  header.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);
-  header.write('00000000000\0', 136);
-  header.write('        ', 148);
-  header.write('0', 156);
-  header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return Buffer.concat([
-    header,
-    Buffer.from(content.padEnd(Math.ceil(content.length / 512) * 512, '\0')),
-    Buffer.alloc(1024),
-  ]);
-}
-
-/** Writes an OCI layout with an image for two architectures; the digest of its index. */
-function writeLayout(directory: string): string {
-  const blobs = join(directory, 'blobs/sha256');
-  mkdirSync(blobs, { recursive: true });
-  const put = (content: string | Buffer): typeof content => {
-    writeFileSync(join(blobs, digestOf(content).slice(7)), content);
-    return content;
-  };
-  const shared = layer('shared', 'the same everywhere '.repeat(10_000));
-  const manifests = ['amd64', 'arm64'].map((architecture) => {
-    const layers = [shared, layer('own', architecture)];
-    const config = put(
-      JSON.stringify({
-        architecture,
-        os: 'linux',
-        rootfs: { type: 'layers', diff_ids: layers.map(digestOf) },
-        config: {},
-      }),
-    );
-    const manifest = put(
-      JSON.stringify({
-        schemaVersion: 2,
-        mediaType: mediaTypes.manifest,
-        config: descriptor(config, mediaTypes.config),
-        layers: layers.map((tar) => descriptor(put(gzipSync(tar)), `${mediaTypes.layer}+gzip`)),
-      }),
-    );
-    return { ...descriptor(manifest, mediaTypes.manifest), platform: { architecture, os: 'linux' } };
-  });
-  const index = put(JSON.stringify({ schemaVersion: 2, mediaType: mediaTypes.index, manifests }, null, 2));
-  const entry = { ...descriptor(index, mediaTypes.index), annotations: { 'org.opencontainers.image.ref.name': 'v1' } };
-  writeFileSync(join(directory, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
-  writeFileSync(join(directory, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
-  return digestOf(index);
-}
 
 t.test('an image for several architectures goes in and comes out with its digests', { skip }, async (t) => {
   const store = await startStore(t);

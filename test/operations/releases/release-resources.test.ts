@@ -3,6 +3,7 @@ import t from 'tap';
 
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
 
 const path = '/v1/charm/hello/releases';
 const declared =
@@ -111,4 +112,24 @@ t.test('a progressive release lies over the ordinary one, and ends with the next
   await ada.post(at, [{ channel: 'stable', revision: 1, progressive: { percentage: 20 } }]);
   await ada.post(at, [{ channel: 'stable', revision: null }]);
   t.same(await map(), [], 'closing a channel empties it of both');
+});
+
+t.test('what fills a channel whole is released to everybody', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  for (const namespace of ['bin', 'rock']) {
+    const { id } = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body as { id: string };
+    await addRevision(store, id, 1);
+    const at = `/v1/${namespace}/hello/releases`;
+    const release = (progressive: object) => ada.post(at, [{ channel: 'edge', revision: 1, progressive }]);
+    t.match(
+      await release({ percentage: 20 }),
+      refused(`A ${namespace} is released to everybody at once; leave out 'progressive' for 'latest/edge'.`),
+    );
+    t.same((await ada.get(at)).body['channel-map'], []);
+    for (const one of [{ percentage: 100 }, { percentage: null, paused: null }, {}]) {
+      t.match(await release(one), { status: 200 });
+    }
+    t.equal((await ada.get(at)).body['channel-map'].length, 1);
+  }
 });

@@ -1,0 +1,69 @@
+// The program and its workers as one text each, and which packages are in them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+import { buildSync, type BuildOptions } from 'esbuild';
+
+export const root = join(import.meta.dirname, '..');
+
+/** One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. */
+export function bundle(entry: string, outfile: string): void {
+  buildSync({ ...options(entry), outfile });
+}
+
+/** The files below `src` that run in a thread of their own; each is a text of its own in the executable. */
+export const workers = (): string[] => files('src').filter((path) => /(?:^|[/-])worker\.ts$/.test(path));
+
+/** The folders in node_modules of every package that the program and its workers are made of, sorted. */
+export function bundledPackages(): string[] {
+  const found = new Set<string>();
+  for (const entry of ['src/main.ts', ...workers()]) {
+    const { metafile } = buildSync({
+      ...options(entry),
+      write: false,
+      metafile: true,
+      outfile: join(root, 'none.cjs'),
+    });
+    for (const input of Object.keys(metafile.inputs)) {
+      const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+      if (folder !== undefined) found.add(folder);
+    }
+  }
+  return [...found].sort();
+}
+
+/** The files below a folder of the project, sorted. */
+export function files(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** The release, as package.json states it. */
+export const release = (): string =>
+  (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+
+const options = (entry: string) =>
+  ({
+    absWorkingDir: root,
+    tsconfig: join(root, 'tsconfig.json'),
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    charset: 'utf8',
+    logLevel: 'warning',
+    // `debug` would take it when it is there, and it is there for the tools of development alone.
+    external: ['supports-color'],
+    // The names of the bundled files are part of the text; behind a linked node_modules they must be the same.
+    preserveSymlinks: true,
+    // Nothing is found beside the executable; what was a file in the checkout is asked for by its embedded name.
+    define: {
+      'import.meta.dirname': '"/embedded"',
+      'import.meta.filename': '"/embedded/main.cjs"',
+      'import.meta.url': '"file:///embedded/main.cjs"',
+      'import.meta.main': 'false',
+    },
+  }) satisfies BuildOptions;

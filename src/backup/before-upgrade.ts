@@ -1,0 +1,124 @@
+// Before an upgrade changes the database, a copy of it as it was, so that there is a way back to the older release.
+// A migration touches neither the blobs, which are named by their content, nor the keys: the database and the
+// configuration are all that the way back takes.
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { copyDatabase, foldLog, type FileOptions } from '#records/check.ts';
+
+/** Below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` goes with it. */
+export const upgradesFolder = 'before-upgrade';
+
+/** So many copies are kept; each is as large as the database was. */
+const kept = 3;
+
+/** What stays free beside a copy, for the migration itself. */
+const margin = 64 * 1024 * 1024;
+
+export interface UpgradeOptions extends FileOptions {
+  /** The data directory, which nobody else serves meanwhile. */
+  directory: string;
+  /** The first migration that the upgrade will run. */
+  migration: string;
+  /** Makes a folder into which nobody else may look, durably. */
+  makeFolder: (path: string) => void;
+}
+
+/**
+ * Copies the database and the configuration; the file of the copy. It gets its name when it is whole and on disk, and
+ * takes the place of what an earlier attempt at the same upgrade has left.
+ */
+export async function keepForReturn(options: UpgradeOptions): Promise<string> {
+  const { directory, migration } = options;
+  const folder = join(directory, upgradesFolder);
+  const place = join(folder, migration);
+  options.makeFolder(folder);
+  // What a killed attempt has left, with SQLite's journal of it.
+  for (const name of readdirSync(folder)) if (name.includes('.partial')) rmSync(join(folder, name));
+  try {
+    await copyDurably(join(directory, 'larder.db'), `${place}.db.partial`, options);
+    copyFileSync(join(directory, 'larder.toml'), `${place}.toml.partial`);
+    sync(`${place}.toml.partial`);
+    for (const end of ['.toml', '.db']) renameSync(`${place}${end}.partial`, `${place}${end}`);
+    sync(folder);
+  } catch (cause) {
+    for (const end of ['.toml', '.db']) rmSync(`${place}${end}.partial`, { force: true });
+    throw new Error('cannot keep a copy of the database before the upgrade; nothing was changed', { cause });
+  }
+  for (const old of copiesForReturn(directory).slice(kept)) {
+    for (const end of ['.db', '.toml']) rmSync(old.replace(/\.db$/, end), { force: true });
+  }
+  return `${place}.db`;
+}
+
+/** The copies, that of the latest upgrade first. */
+export function copiesForReturn(directory: string): string[] {
+  const folder = join(directory, upgradesFolder);
+  return namesIn(folder)
+    .filter((name) => /^\d{4}-[a-z-]+\.db$/.test(name))
+    .sort()
+    .reverse()
+    .map((name) => join(folder, name));
+}
+
+/**
+ * Puts a copy in the place of the database; the database that was there goes to `aside`. The exchange is one rename:
+ * whatever happens, the data directory has the one or the other, whole.
+ */
+export async function putBack(directory: string, copy: string, aside: string, options: FileOptions): Promise<void> {
+  const database = join(directory, 'larder.db');
+  const fresh = `${database}.back`;
+  for (const left of [fresh, `${fresh}-journal`]) rmSync(left, { force: true });
+  await copyDurably(copy, fresh, options);
+  // What is in the log of the database belongs to that database; the other must not find it.
+  foldLog(database, options);
+  linkSync(database, aside);
+  sync(dirname(aside));
+  renameSync(fresh, database);
+  sync(directory);
+}
+
+async function copyDurably(file: string, to: string, options: FileOptions): Promise<void> {
+  requireRoom(file);
+  writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
+  await copyDatabase(file, to, options);
+  sync(to);
+}
+
+function requireRoom(file: string): void {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  const [free, wanted] = [bavail * bsize, statSync(file).size + margin];
+  if (free >= wanted) return;
+  const inMiB = (bytes: number): string => `${String(Math.ceil(bytes / 1024 / 1024))} MiB`;
+  throw new Error(`a copy of the database needs ${inMiB(wanted)}, and ${inMiB(free)} are free: make room on the disk`);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,107 @@
+// What nobody wants of the images is forgotten: manifests without a name that no resource names, and blobs that became
+// part of no image, or of none that is left. Their content goes with the next sweep, unless something else needs it.
+//
+// A tag keeps what it names, a resource that is published or under review keeps the image that its content names, an index
+// keeps its images, and an image whatever is about it. What has none of these waits for its grace to end.
+import type { Blobs } from '#blobs/blobs.ts';
+import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
+import type { StoredManifest } from '#records/images.ts';
+import type { Records } from '#records/index.ts';
+import type { Job } from './runner.ts';
+
+/** Blobs wait for the manifest that names them: an upload lasts six hours at most. */
+const blobGrace = hours(24);
+/** Manifests wait, after they were pushed or lost their last tag, for a resource that names them. */
+const manifestGrace = days(30);
+
+/** What a deployment reads of a resource is some hundred bytes. */
+const longestContent = 64 * 1024;
+const atOnce = 500;
+
+export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => ({
+  name: 'forget-images',
+  every: hours(1),
+
+  async run() {
+    const moment = now();
+    const entry = { at: timestamp(moment), actor: 'larder', object: 'images' };
+    const unreadable = (await readContents()) + (await readIndexes());
+    const manifests = unreadable === 0 ? await forgetManifests() : 0;
+    return { manifests, blobs: await forgetBlobs(), unreadable };
+
+    /** Learns which images the contents of resources name; how many could not be read. */
+    async function readContents(): Promise<number> {
+      const unread = await records.images.unreadContents(atOnce);
+      const read: { content: string; manifest: string | null }[] = [];
+      for (const { sha3_384, size } of unread) {
+        const text = size > longestContent ? '' : await textOf(sha3_384);
+        if (text !== undefined) read.push({ content: sha3_384, manifest: mentioned(text) });
+      }
+      if (read.length > 0) {
+        await records.change(
+          { ...entry, action: 'read_image_resources', details: { read: read.length } },
+          async (tx) => {
+            for (const { content, manifest } of read) await tx.images.mention(content, manifest);
+          },
+        );
+      }
+      return unread.length - read.length;
+    }
+
+    /** Learns what the indexes name that came before that was noted. */
+    async function readIndexes(): Promise<number> {
+      const unread = await records.images.unreadIndexes(atOnce);
+      const read: (StoredManifest & { children: string[] })[] = [];
+      for (const index of unread) {
+        const text = await textOf(index.sha3_384);
+        if (text === undefined) continue;
+        const { manifests } = JSON.parse(text) as { manifests: { digest: string }[] };
+        read.push({ ...index, children: manifests.map(({ digest }) => digest.replace(/^sha256:/, '')) });
+      }
+      if (read.length > 0) {
+        await records.change({ ...entry, action: 'read_image_indexes', details: { read: read.length } }, async (tx) => {
+          for (const { sha256, children, ...repository } of read) {
+            await tx.images.addChildren(repository, sha256, children);
+          }
+        });
+      }
+      return unread.length - read.length;
+    }
+
+    async function textOf(sha3_384: string): Promise<string | undefined> {
+      const content = await blobs.open(sha3_384);
+      if (content === undefined) return undefined;
+      try {
+        return Buffer.concat(await Array.fromAsync(content.stream as AsyncIterable<Buffer>)).toString();
+      } catch {
+        return undefined; // damaged; the scrub says so to whoever can mend it
+      }
+    }
+
+    /** While anything is unread nothing is forgotten: it might be what keeps the rest. */
+    async function forgetManifests(): Promise<number> {
+      const before = timestamp(after(moment, -manifestGrace));
+      if ((await records.images.unwanted(before, 1)).length === 0) return 0;
+      return records.change({ ...entry, action: 'forget_images' }, async (tx, note) => {
+        const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;
+        const unwanted = isRead ? await tx.images.unwanted(before, atOnce) : [];
+        for (const { sha256, ...repository } of unwanted) await tx.images.removeManifest(repository, sha256);
+        note({ manifests: unwanted.map(({ sha256 }) => `sha256:${sha256}`) });
+        return unwanted.length;
+      });
+    }
+
+    async function forgetBlobs(): Promise<number> {
+      const before = timestamp(after(moment, -blobGrace));
+      if (!(await records.images.hasLoose(before))) return 0;
+      return records.change({ ...entry, action: 'forget_image_blobs' }, async (tx, note) => {
+        const count = await tx.images.forgetLoose(before);
+        note({ blobs: count });
+        return count;
+      });
+    }
+  },
+});
+
+/** The image that a text names as `…@sha256:…`, whatever else stands in it. */
+const mentioned = (text: string): string | null => /@sha256:([0-9a-f]{64})(?![0-9a-f])/.exec(text)?.[1] ?? null;

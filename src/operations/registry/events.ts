@@ -1,0 +1,89 @@
+// What another registry tells of what happens in it (the notifications of the distribution project). It tells again until
+// it is answered with success, and nothing else as long as it waits for that: so what is of no interest here is taken
+// like the rest.
+import { hash, timingSafeEqual } from 'node:crypto';
+
+import type { Access } from '#api/access.ts';
+import { readJson } from '#api/json.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { check } from '#api/schema.ts';
+import type { RegistryEvents } from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { imageKey, repositoryName, sha256Of } from '#registry/repository.ts';
+import { wholeBody } from './chunks.ts';
+import { isManifestType } from './manifests.ts';
+
+const largest = 1024 * 1024;
+
+/** The registry that the configuration names, by the secret that its administrator got from this store. */
+const configuredRegistry: Access<{ told: string }> = {
+  permissions: [],
+  who: 'the configured registry',
+  async admit({ request, registry, config }) {
+    const { external, notifications } = config.registry;
+    if (external === undefined || !notifications) {
+      throw new Refusal('resource-not-found', 'No registry is configured to tell this store of images.');
+    }
+    const [, given = ''] = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
+    const { secret } = await registry.signedTokens.shared();
+    const [left, right] = [given, secret].map((text) => Buffer.from(hash('sha256', text)));
+    if (left === undefined || right === undefined || !timingSafeEqual(left, right)) {
+      throw new Refusal('unauthorized', "This is not the secret that 'larder registry settings' prints.");
+    }
+    return { told: external };
+  },
+};
+
+export const registryEvents = operation({
+  name: 'registry_events',
+  method: 'POST',
+  path: '/registry/events',
+  since: 0,
+  summary: 'Be told by the configured registry of images that were pushed to it.',
+  access: configuredRegistry,
+  consumes: 'application/octet-stream',
+  errors: 'registry',
+  prefixed: false,
+
+  async handle({ request, registry, records, told, now, requestId, log }) {
+    const content = readJson((await wholeBody(request, largest)).toString());
+    check('RegistryEvents', content);
+    let taken = 0;
+    for (const event of content.events) {
+      const push = await pushOf(event);
+      if (push === undefined) continue;
+      const { credential, sha256 } = push;
+      const at = timestamp(now());
+      const entry = {
+        at,
+        actor: credential.accountId ?? 'anyone',
+        action: 'push_external_image',
+        object: `${credential.namespace}/${credential.name}`,
+        requestId,
+        details: {
+          resource: credential.resource,
+          digest: `sha256:${sha256}`,
+          registry: told,
+          credentials: credential.id,
+        },
+      };
+      if (!(await records.externalImages.keepers(credential, sha256)).includes(told)) {
+        await records.change(entry, (tx) => tx.externalImages.add(credential, { registry: told, sha256, at }));
+      }
+      registry.news.tell(imageKey(credential, sha256));
+      taken++;
+    }
+    log.debug({ registry: told, events: content.events.length, images: taken }, 'told by the registry');
+    return new Answer({ headers: { 'content-type': 'application/json' }, body: '{}' });
+
+    /** A push of an image with credentials of this store, into the repository that they are for. */
+    async function pushOf({ action, target, actor }: RegistryEvents['events'][number]) {
+      const sha256 = sha256Of(target?.digest ?? '');
+      if (action !== 'push' || sha256 === undefined || !isManifestType(target?.mediaType ?? '')) return undefined;
+      const credential = await registry.credentials.remember(actor?.name ?? '');
+      if (credential?.kind !== 'push' || repositoryName(credential) !== target?.repository) return undefined;
+      return { credential, sha256 };
+    }
+  },
+});

@@ -1,0 +1,49 @@
+// What is about an image: signatures, lists of parts, whatever names it as its subject.
+import { Answer, operation } from '#api/operation.ts';
+import { apiVersion, onRepository } from '#api/registry-access.ts';
+import { mustBeSha256 } from './blob-uploads.ts';
+
+const indexType = 'application/vnd.oci.image.index.v1+json';
+const inPage = 100;
+
+export const listImageReferrers = operation({
+  name: 'list_image_referrers',
+  method: 'GET',
+  path: '/v2/images/:package_id/:resource/referrers/:digest',
+  since: 0,
+  summary: 'List the manifests that are about an image, such as its signatures.',
+  access: onRepository('pull'),
+  query: 'ListImageReferrersQuery',
+  produces: [indexType],
+  errors: 'registry',
+  prefixed: false,
+
+  async handle({ params, query, records, repository, repositoryName: name }) {
+    const subject = mustBeSha256(params.digest);
+    const { artifactType: type, last: after = '' } = query;
+    const found = await records.images.referrers(repository, subject, { type, after, limit: inPage + 1 });
+    const manifests = found.slice(0, inPage).map(({ mediaType, sha256, size, artifactType, annotations }) => ({
+      mediaType,
+      digest: `sha256:${sha256}`,
+      size,
+      ...(artifactType !== '' && { artifactType }),
+      ...(annotations !== undefined && { annotations }),
+    }));
+    const more = new URLSearchParams({
+      ...(type !== undefined && { artifactType: type }),
+      last: found[inPage - 1]?.sha256 ?? '',
+    });
+    return new Answer({
+      headers: {
+        ...apiVersion,
+        'content-type': indexType,
+        ...(type !== undefined && { 'oci-filters-applied': 'artifactType' }),
+        ...(found.length > inPage && {
+          link: `</v2/${name}/referrers/sha256:${subject}?${more.toString()}>; rel="next"`,
+        }),
+      },
+      // An image of which nothing is known has none: signatures may come before it.
+      body: JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests }),
+    });
+  },
+});

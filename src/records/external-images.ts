@@ -1,0 +1,30 @@
+// Images that another registry keeps: which of them are there is all that is known of them.
+import { sql, type Queries } from './database.ts';
+import type { Repository } from './images.ts';
+
+export const externalImages = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The registries that keep an image, the one that told last first. */
+  keepers: async ({ packageId, resource }: Repository, sha256: string): Promise<string[]> => {
+    const rows = await db.all<{ registry: string }>(sql`
+      SELECT registry FROM external_images
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}
+      ORDER BY told_at DESC, registry`);
+    return rows.map(({ registry }) => registry);
+  },
+
+  /** Whether anything is known of what this registry keeps. */
+  hasAnyOf: async (registry: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM external_images WHERE registry = ${registry} LIMIT 1`)),
+});
+
+export const externalImageChanges = (db: Queries) => ({
+  ...externalImages(db),
+
+  /** False when it was known already. */
+  add: async ({ packageId, resource }: Repository, image: { registry: string; sha256: string; at: string }) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO external_images (package_id, resource, registry, sha256, told_at)
+      VALUES (${packageId}, ${resource}, ${image.registry}, ${image.sha256}, ${image.at})
+      ON CONFLICT DO NOTHING`)),
+});

@@ -1,4 +1,0 @@
--- Tokens, invites and set-up links are found by when they end, so that those that ended long ago can be forgotten.
-CREATE INDEX macaroons_by_end ON macaroons (valid_until);
-CREATE INDEX invites_by_end ON invites (expires_at) WHERE accepted_at IS NULL;
-CREATE INDEX set_up_links_by_end ON set_up_links (expires_at);

@@ -1,0 +1,116 @@
+// Tokens for another registry that keeps the images: it asks its clients to fetch them here, and believes what is signed
+// with this store's key, whose certificate its administrator has given it (the token authentication of the distribution
+// project). It reads them by itself: no request goes from here to there, nor about tokens from there to here.
+import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+
+import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { NewIds } from '#domain/ids.ts';
+import type { AuditEntry } from '#records/audit.ts';
+import type { Records } from '#records/index.ts';
+import type { RegistryToken } from './tokens.ts';
+
+export interface SignedTokensOptions {
+  records: Records;
+  clock: Now;
+  newId: NewIds;
+  seal: (secret: Buffer, purpose: string) => string;
+  unseal: (sealed: string, purpose: string) => Buffer;
+  /** Makes a private key and the certificate by which it is known, both PEM. */
+  certify: (name: string, now: Date) => Promise<{ certificate: string; key: string }>;
+}
+
+export interface SignedTokens {
+  /** Signs a token for the registry of this name. */
+  mint(
+    token: RegistryToken,
+    to: { registry: string; issuer: string },
+  ): Promise<{ text: string; issuedAt: Date; lasts: number }>;
+  /** What the other registry must be given: made when first asked for, and then the same for good. */
+  shared(entry?: Pick<AuditEntry, 'actor' | 'requestId'>): Promise<SharedWithRegistry>;
+}
+
+export interface SharedWithRegistry {
+  /** PEM. */
+  certificate: string;
+  /** With this it proves itself when it tells of images that were pushed. */
+  secret: string;
+}
+
+const life = minutes(5);
+/** How far the other registry's clock may be behind. */
+const leeway = minutes(1);
+
+const name = 'registry-signing-key';
+const purpose = 'key of the tokens for the registry of images';
+const signInThread = promisify(sign);
+
+interface Kept extends SharedWithRegistry {
+  key: string;
+}
+
+interface Opened {
+  sealed: string;
+  kept: Kept;
+  key: KeyObject;
+  /** The certificate as tokens carry it. */
+  x5c: string;
+}
+
+export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
+  const { records, clock, newId, seal, unseal, certify } = options;
+  let opened: Opened | undefined;
+
+  /** Reads the key; the records are asked each time, because another process may have made it. */
+  async function open(entry: Pick<AuditEntry, 'actor' | 'requestId'> = { actor: 'larder' }): Promise<Opened> {
+    const sealed = (await records.appliance.find(name)) ?? (await make(entry));
+    if (opened?.sealed !== sealed) {
+      const kept = JSON.parse(unseal(sealed, purpose).toString()) as Kept;
+      const x5c = new X509Certificate(kept.certificate).raw.toString('base64');
+      opened = { sealed, kept, key: createPrivateKey(kept.key), x5c };
+    }
+    return opened;
+  }
+
+  async function make(entry: Pick<AuditEntry, 'actor' | 'requestId'>): Promise<string> {
+    const now = clock();
+    const { certificate, key } = await certify('larder, tokens for the registry of images', now);
+    const kept: Kept = { certificate, key, secret: randomBytes(32).toString('base64url') };
+    const sealed = seal(Buffer.from(JSON.stringify(kept)), purpose);
+    const change = { ...entry, at: timestamp(now), action: 'make_registry_key', object: 'appliance/registry-key' };
+    return records.change(change, async (tx) => {
+      // Somebody else may have made one at the same moment.
+      const there = await tx.appliance.find(name);
+      if (there === undefined) await tx.appliance.set(name, sealed);
+      return there ?? sealed;
+    });
+  }
+
+  return {
+    async mint({ credential, grants }, { registry, issuer }) {
+      const { key, x5c } = await open();
+      const issuedAt = clock();
+      const claims = {
+        iss: issuer,
+        sub: credential,
+        aud: registry,
+        iat: secondsOf(issuedAt),
+        nbf: secondsOf(after(issuedAt, -leeway)),
+        exp: secondsOf(after(issuedAt, life)),
+        jti: newId.uuid(),
+        access: grants.map(({ repository, actions }) => ({ type: 'repository', name: repository, actions })),
+      };
+      const text = `${encoded({ typ: 'JWT', alg: 'RS256', x5c: [x5c] })}.${encoded(claims)}`;
+      const signature = await signInThread('sha256', Buffer.from(text), key);
+      return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: life / 1000 };
+    },
+
+    async shared(entry) {
+      const { certificate, secret } = (await open(entry)).kept;
+      return { certificate, secret };
+    },
+  };
+}
+
+const secondsOf = (moment: Date): number => Math.floor(moment.getTime() / 1000);
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -1,0 +1,158 @@
+// The process is killed in the middle of pushes of images, again and again. Every blob and manifest that was acknowledged
+// is there and whole; of what was on its way nothing is left.
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { openStore, withBlobs } from '#src/appliance.ts';
+import { charm } from '#test/fixtures/archives.ts';
+import { contentFiles } from '#test/fixtures/footprint.ts';
+import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+
+const kills = process.env['LARDER_LONG'] === '1' ? 30 : 5;
+const pushers = 3;
+t.setTimeout(600_000);
+
+type Call = (method: string, path: string, body?: string | Buffer, type?: string) => Promise<Response>;
+
+t.test('a push that was acknowledged survives kill -9, and one that was not leaves nothing', async (t) => {
+  const data = dataFolder(t);
+  const made = await larder('init', '--data', data);
+  const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
+  /** What was acknowledged: contents by the path that gives them. */
+  const told = new Map<string, Buffer>();
+  let repository = '';
+
+  for (let kill = 0; kill <= kills; kill++) {
+    const served = await serve(data);
+    t.teardown(() => served.process.kill('SIGKILL'));
+    t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
+    const publisher = await publisherOf(served.url, credential);
+    if (kill === 0) await declareImage(publisher);
+    const login = (await (
+      await publisher('GET', '/v1/charm/hello/resources/image/oci-image/upload-credentials')
+    ).json()) as Record<string, string>;
+    repository = (login['image-name'] ?? '').replace(/^[^/]*\//, '');
+    const call = await pusherOf(served.url, repository, login);
+    const lost: string[] = [];
+    for (const [path, content] of told) {
+      const reply = await call('GET', path);
+      if (reply.status !== 200 || !Buffer.from(await reply.arrayBuffer()).equals(content)) lost.push(path);
+    }
+    t.same(lost, [], `of ${told.size} acknowledged blobs and manifests none is lost`);
+    if (kill === kills) {
+      t.equal(await served.stop(), 0);
+      break;
+    }
+    const over = (): boolean => served.process.killed;
+    const work = Array.from({ length: pushers }, () => pushUntilCutOff(call, told, over));
+    void sleep(randomInt(100, 700)).then(() => served.process.kill('SIGKILL'));
+    await once(served.process, 'exit');
+    await Promise.all(work);
+  }
+  t.ok(told.size > kills, `${told.size} blobs and manifests were acknowledged`);
+
+  // The sweep leaves what the records know, and nothing else.
+  for (const file of contentFiles(data)) {
+    utimesSync(join(data, 'blobs/sha3', file.slice(0, 2), file), new Date(0), new Date(0));
+  }
+  const store = await openStore({ directory: data });
+  await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => new Date()).run());
+  for (const file of contentFiles(data)) t.ok(await store.records.uploads.needsContent(file), 'a record needs it');
+  await store.close();
+  const digests = contentFiles(data).map((file) =>
+    execFileSync('sha256sum', [join(data, 'blobs/sha3', file.slice(0, 2), file)])
+      .toString()
+      .slice(0, 64),
+  );
+  for (const path of told.keys()) t.ok(digests.includes(path.slice(-64)), 'what was acknowledged outlives the sweep');
+  t.same(readdirSync(join(data, 'blobs/tmp')), []);
+});
+
+/** Pushes images of blobs of all sizes, and notes what was acknowledged, until there is no answer. */
+async function pushUntilCutOff(call: Call, told: Map<string, Buffer>, isOver: () => boolean): Promise<void> {
+  try {
+    for (;;) {
+      const [config, layer] = [randomBytes(100), randomBytes(randomInt(1, 3_000_000))];
+      for (const blob of [config, layer]) {
+        const begun = await call('POST', 'blobs/uploads/');
+        let location = begun.headers.get('location') ?? '';
+        for (let at = 0; at < blob.length; at += 1_000_000) {
+          const sent = await call('PATCH', location, blob.subarray(at, at + 1_000_000));
+          if (sent.status !== 202) throw new Error(`cannot go on: ${sent.status} ${await sent.text()}`);
+          location = sent.headers.get('location') ?? '';
+        }
+        const done = await call('PUT', `${location}&digest=${digestOf(blob)}`);
+        if (done.status !== 201) throw new Error(`cannot go on: ${done.status} ${await done.text()}`);
+        told.set(`blobs/${digestOf(blob)}`, blob);
+      }
+      const manifest = JSON.stringify({
+        schemaVersion: 2,
+        mediaType: mediaTypes.manifest,
+        config: descriptor(config, mediaTypes.config),
+        layers: [descriptor(layer, mediaTypes.layer)],
+      });
+      const put = await call('PUT', `manifests/${digestOf(manifest)}`, manifest, mediaTypes.manifest);
+      if (put.status !== 201) throw new Error(`cannot go on: ${put.status} ${await put.text()}`);
+      told.set(`manifests/${digestOf(manifest)}`, Buffer.from(manifest));
+    }
+  } catch (error) {
+    // fetch throws a TypeError when the connection ends.
+    if (isOver() && error instanceof TypeError) return;
+    throw error;
+  }
+}
+
+async function publisherOf(url: string, credential: string): Promise<Call> {
+  const exchanged = await fetch(`${url}/v1/tokens/offline/exchange`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ macaroon: credential }),
+  });
+  const { macaroon } = (await exchanged.json()) as { macaroon: string };
+  return (method, path, body) =>
+    fetch(url + path, {
+      method,
+      headers: { authorization: `Macaroon ${macaroon}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body }),
+    });
+}
+
+/** A charm whose revision declares an image. */
+async function declareImage(call: Call): Promise<void> {
+  await call('POST', '/v1/charm', JSON.stringify({ name: 'hello' }));
+  const form = new FormData();
+  form.set('binary', new Blob([charm('hello', {}, 'resources:\n  image:\n    type: oci-image\n')]), 'file');
+  const base = (await call('GET', '/')).url;
+  const upload = await fetch(new URL('/unscanned-upload/', base), { method: 'POST', body: form });
+  const { upload_id: id } = (await upload.json()) as { upload_id: string };
+  const pushed = await call('POST', '/v1/charm/hello/revisions', JSON.stringify({ 'upload-id': id }));
+  const { 'status-url': path } = (await pushed.json()) as { 'status-url': string };
+  for (;;) {
+    const [review] = ((await (await call('GET', path)).json()) as { revisions: { status: string }[] }).revisions;
+    if (review?.status === 'approved') return;
+    if (review?.status === 'rejected') throw new Error(`cannot go on: ${JSON.stringify(review)}`);
+    await sleep(20);
+  }
+}
+
+async function pusherOf(url: string, repository: string, login: Record<string, string>): Promise<Call> {
+  const basic = Buffer.from(`${login['username'] ?? ''}:${login['password'] ?? ''}`).toString('base64');
+  const fetched = await fetch(`${url}/registry/token?scope=repository:${repository}:pull,push`, {
+    headers: { authorization: `Basic ${basic}` },
+  });
+  const { token } = (await fetched.json()) as { token: string };
+  return (method, path, body, type = 'application/octet-stream') =>
+    fetch(path.startsWith('http') ? path : `${url}/v2/${repository}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+      ...(body !== undefined && { body }),
+    });
+}

@@ -1,0 +1,85 @@
+// A publisher's own key, asked to be registered and shown once it is, as the older publishing tools do it.
+import t from 'tap';
+
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { mediaType } from '#assertions/assertion.ts';
+import { chain, vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
+import { now } from '#test/assertions/world.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
+import { larder } from '../../cli/world.ts';
+
+const path = '/dev/api/account/account-key';
+const { id: keyId } = vectorKey('rsa2048-a');
+
+const requestOf = (accountId: string, revision = 0, since = '2026-03-01T12:00:00Z'): Promise<string> =>
+  accountKeyRequest({
+    signer: vectorSigner(),
+    keyId,
+    accountId,
+    name: 'default',
+    since: new Date(since),
+    revision,
+    signedAt: new Date('2026-03-01T12:00:00Z'),
+  });
+
+const refused = (status: number, code: string, message: RegExp) => ({
+  status,
+  body: { error_list: [{ code, message }] },
+});
+
+t.test('a request is checked, kept, and found by whoever carries it to the online store', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada', { permissions: ['account-manage-keys'] });
+  const text = await requestOf(store.ids.ada);
+  for (const prefix of ['', '/publishergw']) {
+    t.match(await ada.post(`${prefix}${path}`, { account_key_request: text, extra: 1 }), {
+      status: 202,
+      body: { 'public-key-sha3-384': keyId },
+    });
+  }
+  const exported = await larder(`assertion export account-key-request ${keyId} --data ${store.directory}`);
+  t.match(exported, { code: 0 });
+  t.ok(exported.out.includes(text.trimEnd()), 'as it was sent');
+
+  const before = footprint(store.directory);
+  const changed = text.replace('name: default', 'name: another');
+  const other = await requestOf(store.ids.bob);
+  const foreign = chain.assertions['store-account-key'] ?? '';
+  for (const [sent, message] of [
+    [changed, /changed after it was signed/],
+    [other, /a key of another account/],
+    [foreign, /of type account-key, not an account-key-request/],
+    ['nonsense', /./],
+    ['', /./],
+  ] as const) {
+    t.match(await ada.post(path, { account_key_request: sent }), refused(400, 'api-error', message));
+  }
+  t.match(await ada.post(path, {}), refused(400, 'api-error', /'account_key_request' is a required property/));
+  const later = await requestOf(store.ids.ada, 0, '2026-04-01T12:00:00Z');
+  t.match(await ada.post(path, { account_key_request: later }), refused(409, 'conflict', /waits here/));
+  t.same(footprint(store.directory), before, 'and nothing of it stays');
+  const newer = await requestOf(store.ids.ada, 1, '2026-04-01T12:00:00Z');
+  t.match(await ada.post(path, { account_key_request: newer }), { status: 202 }, 'a newer revision takes its place');
+
+  const viewer = await store.as('ada', { permissions: ['package-view'] });
+  t.match(
+    await viewer.post(path, { account_key_request: text }),
+    refused(401, 'permission-required', /account-manage-keys/),
+  );
+  t.same((await (await store.as('ada')).get('/dev/api/account')).body.account_keys, [], 'asked is not registered');
+});
+
+t.test('a key that the online store has registered is shown with the account', async (t) => {
+  const store = await startStore(t, trustingVectors(t));
+  store.clock.now = now;
+  await addOnlineBrand(store, 'my-brand');
+  const own = await addSigningKey(store, 'my-brand', 'rsa4096-a', 'default');
+  const brand = await store.as('my-brand');
+  const text = ['store-account-key', 'brand-account', 'brand-account-key']
+    .map((name) => chain.assertions[name] ?? '')
+    .join('\n');
+  t.match(await brand.post('/v1/brand/my-brand/assertions', text, { 'content-type': mediaType }), { status: 201 });
+  t.match((await brand.get('/dev/api/account')).body.account_keys, [{ name: 'default', 'public-key-sha3-384': own }]);
+});

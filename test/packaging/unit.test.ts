@@ -1,0 +1,41 @@
+// The systemd unit of the Debian package, as it stands in the sources.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+const unit = join(import.meta.dirname, '../../packaging/debian/larder.service');
+const settings = readFileSync(unit, 'utf8').split('\n');
+const analyze = '/usr/bin/systemd-analyze';
+
+t.test(
+  'the unit is exposed to no more than 2.0 of 10',
+  { skip: existsSync(analyze) ? false : 'not installed: systemd' },
+  (t) => {
+    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', unit];
+    const { status, stdout } = spawnSync(analyze, args, { encoding: 'utf8' });
+    t.equal(status, 0);
+    const [line = '', score] = /Overall exposure level for larder\.service: ([\d.]+)/.exec(stdout) ?? [];
+    t.ok(Number(score) <= 2, line);
+    t.end();
+  },
+);
+
+t.test('keys come as encrypted credentials, stay out of core dumps, and may be missing', (t) => {
+  t.ok(settings.includes('LimitCORE=0'));
+  const credentials = settings.filter((line) => line.startsWith('LoadCredential'));
+  t.same(credentials, [
+    'LoadCredentialEncrypted=larder-site-key',
+    'LoadCredentialEncrypted=larder-master-key',
+    'LoadCredentialEncrypted=larder-master-passphrase',
+  ]);
+  t.end();
+});
+
+t.test('what the service can write it cannot run', (t) => {
+  const noExec = settings.find((line) => line.startsWith('NoExecPaths='))?.split(/[= ]/) ?? [];
+  for (const path of ['/', '/var/lib/larder', '/tmp', '/var/tmp', '/dev/shm']) t.ok(noExec.includes(path), path);
+  t.notOk(settings.some((line) => /^(?:ReadWritePaths|CacheDirectory|LogsDirectory|RuntimeDirectory)=/.test(line)));
+  t.end();
+});

@@ -1,0 +1,155 @@
+// Uploads of blobs that stand still: nobody waits for them for good, and nobody is cut off who moves.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { Refusal } from '#domain/refusal.ts';
+import { chunksOf } from '#operations/registry/chunks.ts';
+import { createBlobUploads, type Receive, type Stored } from '#registry/uploads.ts';
+
+const sender = { packageId: 'A'.repeat(32), resource: 'image', accountId: 'ada' };
+const idle = 250;
+
+/** Takes content in, and remembers how that ended. */
+function taker() {
+  const ends: (number | Error)[] = [];
+  const receive: Receive = async (source, { accept }) => {
+    let size = 0;
+    try {
+      for await (const chunk of source) size += chunk.length;
+      const stored: Stored = { size, sha3_384: '', sha256: String(size) };
+      accept(stored);
+      ends.push(size);
+      return stored;
+    } catch (error) {
+      ends.push(error as Error);
+      throw error;
+    }
+  };
+  return { receive, ends };
+}
+
+async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
+  for (const pause of pauses) {
+    await sleep(pause);
+    yield Buffer.from('chunk');
+  }
+}
+
+t.test('an upload that nobody continues is given up, and what had come with it', async (t) => {
+  const { receive, ends } = taker();
+  const uploads = createBlobUploads(receive, () => 'one', idle);
+  const upload = uploads.begin(sender);
+  await upload.append(chunks(0), { limit: 100 });
+  t.equal(uploads.find(sender, 'one'), upload);
+  while (uploads.find(sender, 'one') !== undefined) await sleep(10);
+  while (ends.length === 0) await sleep(10);
+  t.match(ends, [Refusal]);
+  await t.rejects(upload.append(chunks(0), { limit: 100 }), { code: 'blob-upload-unknown' });
+});
+
+t.test('one that was begun and to which nothing was sent is given up too', async () => {
+  const uploads = createBlobUploads(taker().receive, () => 'one', idle);
+  uploads.begin(sender);
+  while (uploads.find(sender, 'one') !== undefined) await sleep(10);
+});
+
+t.test('one that moves goes on, however slowly', async (t) => {
+  const { receive, ends } = taker();
+  const uploads = createBlobUploads(receive, () => 'one', idle);
+  const upload = uploads.begin(sender);
+  await upload.append(chunks(0, idle * 2, idle * 2), { limit: 100 });
+  for (let time = 0; time < 4; time++) {
+    await sleep(idle / 5);
+    await upload.append(chunks(0), { limit: 100 });
+  }
+  t.match(await upload.finish('35', 100), { size: 35 });
+  t.same(ends, [35]);
+  await sleep(idle * 2);
+});
+
+t.test('an upload is known to whoever began it, in the repository that it is for', async (t) => {
+  const uploads = createBlobUploads(taker().receive, () => 'one', idle);
+  const upload = uploads.begin(sender);
+  t.equal(uploads.find({ ...sender }, 'one'), upload);
+  for (const other of [
+    { accountId: 'bob' },
+    { accountId: null },
+    { resource: 'other' },
+    { packageId: 'B'.repeat(32) },
+  ]) {
+    t.equal(uploads.find({ ...sender, ...other }, 'one'), undefined, JSON.stringify(other));
+  }
+  await uploads.close();
+  t.equal(uploads.find(sender, 'one'), undefined);
+});
+
+/** What becomes of a body whose sender does this. */
+async function bodyOf(
+  t: { teardown(work: () => unknown): void },
+  send: (write: (text: string) => void) => Promise<void>,
+  take: (chunks: AsyncIterable<Buffer>) => Promise<unknown>,
+): Promise<unknown> {
+  const taken = Promise.withResolvers<unknown>();
+  const server = createServer((request: IncomingMessage, response) => {
+    take(chunksOf(request, () => undefined, idle))
+      .then(taken.resolve, taken.resolve)
+      .finally(() => response.end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  t.teardown(() => {
+    socket.destroy();
+    server.close();
+  });
+  socket.write('PATCH / HTTP/1.1\r\nHost: store\r\nContent-Length: 10\r\n\r\n');
+  await send((text) => void socket.write(text));
+  return taken.promise;
+}
+
+const whole = async (source: AsyncIterable<Buffer>): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(source)).toString();
+
+t.test('a sender who stands still in the middle of a body is given up', async (t) => {
+  const refusal = await bodyOf(
+    t,
+    async (write) => {
+      write('12345');
+      await sleep(idle / 5);
+      write('6');
+    },
+    whole,
+  );
+  t.match(refusal, { code: 'blob-upload-invalid', message: /ended before the body did/ });
+});
+
+t.test('one who is slow is not, nor one whom the store makes wait', async (t) => {
+  const slowly = async (write: (text: string) => void): Promise<void> => {
+    for (const part of ['12', '34', '56', '78', '90']) {
+      write(part);
+      await sleep(idle / 5);
+    }
+  };
+  t.equal(await bodyOf(t, slowly, whole), '1234567890');
+  const parts = await bodyOf(
+    t,
+    async (write) => {
+      write('12345');
+      await sleep(1);
+      write('67890');
+    },
+    async (source) => {
+      let text = '';
+      for await (const chunk of source) {
+        text += chunk.toString();
+        await sleep(idle * 2);
+      }
+      return text;
+    },
+  );
+  t.equal(parts, '1234567890');
+});

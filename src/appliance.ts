@@ -42,6 +42,7 @@ import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
+import { checkDatabase } from '#records/check.ts';
 import { migrate, missing } from '#records/migrate.ts';
 import { openSqlite } from '#records/sqlite.ts';
 import { createRegistry } from '#registry/registry.ts';
@@ -134,6 +135,8 @@ export interface Upgrade {
   migrations: string[];
   /** The database as it was before. */
   copy: string;
+  /** How many things were wrong with it then. The digests of its rows are made anew, and tell of that no more. */
+  problems: number;
 }
 
 /**
@@ -145,7 +148,8 @@ export async function openRecords(
   { fatal, held = false, now = () => new Date() }: Opening = {},
 ): Promise<{ records: Records; upgrade: Upgrade | undefined; close: () => Promise<void> }> {
   const binding = nativeBinding();
-  const db = openSqlite(join(directory, 'larder.db'), { nativeBinding: binding, ...(fatal && { fatal }) });
+  const file = join(directory, 'larder.db');
+  const db = openSqlite(file, { nativeBinding: binding, ...(fatal && { fatal }) });
   let lock: { close(): unknown } | undefined;
   let upgrade: Upgrade | undefined;
   try {
@@ -157,13 +161,14 @@ export async function openRecords(
     // Asked again: another process may have upgraded it before the directory was ours.
     const migration = await isUpgrade();
     const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
+    const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
     const ran = await migrate(db, migrations());
     db.keepRowDigests();
     const known = records(db);
     if (copy !== undefined && ran.length > 0) {
-      upgrade = { migrations: ran, copy };
+      upgrade = { migrations: ran, copy, problems };
       const entry = { at: timestamp(now()), actor: 'larder', action: 'upgrade', object: 'store' };
-      await known.change({ ...entry, details: { migrations: ran, version } }, () => Promise.resolve());
+      await known.change({ ...entry, details: { migrations: ran, version, problems } }, () => Promise.resolve());
     }
     return { records: known, upgrade, close: () => db.close() };
   } catch (error) {
@@ -224,6 +229,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const log = options.log ?? createLog(config.log.level, { asText });
     if (store.upgrade !== undefined) {
       log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
+      if (store.upgrade.problems > 0) {
+        log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
+      }
     }
     const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, now, log });
     const blobs: DiskBlobs = await diskBlobs({

@@ -11,18 +11,21 @@ type Connection = SQLite.Database;
 /** The audit log has a chain of its own; the migrations are under the digest of the schema. */
 const exempt = /^(?:sqlite_.*|migrations|audit.*|row_digest.*)$/;
 
-/** Begins to keep the digests of every row that this connection writes; computes those of tables that changed. */
+/** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
 export function keepRowDigests(writer: Connection): void {
   defineDigest(writer);
   const patience = writer.pragma('busy_timeout', { simple: true });
   writer.pragma('busy_timeout = 5000');
+  const schema = schemaName(writer);
+  const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
   const triggers: string[] = [];
   for (const table of guarded(writer)) {
     const columns = columnsOf(writer, table);
     const known = writer
       .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
       .get(table);
-    if (known?.columns !== columns.join(',')) digestAll(writer, table, columns);
+    // A migration may have changed the rows of any table, and no digest was kept meanwhile.
+    if (!isKnown || known?.columns !== columns.join(',')) digestAll(writer, table, columns);
     const name = quoted(table);
     const text = `'${table.replaceAll("'", "''")}'`;
     const digestOf = (row: string): string =>
@@ -36,8 +39,7 @@ export function keepRowDigests(writer: Connection): void {
       CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`);
   }
   // Written once for each schema: a command beside a busy server must not wait for its turn to find that out.
-  const schema = schemaName(writer);
-  if (writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) === undefined) {
+  if (!isKnown) {
     writer
       .transaction(() => {
         writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();

@@ -58,6 +58,17 @@ async function visitOfNewer(data: string): Promise<string> {
   return copy;
 }
 
+t.test('what was damaged before an upgrade is told then, because the digests are made anew by it', async (t) => {
+  const { data } = await olderStore(t);
+  const db = new SQLite(join(data, 'larder.db'));
+  db.exec(`UPDATE accounts SET display_name = 'Eda' WHERE username = 'ada'`);
+  db.close();
+  const server = await serve(t, data);
+  t.match(server.err(), /"level":"error".*"problems":1,.*damaged before it was upgraded/);
+  t.match(checkDatabase(join(data, upgradesFolder, `${newest}.db`)), [/^row 1 of accounts is changed$/]);
+  t.same(checkDatabase(join(data, 'larder.db')), []);
+});
+
 t.test('a store of an older release is copied, then upgraded, and says so', async (t) => {
   const { data, larder } = await olderStore(t);
   const configuration = readFileSync(join(data, 'larder.toml'), 'utf8');

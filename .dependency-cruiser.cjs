@@ -66,7 +66,11 @@ module.exports = {
     only('only-the-server-knows-koa', '^src/api/server\\.ts$', '^node_modules/(?:koa|@koa)/'),
     only('only-one-file-knows-ajv', '^src/api/schema\\.ts$', '^node_modules/ajv/'),
     only('only-records-and-the-lock-know-sqlite', '^src/(?:records/|lock\\.ts$)', '^node_modules/better-sqlite3/'),
-    only('only-main-appliance-and-lock-load-native-code', '^src/(?:main|appliance|lock)\\.ts$', '^src/native\\.ts$'),
+    only(
+      'only-these-load-native-code',
+      '^src/(?:main|appliance|lock|integrity/database-worker)\\.ts$',
+      '^src/native\\.ts$',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,5 +1,5 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
-import { statfsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
 
@@ -23,6 +23,7 @@ import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { proofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, suspicions, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
@@ -56,7 +57,7 @@ import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { close, listen } from './listening.ts';
 import { lockDirectory } from './lock.ts';
 import { createLog, isForPeople, type LogFormat } from './log.ts';
-import { nativeBinding } from './native.ts';
+import { nativeBinding, nativePath } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
 import { removeState, writeState } from './state-file.ts';
 import { version } from './version.ts';
@@ -221,6 +222,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   const scrubDigests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
+  // SQLite takes its log away when the last one closes the database.
+  const unclean = existsSync(join(directory, 'larder.db-wal'));
   try {
     store = await openStore({ ...options, fatal, held: true });
     let { config } = store;
@@ -268,6 +271,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       approved: () => {
         signing.soon();
       },
+    });
+
+    const proof = await proofOfRecords({
+      database: { file: join(directory, 'larder.db'), native: nativePath() },
+      ...{ records: known, siteKey: store.siteKey, now, unclean },
+      startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     });
 
     const keeping = keepingOf(directory, store.siteKey, now);
@@ -334,6 +343,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         problems: [
           ...broken,
           ...[clock.problem()].filter((problem) => problem !== undefined),
+          ...proof.problems(),
           ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
         ],
       }),
@@ -372,6 +382,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         signing.job,
         renewCertificate(renew),
         sealAudit(known, store.siteKey, store.latestTime),
+        proof.job,
         clock.job,
       ],
       log,

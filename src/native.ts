@@ -23,20 +23,36 @@ export const nativeAsset = 'native/better_sqlite3.node';
 /** Where the system package installs a copy, for hosts on which nothing that can be written can be run. */
 const installedCopy = '/usr/lib/larder/better_sqlite3.node';
 
-let loaded: object | undefined;
+export interface LoadedModule {
+  binding: object;
+  /** What it was loaded as. */
+  path: string;
+}
+
+let loaded: LoadedModule | undefined;
 
 /** What `new Database(file, { nativeBinding })` needs inside the executable; nothing in a checkout. */
 export function nativeBinding(): object | undefined {
   if (!isSea()) return undefined;
   loaded ??= loadNative(Buffer.from(getAsset(nativeAsset)), installedCopy, directories(process.env));
-  return loaded;
+  return loaded.binding;
 }
+
+/** What a worker thread gives to `nativeBindingAt`. */
+export const nativePath = (): string | undefined => loaded?.path;
+
+/**
+ * The module that another thread has loaded, for this one. It must be the very same: two copies of SQLite in one process
+ * know nothing of each other's locks, and take them from each other (sqlite.org, "How To Corrupt", 2.2.1).
+ */
+export const nativeBindingAt = (path: string | undefined): object | undefined =>
+  path === undefined ? undefined : load(path, path).binding;
 
 /**
  * Loads the module from these bytes: from the installed copy when it is the same, else from an unnamed file, else from
  * a private directory. Throws with the reasons of every place that was tried.
  */
-export function loadNative(bytes: Buffer, installed: string, places: readonly string[]): object {
+export function loadNative(bytes: Buffer, installed: string, places: readonly string[]): LoadedModule {
   const digest = sha256(bytes);
   const reasons = new Set<string>();
   const ways = [
@@ -66,21 +82,25 @@ function directories(environment: NodeJS.ProcessEnv): string[] {
   return [...new Set([...absolute, '/tmp', '/var/tmp', '/dev/shm'])];
 }
 
-/** Only root may have written it, and the file that was read is the file that is loaded. */
-function fromInstalledCopy(file: string, digest: string): object {
+/**
+ * Only root may have written it, and the file that was read is the file that is loaded. Its descriptor stays open, here
+ * as below, so that its path leads to the same file for other threads, whatever an upgrade installs meanwhile.
+ */
+function fromInstalledCopy(file: string, digest: string): LoadedModule {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const status = fstatSync(fd);
     if (!status.isFile() || status.uid !== 0 || writableByOthers(status)) throw new Error(`${file}: not root's alone`);
     if (sha256(readFileSync(fd)) !== digest) throw new Error(`${file}: belongs to another version`);
     return load(`/proc/self/fd/${String(fd)}`, file);
-  } finally {
+  } catch (error) {
     closeSync(fd);
+    throw error;
   }
 }
 
 /** A file without a name: nothing to tamper with, and nothing left behind. */
-function fromUnnamedFile(directory: string, bytes: Buffer): object {
+function fromUnnamedFile(directory: string, bytes: Buffer): LoadedModule {
   // open(2), O_TMPFILE; Node has no constant for it. The number is the same on x64 and arm64, O_DIRECTORY is not.
   const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
   const writing = openSync(directory, O_TMPFILE | constants.O_RDWR, 0o500);
@@ -93,13 +113,14 @@ function fromUnnamedFile(directory: string, bytes: Buffer): object {
   }
   try {
     return load(`/proc/self/fd/${String(reading)}`, directory);
-  } finally {
+  } catch (error) {
     closeSync(reading);
+    throw error;
   }
 }
 
 /** Where /proc is hidden or the file system knows no unnamed files: a directory that nobody else can enter. */
-function fromPrivateDirectory(parent: string, bytes: Buffer, digest: string): object {
+function fromPrivateDirectory(parent: string, bytes: Buffer, digest: string): LoadedModule {
   const user = process.geteuid?.() ?? 0;
   const directory = join(parent, `larder-native-${String(user)}`);
   try {
@@ -123,14 +144,14 @@ function fromPrivateDirectory(parent: string, bytes: Buffer, digest: string): ob
   return load(file, directory);
 }
 
-function load(path: string, place: string): object {
+function load(path: string, place: string): LoadedModule {
   const module = { exports: {} };
   try {
     process.dlopen(module, path);
   } catch (error) {
     throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
   }
-  return module.exports;
+  return { binding: module.exports, path };
 }
 
 function writableByOthers(status: Stats): boolean {

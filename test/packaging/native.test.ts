@@ -1,16 +1,18 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
 import t from 'tap';
 
-import { loadNative, nativeBinding } from '#src/native.ts';
+import { loadNative, nativeBinding, nativeBindingAt, nativePath } from '#src/native.ts';
 
 const lib = dirname(createRequire(import.meta.url).resolve('better-sqlite3'));
 const bytes = readFileSync(join(lib, `../prebuilds/linux-${process.arch}.node`));
 
-function answers(binding: object): boolean {
+function answers({ binding }: { binding: object }): boolean {
   const database = new Database(':memory:', { nativeBinding: binding as unknown as string });
   const row = database.prepare('SELECT 1 + 1 AS two').get();
   database.close();
@@ -40,6 +42,7 @@ t.test('when nothing works the message names every place and the way out', (t) =
 
 t.test('in a checkout better-sqlite3 finds its own module', (t) => {
   t.equal(nativeBinding(), undefined);
+  t.equal(nativeBindingAt(nativePath()), undefined);
   t.end();
 });
 
@@ -65,4 +68,24 @@ t.test('an installed copy is used only when it is the same module', (t) => {
   chmodSync(join(directory, 'same.node'), 0o666);
   t.throws(() => loadNative(bytes, join(directory, 'same.node'), []), { message: /not root's alone/ });
   t.end();
+});
+
+t.test('another thread gets the very same module, not a second SQLite in the process', async (t) => {
+  const { path } = loadNative(bytes, '/none', [t.testdir()]);
+  const mappings = (): number => (readFileSync('/proc/self/maps', 'utf8').match(/ r-xp .*\/#\d+ /g) ?? []).length;
+  const before = mappings();
+  t.ok(before > 0);
+  const native = import.meta.resolve('#src/native.ts');
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    import(workerData.native).then(({ nativeBindingAt }) => {
+      const SQLite = require(workerData.sqlite);
+      const db = new SQLite(':memory:', { nativeBinding: nativeBindingAt(workerData.path) });
+      parentPort.postMessage(db.prepare('SELECT 1 + 1').pluck().get());
+    });`;
+  const worker = new Worker(code, { eval: true, workerData: { native, path, sqlite: join(lib, '..') } });
+  const [two] = (await once(worker, 'message')) as [number];
+  t.equal(two, 2);
+  t.equal(mappings(), before);
+  await worker.terminate();
 });

@@ -1,0 +1,69 @@
+// The database and the audit log are looked over while the store serves.
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { days, hours } from '#domain/clock.ts';
+import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
+import { startWorker } from '#src/embedded.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+
+const proofOf = ({ directory, beside, clock }: TestAppliance, unclean = false): Promise<ProofOfRecords> =>
+  proofOfRecords({
+    database: { file: join(directory, 'larder.db'), native: undefined },
+    records: beside.records,
+    siteKey: beside.siteKey,
+    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
+    now: () => clock.now,
+    unclean,
+  });
+
+const lookedOver = async ({ beside }: TestAppliance): Promise<number> =>
+  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'prove_records').length;
+
+t.test('every week, and after a stop that was not in good order', async (t) => {
+  const store = await startStore(t);
+  const { job } = await proofOf(store);
+  t.same(await job.run(), {});
+  t.equal(await lookedOver(store), 1, 'the first time at once');
+  await job.run();
+  store.clock.advance(days(7) - hours(1));
+  await (await proofOf(store)).job.run();
+  t.equal(await lookedOver(store), 1, 'not again within the week, also by the next process');
+  store.clock.advance(hours(1));
+  await job.run();
+  t.equal(await lookedOver(store), 2);
+  const next = await proofOf(store, true);
+  await next.job.run();
+  await next.job.run();
+  t.equal(await lookedOver(store), 3, 'once after an unclean stop');
+});
+
+t.test('what is wrong is told until it is mended', async (t) => {
+  const store = await startStore(t);
+  const change = (name: string): void => {
+    const db = new SQLite(join(store.directory, 'larder.db'));
+    db.prepare(`UPDATE accounts SET display_name = ? WHERE username = 'ada'`).run(name);
+    db.close();
+  };
+  const { problems, job } = await proofOf(store);
+  change('Eda');
+  t.same(problems(), []);
+  t.match(await job.run(), { problems: 1, first: [/^row \d+ of accounts is changed$/] });
+  t.match(problems(), [
+    /^When the records were looked over at 2026-03-01T12:00:00.*, 1 things were wrong; 'larder verify'/,
+  ]);
+
+  await store.restart();
+  t.match(
+    (await store.anyone.get('/readyz')).body,
+    { problems: [/1 things were wrong/] },
+    'the next process knows of it',
+  );
+  change('Ada');
+  const next = await proofOf(store);
+  t.match(problems(), { length: 1 });
+  t.same(await next.job.run(), {}, 'looked over again at once');
+  t.same(next.problems(), []);
+});

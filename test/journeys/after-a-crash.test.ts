@@ -1,0 +1,24 @@
+// A store that was killed proves by itself that it lost nothing.
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { larder, serve } from '#test/fixtures/served.ts';
+
+t.test('a store that was killed is looked over soon after its next start', async (t) => {
+  const data = join(t.testdir(), 'data');
+  await larder('init', '--data', data, '--base-url', 'http://127.0.0.1:8080');
+  const proofs = async (): Promise<number> => {
+    const { entries } = (await larder('audit', 'list', '--data', data)) as unknown as { entries: { action: string }[] };
+    return entries.filter(({ action }) => action === 'prove_records').length;
+  };
+  for (const times of [1, 2]) {
+    const server = await serve(data);
+    for (let wait = 0; (await proofs()) < times && wait < 200; wait++) await sleep(100);
+    t.equal(await proofs(), times);
+    server.process.kill('SIGKILL');
+    await once(server.process, 'exit');
+  }
+});

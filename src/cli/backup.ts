@@ -8,8 +8,9 @@ import { withBlobs } from '#src/appliance.ts';
 import { version } from '#src/version.ts';
 import { command, Failure, UsageError } from './command.ts';
 import { masterKeyOf } from './keys.ts';
-import { passphraseIn } from './passphrase.ts';
+import { newPassphrase, passphraseIn } from './passphrase.ts';
 import { progressOf } from './progress.ts';
+import { canAsk } from './questions.ts';
 import { withStore } from './store.ts';
 
 export const backup = command({
@@ -24,7 +25,11 @@ export const backup = command({
   options: {
     since: { type: 'string', value: 'FILE', summary: 'An earlier backup; its blobs are left out of this one.' },
     'include-keys': { type: 'boolean', summary: 'Put the site key and the signing master key in, under a passphrase.' },
-    'passphrase-file': { type: 'string', value: 'FILE', summary: 'The file whose first line is that passphrase.' },
+    'passphrase-file': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'The file whose first line is that passphrase; without it a terminal is asked.',
+    },
   },
   examples: [
     'larder backup /media/usb/larder-monday.tar',
@@ -32,13 +37,16 @@ export const backup = command({
     'larder backup ./moving.tar --include-keys --passphrase-file ./passphrase',
   ],
 
-  run(call) {
+  async run(call) {
     const { since, 'include-keys': includeKeys, 'passphrase-file': passphraseFile } = call.options;
     const file = resolve(call.positionals.file);
-    if (includeKeys !== (passphraseFile !== undefined))
-      throw new UsageError('--include-keys and --passphrase-file belong together');
+    if (passphraseFile !== undefined && !includeKeys)
+      throw new UsageError('--passphrase-file is of use only with --include-keys');
+    if (includeKeys && passphraseFile === undefined && !canAsk(call.world))
+      throw new UsageError('--include-keys needs --passphrase-file FILE where nobody is at the terminal');
     if (existsSync(file)) throw new Failure(`${file} is there already; a backup overwrites nothing`);
-    const passphrase = passphraseFile === undefined ? undefined : passphraseIn(resolve(passphraseFile));
+    const typed = includeKeys && passphraseFile === undefined ? await newPassphrase(call.world) : undefined;
+    const passphrase = passphraseFile === undefined ? typed : passphraseIn(resolve(passphraseFile));
 
     return withStore(call, async (store) => {
       const { directory, records, siteKey, entry, newId, now } = store;

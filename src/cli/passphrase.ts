@@ -1,6 +1,7 @@
-// Passphrases come from a file: on a command line everybody on the host could read them.
+// Passphrases come from a file, or are typed without showing: on a command line everybody on the host could read them.
 import { readFileSync } from 'node:fs';
-import { Failure } from './command.ts';
+import { Failure, type World } from './command.ts';
+import { converse, newSecret } from './questions.ts';
 
 const shortest = 15;
 
@@ -13,9 +14,18 @@ export function passphraseIn(file: string): string {
     throw new Failure(`cannot read the passphrase in ${file}`, { cause });
   }
   const [line = ''] = text.split(/\r?\n/);
-  if (line.length < shortest)
-    throw new Failure(
-      `the first line of ${file} is too short for a passphrase; take ${String(shortest)} characters or more`,
-    );
-  return line;
+  return longEnough(line, `the first line of ${file}`);
+}
+
+/** A new passphrase, typed twice at the terminal. */
+export const newPassphrase = async (world: World): Promise<string> =>
+  longEnough(await newSecret(world, 'passphrase'), 'what was typed');
+
+/** The passphrase of something that is there, typed at the terminal. */
+export const askPassphrase = (world: World, what: string): Promise<string> =>
+  converse(world, ({ askHidden }) => askHidden(`Passphrase of ${what}`));
+
+function longEnough(passphrase: string, what: string): string {
+  if (passphrase.length >= shortest) return passphrase;
+  throw new Failure(`${what} is too short for a passphrase; take ${String(shortest)} characters or more`);
 }

@@ -11,8 +11,9 @@ import { nativeBinding, openRecords, withBlobs } from '#src/appliance.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError } from './command.ts';
-import { passphraseIn } from './passphrase.ts';
+import { askPassphrase, passphraseIn } from './passphrase.ts';
 import { progressOf } from './progress.ts';
+import { canAsk } from './questions.ts';
 import { actorOf } from './store.ts';
 
 const batch = 1000;
@@ -31,7 +32,7 @@ export const restore = command({
     'passphrase-file': {
       type: 'string',
       value: 'FILE',
-      summary: 'The file whose first line is the passphrase of the keys in the backup.',
+      summary: 'The file whose first line is the passphrase of the keys in the backup; without it a terminal is asked.',
     },
   },
   examples: [
@@ -42,13 +43,18 @@ export const restore = command({
   async run(call) {
     const { data, world } = call;
     const { base, keys: folder, 'passphrase-file': passphraseFile } = call.options;
-    if ((folder === undefined) === (passphraseFile === undefined)) {
-      throw new UsageError("'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys");
-    }
+    const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
+    if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
+    if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
     const keys =
-      folder === undefined
-        ? { passphrase: passphraseIn(resolve(passphraseFile!)) }
-        : { texts: keyTexts(resolve(folder)) };
+      folder !== undefined
+        ? { texts: keyTexts(resolve(folder)) }
+        : {
+            passphrase:
+              passphraseFile === undefined
+                ? await askPassphrase(world, 'the keys in the backup')
+                : passphraseIn(resolve(passphraseFile)),
+          };
     const actor = actorOf(world);
     const progress = progressOf(call);
     try {

@@ -125,6 +125,30 @@ t.test('a password is typed twice and never shows', withPython, async (t) => {
   for (const typed of ['kettle', 'something else']) t.notMatch(screen, typed);
 });
 
+t.test('a backup with its keys goes from host to host with a passphrase that is typed', withPython, async (t) => {
+  const { data } = await newStore(t);
+  const passphrase = 'a kettle, two larks and rain';
+  const file = join(folder(t), 'moving.tar');
+  const made = await atTerminal(['backup', file, '--include-keys', '--data', data], {
+    steps: [
+      { sees: 'New passphrase: ', types: `${passphrase}\r` },
+      { sees: 'The same passphrase again: ', types: `${passphrase}\r` },
+    ],
+  });
+  t.strictSame([made.code, made.left], [0, 0], made.screen);
+  t.notMatch(made.screen, 'kettle');
+
+  const there = join(folder(t), 'there');
+  const restored = (typed: string) =>
+    atTerminal(['restore', file, '--data', there], {
+      steps: [{ sees: 'Passphrase of the keys in the backup: ', types: `${typed}\r` }],
+    });
+  t.match(await restored('another kettle, two larks'), { code: 1 });
+  t.notOk(existsSync(there));
+  t.match(await restored(passphrase), { code: 0, screen: /is restored in/ });
+  t.strictSame(readFileSync(join(there, 'master.key')), readFileSync(join(data, 'master.key')));
+});
+
 t.test(
   'a long command shows a bar at a terminal, JSON lines for programs, and nothing when it is quiet',
   withPython,

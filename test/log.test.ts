@@ -1,4 +1,6 @@
 // The lines of the log, for programs and for people.
+import { spawnSync } from 'node:child_process';
+
 import t from 'tap';
 import fc from 'fast-check';
 import { createLog, isForPeople } from '#src/log.ts';
@@ -64,4 +66,29 @@ t.test('people at a terminal get text and everything else JSON, unless it is sai
       [true, true],
     ],
   );
+});
+
+t.test('every line arrives whole and in order, also what was gathered when the process ends', (t) => {
+  const sizes = [1, 10, 5_000, 40_000, 3, 16_000, 200_000, 1];
+  const code = `
+    import { createLog } from ${JSON.stringify(import.meta.resolve('#src/log.ts'))};
+    const log = createLog('info');
+    for (const size of ${JSON.stringify(sizes)}) log.info({ text: '\u{1d11e}é'.repeat(size) }, 'noted');
+    for (let at = 0; at < 500; at++) log.info({ at }, 'counted');
+    process.exit(0);`;
+  const args = ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '-e', code];
+  const { stderr } = spawnSync('/usr/bin/env', args, { encoding: 'utf8', maxBuffer: 1e8 });
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { text?: string; at?: number });
+  t.same(
+    lines.slice(0, sizes.length).map(({ text = '' }) => text.length),
+    sizes.map((size) => 3 * size),
+  );
+  t.same(
+    lines.slice(sizes.length).map(({ at }) => at),
+    Array.from({ length: 500 }, (_, at) => at),
+  );
+  t.end();
 });

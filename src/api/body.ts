@@ -16,10 +16,18 @@ export function readBody(request: IncomingMessage, limit: number): string | Prom
   return atHand(request, announced) ?? arriving(request, limit);
 }
 
+/** Requests of which all bytes were read before the parser had said so. */
+const whole = new WeakSet<IncomingMessage>();
+
+/** Whether nothing of a request is still to come. */
+export const hasArrived = (request: IncomingMessage): boolean => request.complete || whole.has(request);
+
 /** The body, when all of it came with its headers, as that of most calls does. */
 function atHand(request: IncomingMessage, announced: number): string | undefined {
-  if (!request.complete || announced === 0 || request.readableLength !== announced) return undefined;
-  return decode(request.read() as Buffer);
+  if (announced === 0 || request.readableLength !== announced) return undefined;
+  const bytes = request.read() as Buffer;
+  whole.add(request);
+  return decode(bytes);
 }
 
 function arriving(request: IncomingMessage, limit: number): Promise<string> {

@@ -4,6 +4,7 @@
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '#domain/refusal.ts';
+import { hasArrived } from './body.ts';
 
 export interface Upload<T> {
   /** The name of the part that holds the file. */
@@ -49,7 +50,7 @@ const lingering = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
  * the sender come to his end, for a while.
  */
 export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
-  if (request.complete || response.headersSent || !hasBody(request)) return;
+  if (hasArrived(request) || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
   const close = (): void => void socket.destroy();
   // Not a header set here, which whoever writes the answer might take away again.

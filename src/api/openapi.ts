@@ -43,13 +43,31 @@ export function openapi(operations: readonly Operation[], version: string): Json
   };
 }
 
+/** How addresses begin, and the section that a reader looks for them in; the first that fits counts. */
+const beginnings: readonly (readonly [string, string])[] = [
+  ['/v1/tokens', 'Tokens'],
+  ['/api/v1/snaps/auth', 'Devices'],
+  ['/device-service', 'Devices'],
+  ['/api/', 'Tokens'],
+  ['/dev/api', 'Older tools'],
+  ['/v1/brand', 'Brands'],
+  ['/v1/charm/libraries', 'Charm libraries'],
+  ['/v1/craft', 'Builds'],
+  ['/internal/v1/craft', 'Builds'],
+  ['/v1/auth', 'Package access'],
+  ['/internal', 'Package access'],
+  ['/v1/:namespace/:name/tracks', 'Releases'],
+  ['/identity', 'Identity'],
+  ['/unscanned-upload', 'Revisions'],
+  ['/icons', 'Names'],
+  ['/v2/', 'Images'],
+  ['/registry', 'Images'],
+];
+
 /** The section that an operation belongs to, as a reader looks for it. */
 export function tagOf({ path, since }: Operation): string {
-  if (path.startsWith('/v1/tokens') || path.startsWith('/api/')) return 'Tokens';
-  if (path.startsWith('/v1/brand')) return 'Brands';
-  if (path.startsWith('/identity')) return 'Identity';
-  if (path.startsWith('/internal')) return 'Device gateways';
-  if (path === '/unscanned-upload/') return 'Revisions';
+  const known = beginnings.find(([beginning]) => path.startsWith(beginning));
+  if (known !== undefined) return known[1];
   const [, part] = /^\/v1\/:namespace\/:name\/(\w+)/.exec(path) ?? [];
   if (part !== undefined) return part.charAt(0).toUpperCase() + part.slice(1);
   if (path.startsWith('/v1/:namespace')) return 'Names';
@@ -62,10 +80,14 @@ const about: Readonly<Record<string, string>> = {
   Tokens: 'Getting, exchanging, narrowing and revoking tokens.',
   Names: 'Registering package names, and what is known of them.',
   Revisions: 'Uploading files, having them reviewed, and what comes of it.',
+  Builds: 'How builds of packages go: read by publishers, written by the machines that build.',
+  'Package access': 'Who may do and fetch what, as device gateways and other machines of the site ask.',
   Brands: 'Brands with their models, signing keys, serial policies and remodel allowlists.',
+  Images: 'The registry of images inside, as the OCI distribution specification has it.',
+  Devices: 'What snapd on a device asks: for a serial, above all.',
   Identity: 'Logging in at the identity provider inside, as browsers, bakery clients and older tools do.',
-  'Device gateways': 'What other machines of the site ask.',
-  'The appliance': 'What this store offers beside the interface: uploads, images, devices, health, documents.',
+  'Older tools': 'What stock snapcraft asks of the store that it was written for.',
+  'The appliance': 'What this store offers beside the interface: health, metrics, documents, its authority.',
 };
 
 export const tags = (operations: readonly Operation[]): string[] => [...new Set(operations.map(tagOf))];

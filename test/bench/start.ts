@@ -32,9 +32,12 @@ async function time(name: string, program: string, args: string[], directory: st
     const child = spawn(program, [...args, 'serve', '--data', directory, '--listen', `127.0.0.1:${port}`], {
       stdio: 'ignore',
     });
-    while (!(await isReady(port))) await sleep(2);
+    const exited = once(child, 'exit') as Promise<[number | null]>;
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null) throw new Error(`cannot measure: ${program} ended with ${String(child.exitCode)}`);
+      await sleep(2);
+    }
     times.push(performance.now() - began);
-    const exited = once(child, 'exit');
     child.kill('SIGTERM');
     await exited;
   }

@@ -1,4 +1,7 @@
 // The thread that looks over the database: SQLite does it in one go, and nobody else shall wait for that.
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { checkDatabase } from '#records/check.ts';
@@ -10,5 +13,15 @@ export interface DatabaseToCheck {
   native: string | undefined;
 }
 
+/** Lets every other thread go first: Linux keeps a priority for each, by its id (sched(7)). */
+function yieldToOthers(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_LOW);
+  } catch {
+    // Where that is not allowed it takes its turn like the others.
+  }
+}
+
+yieldToOthers();
 const { file, native } = workerData as DatabaseToCheck;
 parentPort?.postMessage(checkDatabase(file, { nativeBinding: nativeBindingAt(native) }));

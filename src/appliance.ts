@@ -2,6 +2,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
@@ -158,7 +159,7 @@ export async function openRecords(
       const { names, fresh } = await missing(db, migrations());
       return fresh ? undefined : names[0];
     };
-    if ((await isUpgrade()) !== undefined && !held) lock = lockDirectory(directory);
+    if ((await isUpgrade()) !== undefined && !held) lock = await lockForUpgrade(directory, isUpgrade);
     // Asked again: another process may have upgraded it before the directory was ours.
     const migration = await isUpgrade();
     const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
@@ -177,6 +178,25 @@ export async function openRecords(
     throw error;
   } finally {
     lock?.close();
+  }
+}
+
+/**
+ * Holds the directory for an upgrade. Whoever holds it already may be a server of this release in the midst of the very
+ * upgrade, and is given a moment; nothing when it has done it.
+ */
+async function lockForUpgrade(
+  directory: string,
+  isUpgrade: () => Promise<string | undefined>,
+): Promise<{ close(): unknown } | undefined> {
+  for (const deadline = performance.now() + seconds(5); ;) {
+    try {
+      return lockDirectory(directory);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await sleep(100);
+    if ((await isUpgrade()) === undefined) return undefined;
   }
 }
 

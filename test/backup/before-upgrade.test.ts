@@ -116,6 +116,19 @@ t.test('a command upgrades too, but not under a server of the older release', as
   t.match(await larder('account list'), { code: 0, err: '' });
 });
 
+t.test('a command waits for the server that is just upgrading the data', async (t) => {
+  const { data, larder } = await olderStore(t);
+  const lock = lockDirectory(data);
+  const answer = larder('account list');
+  await sleep(1500);
+  const db = openSqlite(join(data, 'larder.db'));
+  await migrate(db, all);
+  db.keepRowDigests();
+  await db.close();
+  t.match(await answer, { code: 0, out: /ada-id/, err: '' });
+  lock.close();
+});
+
 t.test('without a copy nothing is changed', async (t) => {
   const { data, larder } = await olderStore(t);
   writeFileSync(join(data, upgradesFolder), 'in the way');

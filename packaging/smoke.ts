@@ -3,12 +3,12 @@
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
+import { freePort } from '#test/fixtures/free-port.ts';
 import { jail, jailed, type Jail, type Place } from './jail.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -130,12 +130,4 @@ async function ready(url: string, server: ChildProcess): Promise<boolean> {
     await sleep(100);
   }
   return false;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -4,13 +4,13 @@ import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { freePort } from '#test/fixtures/free-port.ts';
 import { median, startServer, stopServer } from './measure.ts';
 import { fillStore } from './store.ts';
 
@@ -147,15 +147,6 @@ async function debians(): Promise<Peer> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Sends a blob as clients of registries do; `round` makes each content another one. The seconds it took. */

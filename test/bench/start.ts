@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { freePort } from '#test/fixtures/free-port.ts';
 import { median } from './measure.ts';
 import { fillStore } from './store.ts';
 
@@ -51,11 +51,3 @@ const isReady = (port: number): Promise<boolean> =>
     (answer) => answer.status === 200,
     () => false,
   );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}

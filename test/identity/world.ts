@@ -1,6 +1,4 @@
 // A store with its identity provider, people who have passwords, and clients that log in as the official ones do.
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 
 import { bakeryFromJson } from '#macaroons/codec/bakery.ts';
 import { bindForRequest, type Macaroon } from '#macaroons/codec/macaroon.ts';
@@ -10,6 +8,7 @@ import { setUpDigest, totpPurpose } from '#identity/logins.ts';
 import { newTotpSecret } from '#identity/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
 
 type Test = Parameters<typeof startStore>[0];
 
@@ -62,15 +61,6 @@ export async function startIdentity(
   });
   await world.setPassword('ada');
   return world;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A login that a client has begun. */

@@ -4,7 +4,6 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { sign, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +17,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { writeLayout } from '#test/fixtures/image-layout.ts';
 import { declare, fetchToken, repositoryOf, uploadLogin, type Login } from '#test/fixtures/images.ts';
 import { larder } from '#test/cli/world.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
 
 const installed = ['skopeo', 'docker-registry'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 const skip = installed
@@ -94,15 +94,6 @@ async function site(
       return index.manifests[0]?.digest;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 t.test(

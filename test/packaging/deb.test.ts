@@ -3,8 +3,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +13,7 @@ import t from 'tap';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/container.ts';
 import { copySources } from '#test/fixtures/sources.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const needs = (missing: string | false) => ({ skip: long ? missing : 'takes minutes; LARDER_LONG=1 runs it' });
@@ -276,12 +275,4 @@ async function answers(url: string): Promise<boolean> {
 async function eventually(say: () => string, pattern: RegExp): Promise<string> {
   for (let tries = 0; tries < 100 && !pattern.test(say()); tries += 1) await sleep(200);
   return say();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import t from 'tap';
+
+import { freePort } from '#test/fixtures/free-port.ts';
 
 const script = join(import.meta.dirname, '../../packaging/start.ts');
 
@@ -24,14 +25,6 @@ function start(data: string, listen: string) {
     });
   });
   return { child, ended, ready: Promise.race([ready, ended.then((end) => JSON.stringify(end))]) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 t.test(

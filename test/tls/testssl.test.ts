@@ -2,13 +2,12 @@
 // without internet cannot have, an address at which its certificates are revoked.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { once } from 'node:events';
 
 import t from 'tap';
 
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const program = '/usr/bin/testssl';
@@ -18,15 +17,6 @@ interface Finding {
   id: string;
   severity: string;
   finding: string;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const skip = !long ? 'it takes minutes; LARDER_LONG=1 runs it' : !existsSync(program) && 'testssl.sh is not installed';

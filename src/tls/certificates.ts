@@ -25,25 +25,30 @@ const backdated = hours(1);
 const generate = promisify(generateKeyPair);
 
 /** A new certificate authority of this name. */
-export async function makeAuthority(name: string, now: Date): Promise<Certified> {
+export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
+  selfSigned(name, now, authorityDays, [
+    { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+    { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    { name: 'subjectKeyIdentifier' },
+  ]);
+
+/** A key that signs texts, with a certificate of its own by which others know it. */
+export const makeSigningCertificate = (name: string, now: Date): Promise<Certified> =>
+  selfSigned(name, now, 2 * authorityDays, [
+    { name: 'basicConstraints', cA: false, critical: true },
+    { name: 'keyUsage', digitalSignature: true, critical: true },
+    { name: 'subjectKeyIdentifier' },
+  ]);
+
+/** A key with a certificate that it has signed itself. */
+async function selfSigned(name: string, now: Date, lasts: number, extensions: Plan['extensions']): Promise<Certified> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const subject = [
     { name: 'organizationName', value: 'larder' },
     { name: 'commonName', value: name.slice(0, 64) },
   ];
-  const certificate = build({
-    publicKey,
-    signer: privateKey,
-    subject,
-    issuer: subject,
-    from: now,
-    until: after(now, days(authorityDays)),
-    extensions: [
-      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-      { name: 'subjectKeyIdentifier' },
-    ],
-  });
+  const until = after(now, days(lasts));
+  const certificate = build({ publicKey, signer: privateKey, subject, issuer: subject, from: now, until, extensions });
   return { certificate, key: pem(privateKey) };
 }
 
@@ -74,29 +79,6 @@ export async function makeServerCertificate(
       },
       { name: 'subjectKeyIdentifier' },
       { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
-    ],
-  });
-  return { certificate, key: pem(privateKey) };
-}
-
-/** A key that signs texts, with a certificate of its own by which others know it. */
-export async function makeSigningCertificate(name: string, now: Date): Promise<Certified> {
-  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
-  const subject = [
-    { name: 'organizationName', value: 'larder' },
-    { name: 'commonName', value: name.slice(0, 64) },
-  ];
-  const certificate = build({
-    publicKey,
-    signer: privateKey,
-    subject,
-    issuer: subject,
-    from: now,
-    until: after(now, days(2 * authorityDays)),
-    extensions: [
-      { name: 'basicConstraints', cA: false, critical: true },
-      { name: 'keyUsage', digitalSignature: true, critical: true },
-      { name: 'subjectKeyIdentifier' },
     ],
   });
   return { certificate, key: pem(privateKey) };

@@ -9,7 +9,7 @@ import t from 'tap';
 import { problems, shapes, type Shape } from '#api/schema.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
-import { startStore } from '#test/fixtures/appliance.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { pathOf } from '#test/fixtures/requests.ts';
@@ -18,16 +18,20 @@ import { awkward, fitting, nearMisses } from '#test/fixtures/shapes.ts';
 const long = process.env['LARDER_LONG'] === '1';
 const runs = long ? 2000 : 40;
 
-t.test('no body breaks an operation', async (t) => {
-  const store = await startStore(t);
+/** Gives ada a brand and a snap with three revisions, and seals the store: no body that fits then makes a key, which takes a second or two. */
+async function sealedWithHello(store: TestAppliance) {
   const ada = await store.as('ada');
   const brand = await addBrand(store, 'ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
   for (const revision of [1, 2, 3]) await addRevision(store, id, revision, { details: { architectures: ['amd64'] } });
-  const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id };
-  // Sealed, so that no body that fits makes a key, which takes a second or two.
   rmSync(join(store.directory, 'master.key'));
   store.appliance.reload();
+  return { ada, subject: { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id } };
+}
+
+t.test('no body breaks an operation', async (t) => {
+  const store = await startStore(t);
+  const { ada, subject } = await sealedWithHello(store);
 
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());
@@ -112,13 +116,7 @@ t.test('no member that every object inherits breaks an operation', async (t) => 
   const store = await startStore(t, (text) =>
     text.replace(/^(?:# ?)?(package_permissions|build_records) = .*$/gm, '$1 = true'),
   );
-  const ada = await store.as('ada');
-  const brand = await addBrand(store, 'ada');
-  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
-  for (const revision of [1, 2, 3]) await addRevision(store, id, revision, { details: { architectures: ['amd64'] } });
-  const subject = { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id };
-  rmSync(join(store.directory, 'master.key'));
-  store.appliance.reload();
+  const { ada, subject } = await sealedWithHello(store);
 
   const withBody = [...operations, ...identityOperations].filter(({ body }) => body !== undefined);
   for (const op of withBody) {

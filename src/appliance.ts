@@ -55,6 +55,7 @@ import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
 import { makeFolder, prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
+import { createHealth } from './health.ts';
 import { close, listen } from './listening.ts';
 import { lockDirectory } from './lock.ts';
 import { createLog, isForPeople, type LogFormat } from './log.ts';
@@ -232,9 +233,9 @@ export interface Appliance {
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
   const { directory } = options;
   const lock = lockDirectory(directory);
-  const broken: string[] = [];
+  let broken: string | undefined;
   const fatal = (error: Error): void => {
-    broken.push('The disk failed under a write; the appliance must be restarted on a good disk.');
+    broken = 'The disk failed under a write; the appliance must be restarted on a good disk.';
     options.fatal?.(error);
   };
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
@@ -250,6 +251,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const { records: known, authority, now, newId } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
+    const health = createHealth(log);
+    health.watch('write', () => broken);
     if (store.upgrade !== undefined) {
       log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
       if (store.upgrade.problems > 0) {
@@ -293,11 +296,18 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       },
     });
 
+    health.watch('clock', () => clock.problem());
+    health.watch('sealed', () =>
+      masterKey === undefined ? 'The store is sealed: without the signing master key it signs nothing.' : undefined,
+    );
+
     const proof = await proofOfRecords({
       database: { file: join(directory, 'larder.db'), native: nativePath() },
       ...{ records: known, siteKey: store.siteKey, now, unclean },
       startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     });
+
+    health.watch('records', () => proof.problems()[0]);
 
     const keeping = keepingOf(directory, store.siteKey, now);
     let tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
@@ -358,15 +368,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       signSoon: () => {
         signing.soon();
       },
-      health: () => ({
-        working: broken.length === 0,
-        problems: [
-          ...broken,
-          ...[clock.problem()].filter((problem) => problem !== undefined),
-          ...proof.problems(),
-          ...(masterKey === undefined ? ['The store is sealed: without the signing master key it signs nothing.'] : []),
-        ],
-      }),
+      health: () => ({ working: broken === undefined, problems: health.problems() }),
       authorityCertificate: () => tls?.authority,
       metrics,
       documents,

@@ -1,0 +1,37 @@
+// What somebody should look at: told in the same words by /readyz, `larder status`, `larder doctor` and the log.
+import type { Logger } from 'pino';
+
+/** What a problem is about; at most one problem stands under each name. */
+export type Subject = string;
+
+export interface Health {
+  /**
+   * Says what is wrong with something and what to do about it, in a sentence for a person, or that it is well again
+   * (undefined). The log hears of each change once.
+   */
+  report(subject: Subject, problem: string | undefined): void;
+  /** A problem that is looked up whenever somebody asks, because whoever knows of it cannot tell when it goes. */
+  watch(subject: Subject, look: () => string | undefined): void;
+  /** What stands now, in the order in which the subjects were first heard of. */
+  problems(): string[];
+}
+
+export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
+  const looks = new Map<Subject, () => string | undefined>();
+  const reported = new Map<Subject, string>();
+  return {
+    report(subject, problem) {
+      if (!looks.has(subject)) looks.set(subject, () => reported.get(subject));
+      const before = reported.get(subject);
+      if (problem === undefined) reported.delete(subject);
+      else reported.set(subject, problem);
+      if (problem === before) return;
+      if (problem !== undefined) log.error({ subject }, problem);
+      else log.info({ subject, was: before }, 'this is well again');
+    },
+    watch(subject, look) {
+      looks.set(subject, look);
+    },
+    problems: () => [...looks.values()].map((look) => look()).filter((problem) => problem !== undefined),
+  };
+}

@@ -69,15 +69,21 @@ export async function verifyStore({
   };
   await Promise.all(Array.from({ length: atOnce }, reader));
 
-  const missing = new Set<string>();
-  for (const noun of [records.revisions, records.uploads]) {
-    for (let after = ''; ;) {
-      const some = await noun.contents(after, batch);
-      for (const sha3_384 of some) if ((await blobs.stat(sha3_384)) === undefined) missing.add(sha3_384);
-      if (some.length < batch) break;
-      after = some.at(-1)!;
+  const missing = await missingContents(records, blobs);
+  const good = database.length + audit.problems.length + damaged.length + missing.length === 0;
+  return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, missing } };
+}
+
+/** What records need and is not there. Asked again of the records: what nobody claimed may just have been forgotten. */
+async function missingContents(records: Records, blobs: Pick<Blobs, 'stat'>): Promise<string[]> {
+  const missing: string[] = [];
+  for (let after = ''; ;) {
+    const some = await records.neededContents.list(after, batch);
+    for (const sha3_384 of some) {
+      if ((await blobs.stat(sha3_384)) !== undefined || !(await records.neededContents.has(sha3_384))) continue;
+      missing.push(sha3_384);
     }
+    if (some.length < batch) return missing;
+    after = some.at(-1)!;
   }
-  const good = database.length + audit.problems.length + damaged.length + missing.size === 0;
-  return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, missing: [...missing].sort() } };
 }

@@ -29,7 +29,7 @@ export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaime
         const contents = new Set<string>();
         for (const { id, sha3_384 } of due) if (await tx.uploads.forget(id)) contents.add(sha3_384);
         const needless: string[] = [];
-        for (const content of contents) if (!(await tx.uploads.needsContent(content))) needless.push(content);
+        for (const content of contents) if (!(await tx.neededContents.has(content))) needless.push(content);
         return needless;
       });
       // Content that was taken in again lately may be on its way into the records; should nobody record it, the sweep finds it.

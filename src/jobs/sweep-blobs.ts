@@ -16,7 +16,7 @@ export const sweepBlobs = (records: Records, blobs: Blobs, now: Now): Job => ({
     const before = after(now(), -grace);
     let swept = 0;
     for await (const { sha3_384, storedAt } of blobs.list()) {
-      if (storedAt >= before || (await records.uploads.needsContent(sha3_384))) continue;
+      if (storedAt >= before || (await records.neededContents.has(sha3_384))) continue;
       if (await blobs.remove(sha3_384, { storedBefore: before })) swept++;
     }
     return { swept };

@@ -20,6 +20,7 @@ import { imageCredentialChanges, imageCredentials } from './image-credentials.ts
 import { imageChanges, images } from './images.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
+import { neededContents } from './needed-contents.ts';
 import { packageChanges, packages } from './packages.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
@@ -58,6 +59,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   images: images(db),
   macaroons: macaroons(db),
   models: models(db),
+  neededContents: neededContents(db),
   packages: packages(db),
   passwords: passwords(db),
   releases: releases(db),
@@ -95,6 +97,7 @@ const changing = (db: Queries) => ({
   images: imageChanges(db),
   macaroons: macaroonChanges(db),
   models: modelChanges(db),
+  neededContents: neededContents(db),
   packages: packageChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),

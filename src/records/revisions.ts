@@ -69,13 +69,6 @@ export const revisions = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM json_each(${JSON.stringify(numbers)}) AS wanted
       CROSS JOIN revisions ON revisions.package_id = ${packageId} AND revisions.revision = wanted.value`),
 
-  /** The contents of all revisions after one, in order, each once. */
-  contents: async (after: string, limit: number) =>
-    (
-      await db.all<{ sha3_384: string }>(sql`
-        SELECT DISTINCT sha3_384 FROM revisions WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
-    ).map(({ sha3_384 }) => sha3_384),
-
   /** The revision of a package that has this content. */
   withContent: (packageId: string, sha3_384: string) =>
     db.get<{ revision: number }>(sql`

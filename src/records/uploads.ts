@@ -156,18 +156,6 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The uploads of this content that nobody has claimed. */
   unclaimedWith: (sha3_384: string) =>
     db.all<{ id: string }>(sql`SELECT id FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL`),
-
-  /** Whether any record still needs this content. */
-  needsContent: async (sha3_384: string) =>
-    undefined !==
-    (await db.get(sql`
-      SELECT 1 FROM uploads WHERE sha3_384 = ${sha3_384}
-      UNION ALL SELECT 1 FROM revisions WHERE sha3_384 = ${sha3_384}
-      UNION ALL SELECT 1 FROM image_blobs WHERE sha3_384 = ${sha3_384}
-      UNION ALL SELECT 1 FROM image_manifests WHERE sha3_384 = ${sha3_384}
-      UNION ALL SELECT 1 FROM resource_revisions WHERE sha3_384 = ${sha3_384}
-      UNION ALL SELECT 1 FROM uploads WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`}
-      UNION ALL SELECT 1 FROM packages WHERE icon = ${`${sha3_384}.png`} OR icon = ${`${sha3_384}.svg`} LIMIT 1`)),
 });
 
 /** Who pushes an upload, and as what. */

@@ -257,5 +257,5 @@ t.test('blobs of a package that is gone are swept', async (t) => {
   const ada = await store.as('ada');
   await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'latest', 'layer');
   await remove(store, id);
-  for (const file of contentFiles(store.directory)) t.notOk(await store.beside.records.uploads.needsContent(file));
+  for (const file of contentFiles(store.directory)) t.notOk(await store.beside.records.neededContents.has(file));
 });

@@ -72,7 +72,7 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   }
   const store = await openStore({ directory: data });
   await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => new Date()).run());
-  for (const file of contentFiles(data)) t.ok(await store.records.uploads.needsContent(file), 'a record needs it');
+  for (const file of contentFiles(data)) t.ok(await store.records.neededContents.has(file), 'a record needs it');
   await store.close();
   const digests = contentFiles(data).map((file) =>
     execFileSync('sha256sum', [join(data, 'blobs/sha3', file.slice(0, 2), file)])

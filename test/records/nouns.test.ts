@@ -42,8 +42,9 @@ t.test('content stays as long as any table names it', async (t) => {
     db.prepare(
       `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ).run(...values);
-    t.equal(await records.uploads.needsContent(digest), true, name);
-    t.equal(await records.uploads.needsContent(digest.replace('a', 'b')), false);
+    t.equal(await records.neededContents.has(digest), true, name);
+    t.ok((await records.neededContents.list('a'.repeat(90), 100)).includes(digest), `${name} is in the list`);
+    t.equal(await records.neededContents.has(digest.replace('a', 'b')), false);
   }
   t.ok(held >= 2);
 });
@@ -54,13 +55,31 @@ t.test('an icon keeps its content', async (t) => {
   const { records } = store.beside;
   for (const ending of ['png', 'svg']) {
     const digest = ending.padStart(96, '0');
-    t.equal(await records.uploads.needsContent(digest), false);
+    t.equal(await records.neededContents.has(digest), false);
     await records.change(entry(store), async (tx) => {
       const subject = await tx.packages.byId(id);
       if (subject !== undefined) await tx.packages.describe({ ...subject, icon: `${digest}.${ending}` });
     });
-    t.equal(await records.uploads.needsContent(digest), true, ending);
+    t.equal(await records.neededContents.has(digest), true, ending);
+    t.same(await records.neededContents.list('', 10), [digest]);
+    t.same(await records.neededContents.neededBy(digest, 10), ['snap/hello icon']);
   }
+});
+
+t.test('the needed contents come page by page in order, each once', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const ada = await store.as('ada');
+  for (const content of ['one', 'two', 'one', 'three', 'four', 'two']) await ada.upload(content);
+  const all = await records.neededContents.list('', 100);
+  t.equal(all.length, 4);
+  t.same(all, [...all].sort());
+  const paged: string[] = [];
+  for (let page = await records.neededContents.list('', 3); page.length > 0;) {
+    paged.push(...page);
+    page = await records.neededContents.list(page.at(-1)!, 3);
+  }
+  t.same(paged, all);
 });
 
 t.test('an upload is claimed by one package, once', async (t) => {

@@ -64,6 +64,8 @@ t.test('every statement is one that SQLite understands, and finds its rows by an
           isFirstOnes ||
           isAsked ||
           small.has(table) ||
+          // What a view gathers is read whole; how it finds that are steps of their own.
+          isView(table) ||
           detail.includes('VIRTUAL TABLE') ||
           detail === 'SCAN CONSTANT ROW' ||
           // What the statement itself has gathered is meant to be read whole.
@@ -76,6 +78,10 @@ t.test('every statement is one that SQLite understands, and finds its rows by an
     } catch (error) {
       t.fail(`${where}: ${(error as Error).message}`, { text });
     }
+  }
+
+  function isView(name: string): boolean {
+    return db.prepare(`SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?`).get(name) !== undefined;
   }
 
   function isPartial(index: string): boolean {

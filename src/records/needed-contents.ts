@@ -1,0 +1,37 @@
+// Needed contents: every digest that a record needs the bytes of, whichever table it stands in. Who removes content, looks
+// for what is missing or copies the store asks here; the tables are listed once, in the view `needed_contents`.
+import { sql, type Queries } from './database.ts';
+
+export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** Whether any record needs this content, by its sha3-384. */
+  has: async (sha3_384: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM needed_contents WHERE sha3_384 = ${sha3_384} LIMIT 1`)),
+
+  /** The sha3-384 of the contents after one, in order, each once, at most `limit`; the first are those after ''. */
+  list: async (after: string, limit: number) =>
+    (
+      await db.all<{ sha3_384: string }>(sql`
+        SELECT DISTINCT sha3_384 FROM needed_contents WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
+    ).map(({ sha3_384 }) => sha3_384),
+
+  /** In a person's words, what needs this content: packages with their revisions, resources and images, at most `limit`. */
+  neededBy: async (sha3_384: string, limit: number) =>
+    (
+      await db.all<{ owner: string }>(sql`
+        SELECT packages.namespace || '/' || packages.name || ' revision ' || revision AS owner
+        FROM revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        UNION
+        SELECT packages.namespace || '/' || packages.name || ' resource ' || resource_revisions.name || ' revision ' || revision
+        FROM resource_revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        UNION
+        SELECT packages.namespace || '/' || packages.name || ' image ' || resource
+        FROM image_blobs JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        UNION
+        SELECT packages.namespace || '/' || packages.name || ' image ' || resource
+        FROM image_manifests JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        UNION
+        SELECT packages.namespace || '/' || packages.name || ' icon'
+        FROM packages WHERE icon IS NOT NULL AND substr(icon, 1, 96) = ${sha3_384}
+        LIMIT ${limit}`)
+    ).map(({ owner }) => owner),
+});

@@ -51,6 +51,7 @@ t.test('a library is created, published and fetched by everybody', async (t) => 
     ((await anyone.post(`${at}/bulk`, items)).body.libraries as { api: number; patch: number }[]).map(
       ({ api, patch }) => [api, patch],
     );
+  t.same(await bulk(), [], 'who asks for nothing gets nothing');
   t.same(await bulk({ 'library-id': id }), [[1, 0]]);
   t.same(await bulk({ 'charm-name': 'hello', 'library-name': 'greeting', api: 0 }), [[0, 2]]);
   t.same(
@@ -73,7 +74,7 @@ t.test('what goes wrong with many libraries at once has no code', async (t) => {
     status: 400,
     body: { 'error-list': [{ code: null, message: "Items need to include 'library_id' or 'package_id'" }] },
   });
-  t.match(await store.anyone.post(`${at}/bulk`, []), { status: 400, body: { 'error-list': [{ code: null }] } });
+  t.match(await store.anyone.post(`${at}/bulk`, {}), { status: 400, body: { 'error-list': [{ code: null }] } });
 });
 
 t.test('a private charm shows its libraries to those who work on it, and strangers publish none', async (t) => {

@@ -14,7 +14,7 @@ export interface Roots {
   readonly accounts: ReadonlySet<string>;
 }
 
-/** A signing key of this store. */
+/** A signing key of this store, or one whose owner asked here to have it registered. */
 export interface HeldKey {
   readonly keyId: string;
   readonly accountId: string;
@@ -26,6 +26,8 @@ export interface Circumstances {
   /** What was accepted before. */
   readonly known: readonly Assertion[];
   readonly held: readonly HeldKey[];
+  /** Whether keys come in as well that nobody has or asked for here, as those of other brands and publishers. */
+  readonly takesForeignKeys?: boolean;
   readonly now: Date;
 }
 
@@ -230,13 +232,17 @@ class Chain {
     }
   }
 
-  /** An account-key is for a key of this store, or for one an authority signs with. */
+  /**
+   * An account-key is for a key that is held or was asked for here, or for one an authority signs with; where foreign keys
+   * are taken, it is enough that a root vouches for it.
+   */
   #checkHeld(assertion: Assertion): void {
     const [id, account] = [header(assertion, 'public-key-sha3-384'), header(assertion, 'account-id')];
-    const held = this.#circumstances.held.find((key) => key.keyId === id);
+    const { held: keys, roots, takesForeignKeys } = this.#circumstances;
+    const held = keys.find((key) => key.keyId === id);
     if (held === undefined) {
-      if (!this.#circumstances.roots.accounts.has(account))
-        throw no(assertion, 'its key is none of the signing keys of this store');
+      if (takesForeignKeys !== true && !roots.accounts.has(account))
+        throw no(assertion, 'its key is none of the signing keys of this store, and nobody asked here to register it');
       return;
     }
     if (held.accountId !== account)

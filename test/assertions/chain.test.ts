@@ -263,6 +263,16 @@ t.test('an account-key must be for a key of this store, its brand and its name',
   t.equal(await upload('device', 'authority', 'spare'), undefined, 'an authority has keys of its own');
 });
 
+t.test('where foreign keys are taken a root must vouch for them, and what is held here must still agree', async (t) => {
+  const open = { ...adaKnown, takesForeignKeys: true, known: [storeKey, adasAccount, await account('bob')] };
+  const upload = async (...of: Parameters<typeof accountKey>) => refused(joined(await accountKey(...of)), open);
+  t.equal(await upload('device', 'bob', 'device'), undefined);
+  t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, and not to 'bob'/);
+  t.match(await upload('ada', 'ada', 'other'), /has the name 'default' here/);
+  const own = await accountKey('device', 'bob', 'device', {}, 'ada', 'ada');
+  t.match(refused(stream([adasKey, own]), open), /'ada' is not an authority that may say this/);
+});
+
 t.test('only the key of the authority can speak for it', async (t) => {
   const claimed = await account('bob', 'ada', 'authority');
   t.match(refused(joined(claimed), adaKnown), /speaks for 'authority', but the key that signed it belongs to 'ada'/);

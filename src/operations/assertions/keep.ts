@@ -12,7 +12,7 @@ export interface Import {
   records: Records;
   roots: Roots;
   now: Date;
-  /** The brand whose keys may come back registered; any brand of the store where none is given. */
+  /** The brand whose keys may come back registered; where none is given, any key that a root of trust vouches for. */
   brandAccountId?: string;
   entry: AuditEntry;
 }
@@ -26,7 +26,8 @@ export async function importAssertions(text: string | Uint8Array, options: Impor
   const upload = parseStream(text);
   upload.forEach(checkAssertion);
   const [known, held] = [await whatIsKnown(upload, records), await heldKeys(upload, options)];
-  const accepted = acceptUpload(text, { roots, known, held, now });
+  const takesForeignKeys = options.brandAccountId === undefined;
+  const accepted = acceptUpload(text, { roots, known, held, takesForeignKeys, now });
   // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
   const kept = accepted.filter(({ type }) => type !== 'account-key-request');
   const details = { assertions: kept.map((one) => `${nameOf(one)} revision ${one.revision}`) };
@@ -66,13 +67,23 @@ async function whatIsKnown(upload: readonly Assertion[], records: Records): Prom
   return [...texts].map((text) => parseAssertion(text));
 }
 
+/** The keys of the upload that are signing keys here, or were asked here to be registered by those who have them. */
 async function heldKeys(upload: readonly Assertion[], { records, brandAccountId }: Import): Promise<HeldKey[]> {
+  const ids = upload
+    .filter(({ type }) => type === 'account-key')
+    .map(({ headers }) => headers['public-key-sha3-384'] as string);
   const held: HeldKey[] = [];
-  for (const { type, headers } of upload) {
-    if (type !== 'account-key') continue;
-    const key = await records.signingKeys.find(headers['public-key-sha3-384'] as string);
-    if (key === undefined || (brandAccountId !== undefined && key.brandAccountId !== brandAccountId)) continue;
-    held.push({ keyId: key.sha3_384, accountId: key.brandAccountId, name: key.name });
+  for (const id of ids) {
+    const key = await records.signingKeys.find(id);
+    if (key !== undefined) held.push({ keyId: id, accountId: key.brandAccountId, name: key.name });
   }
-  return held;
+  const requests = await records.assertions.listOf(ids.map((id) => `account-key-request/${id}`));
+  held.push(...requests.map(({ text }) => askedFor(parseAssertion(text))));
+  return held.filter(({ accountId }) => brandAccountId === undefined || accountId === brandAccountId);
 }
+
+const askedFor = ({ headers }: Assertion): HeldKey => ({
+  keyId: headers['public-key-sha3-384'] as string,
+  accountId: headers['account-id'] as string,
+  name: headers['name'] as string,
+});

@@ -1,15 +1,19 @@
 // A publisher's own key, asked to be registered and shown once it is, as the older publishing tools do it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { mediaType } from '#assertions/assertion.ts';
+import { mediaType, stream, type Assertion } from '#assertions/assertion.ts';
 import { chain, vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
-import { now } from '#test/assertions/world.ts';
+import * as world from '#test/assertions/world.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
+import { addBrand, addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { larder } from '../../cli/world.ts';
 
+const { now } = world;
 const path = '/dev/api/account/account-key';
 const { id: keyId } = vectorKey('rsa2048-a');
 
@@ -82,4 +86,58 @@ t.test('a key that the online store has registered is shown with the account', a
     .join('\n');
   t.match(await brand.post('/v1/brand/my-brand/assertions', text, { 'content-type': mediaType }), { status: 201 });
   t.match((await brand.get('/dev/api/account')).body.account_keys, [{ name: 'default', 'public-key-sha3-384': own }]);
+});
+
+t.test("a publisher's own key comes back registered, is shown, and what it signed is believed", async (t) => {
+  const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
+  const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
+  store.clock.now = now;
+  const { ada } = store.ids;
+  const imported = async (...assertions: Assertion[]) => {
+    writeFileSync(join(store.directory, 'return.assert'), stream(assertions));
+    return larder(`assertion import ${join(store.directory, 'return.assert')} --data ${store.directory} --json`);
+  };
+
+  // snapcraft register-key: a login for this alone, the account's id, the request.
+  const registering = await store.as('ada', { permissions: ['account-manage-keys'] });
+  t.match(await registering.get('/dev/api/account'), { status: 200, body: { account_id: ada, account_keys: [] } });
+  const request = await requestOf(ada);
+  t.match(await registering.post(path, { account_key_request: request }), { status: 202 });
+
+  // It is carried out; what comes back must be for this account and by the name that was asked for.
+  const others = await world.accountKey('device', store.ids.bob, 'default');
+  const renamed = await world.accountKey('device', ada, 'renamed');
+  const known = [world.storeKey, await world.account(ada), await world.account(store.ids.bob)];
+  t.match(await imported(...known, others), { code: 1, err: /its key belongs to '\w{32}' here, and not to/ });
+  t.match(await imported(...known, renamed), { code: 1, err: /its key has the name 'default' here/ });
+  const returned = await world.accountKey('device', ada, 'default');
+  t.match(await imported(...known, returned), { code: 0 });
+  t.match((await registering.get('/dev/api/account')).body, {
+    'account-keys': [{ name: 'default', 'public-key-sha3-384': keyId }],
+    account_keys: [{ name: 'default', 'public-key-sha3-384': keyId }],
+  });
+
+  const build = await world.made('device', ada, 'snap-build', {
+    'snap-sha3-384': keyId,
+    'snap-id': 'a'.repeat(32),
+    'snap-size': '4096',
+    grade: 'stable',
+    timestamp: world.timestamp,
+  });
+  t.match(await imported(build), { code: 0, out: /snap-build/ });
+  t.match(await imported(await world.accountKey('second', store.ids.bob, 'own')), { code: 0 }, 'a root vouches for it');
+});
+
+t.test('what came back for a brand by HTTP is for a key that the brand has, or asked for as a publisher', async (t) => {
+  const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
+  const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
+  store.clock.now = now;
+  await addBrand(store, 'ada');
+  const { ada } = store.ids;
+  const client = await store.as('ada');
+  const returned = stream([world.storeKey, await world.account(ada), await world.accountKey('device', ada, 'default')]);
+  const send = () => client.post(`/v1/brand/${ada}/assertions`, returned, { 'content-type': mediaType });
+  t.match(await send(), { status: 400, body: { 'error-list': [{ message: /nobody asked here to register it/ }] } });
+  t.match(await client.post(path, { account_key_request: await requestOf(ada) }), { status: 202 });
+  t.match(await send(), { status: 201 });
 });

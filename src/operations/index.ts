@@ -82,6 +82,7 @@ import { deleteSigningKey } from './signing-keys/delete-signing-key.ts';
 import { readSigningKeyAccountKeyRequest } from './signing-keys/read-signing-key-account-key-request.ts';
 import { readSigningKeys } from './signing-keys/read-signing-keys.ts';
 import { dashboardAcl } from './tokens/dashboard-acl.ts';
+import { dashboardWhoami } from './tokens/dashboard-whoami.ts';
 import { dischargeSsoToken, refreshSsoToken } from './tokens/discharge-sso-token.ts';
 import { exchangeMacaroons } from './tokens/exchange-macaroons.ts';
 import { exchangeDashboardMacaroons, exchangeUssoMacaroons } from './tokens/exchange-usso-macaroons.ts';
@@ -164,6 +165,7 @@ const besideIt = [
   exchangeUssoMacaroons,
   exchangeDashboardMacaroons,
   dashboardAcl,
+  dashboardWhoami,
   dischargeSsoToken,
   refreshSsoToken,
   uploadBlob,

@@ -35,6 +35,13 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId}
         AND macaroon.revoked_at IS NULL AND account.disabled_at IS NULL`),
 
+  /** Until when a session lasts; nothing when there is none of it. */
+  validUntil: async (sessionId: string) =>
+    (
+      await db.get<{ validUntil: string }>(sql`
+        SELECT valid_until AS "validUntil" FROM macaroons WHERE session_id = ${sessionId}`)
+    )?.validUntil,
+
   /** An account's macaroons, oldest first; inactive ones, revoked or expired by `now`, only when asked for. */
   list: (accountId: string, now: string, includeInactive: boolean) =>
     db.all<Macaroon>(sql`

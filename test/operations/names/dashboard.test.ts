@@ -42,3 +42,43 @@ t.test('a snap is registered and listed', async (t) => {
     body: { error_list: [{ code: 'macaroon-authorization-required' }] },
   });
 });
+
+t.test(
+  'every token says whose it is, and the snaps show themselves to those who may do something with them',
+  async (t) => {
+    const store = await startStore(t);
+    const ada = await store.as('ada');
+    await ada.post('/v1/snap', { name: 'hello' });
+    for (const [permissions, names] of [
+      [null, ['hello']],
+      [['account-view-packages'], ['hello']],
+      [['package-manage-releases'], ['hello']],
+      [['account-manage-keys'], []],
+      [[], []],
+    ] as const) {
+      const { status, body } = await (
+        await store.as('ada', permissions === null ? {} : { permissions: [...permissions] })
+      ).get('/dev/api/account');
+      t.equal(status, 200);
+      t.same(Object.keys(body.snaps['16']), names, String(permissions));
+      t.match(body, { id: store.ids.ada, account_id: store.ids.ada, 'account-keys': [], account_keys: [] });
+    }
+  },
+);
+
+t.test('whoami of the older publishing tools', async (t) => {
+  const store = await startStore(t);
+  const narrow = await store.as('ada', { permissions: ['package-view'], channels: ['latest/edge'] });
+  for (const prefix of ['', '/publishergw']) {
+    const { status, body } = await narrow.get(`${prefix}/api/v2/tokens/whoami`);
+    t.equal(status, 200);
+    t.same(body.account, { email: 'ada@example.com', id: store.ids.ada, name: 'Ada', username: 'ada' });
+    t.match(body, { permissions: ['package-view'], channels: ['latest/edge'], packages: null });
+    t.equal(`${body.expires}Z`, new Date(Date.parse(`${body.expires}Z`)).toISOString(), 'they add the zone themselves');
+    t.ok(Date.parse(`${body.expires}Z`) > store.clock.now.getTime());
+  }
+  t.match(await store.anyone.get('/api/v2/tokens/whoami'), {
+    status: 401,
+    body: { error_list: [{ code: 'macaroon-authorization-required' }] },
+  });
+});

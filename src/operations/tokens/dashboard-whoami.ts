@@ -1,0 +1,27 @@
+import { account } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { inCommon } from '#domain/principal.ts';
+
+export const dashboardWhoami = operation({
+  name: 'dashboard_whoami',
+  method: 'GET',
+  path: '/api/v2/tokens/whoami',
+  since: 0,
+  summary: 'Say whose token this is, as the older publishing tools ask for it.',
+  access: account(),
+  errors: 'dashboard',
+  response: 'DashboardWhoamiResponse',
+
+  async handle({ principal, records }) {
+    const { accountId: id, email, username, displayName: name } = principal;
+    const expires = (await records.macaroons.validUntil(principal.sessionId)) ?? '';
+    return {
+      account: { id, email, username, name },
+      channels: inCommon(principal.channels),
+      // Its readers add the zone.
+      expires: expires.replace(/Z$/, ''),
+      packages: inCommon(principal.packages),
+      permissions: principal.permissions,
+    };
+  },
+});

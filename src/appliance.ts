@@ -111,7 +111,6 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       rootKeys,
       dischargerKeys,
       latestTime: latest,
-      now,
       newId,
       location,
     });

@@ -72,7 +72,14 @@ export interface Interactions {
   close(): void;
 }
 
+/** Guesses of the store administrator's credential. */
+export interface ExchangeLimit {
+  /** Counts a wrong one; refuses with 429 instead when there were too many from there. */
+  failed(address: string): void;
+}
+
 export interface Identity {
   logins: Logins;
+  exchanges: ExchangeLimit;
   interactions: Interactions;
 }

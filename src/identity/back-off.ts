@@ -2,8 +2,10 @@
 // do not keep somebody out who logs in from where he has logged in before.
 import { createHash } from 'node:crypto';
 
+import { clientOf } from '#domain/client.ts';
 import { minutes, seconds, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { countFailures } from './failures.ts';
 
 export interface BackOff {
   /**
@@ -14,51 +16,32 @@ export interface BackOff {
   /** Counts a failure; what is put off from now on, and was not before. */
   failed(attempt: Attempt): ('name' | 'address')[];
   succeeded(attempt: Attempt): void;
+  /** Whether somebody has logged in as this one from there before. */
+  isFamiliar(attempt: Attempt): boolean;
 }
 
-interface Attempt {
-  /** The name that was given, whether it is anybody's or not. */
-  name: string;
+export interface Attempt {
+  /** The account that is meant, so that all its names have one count; the name that was given where that is nobody's. */
+  who: { accountId: string } | { name: string };
   address: string;
-}
-
-interface Failures {
-  count: number;
-  first: number;
-  last: number;
 }
 
 const period = minutes(15);
 const freeForName = 10;
 const freeForAddress = 100;
 const longestWait = minutes(15);
-/** How many names and addresses are remembered; those that failed longest ago are forgotten first. */
+/** How many places are remembered that somebody has logged in from; the one that was used longest ago is forgotten first. */
 const remembered = 20_000;
 
 export function createBackOff(now: Now): BackOff {
-  const failures = new Map<string, Failures>();
+  const failures = countFailures({ now, period });
   const familiar = new Set<string>();
 
-  const recent = (key: string): Failures | undefined => {
-    const found = failures.get(key);
-    return found !== undefined && now().getTime() < found.last + period ? found : undefined;
-  };
+  const isFamiliar = (attempt: Attempt): boolean => familiar.has(pairKey(attempt));
 
-  const add = (key: string): number => {
-    const moment = now().getTime();
-    const before = recent(key);
-    failures.delete(key);
-    if (failures.size >= remembered) failures.delete(failures.keys().next().value as string);
-    const count = (before?.count ?? 0) + 1;
-    failures.set(key, { count, first: before?.first ?? moment, last: moment });
-    return count;
-  };
-
-  /** From a familiar place a name is counted by itself. */
-  const nameKey = ({ name, address }: Attempt): string => {
-    const pair = keyOf('familiar', name, address);
-    return familiar.has(pair) ? pair : keyOf('name', name);
-  };
+  /** From a familiar place somebody is counted by himself. */
+  const nameKey = (attempt: Attempt): string =>
+    isFamiliar(attempt) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
 
   const refuseUntil = (moment: number): void => {
     const wait = moment - now().getTime();
@@ -78,17 +61,18 @@ export function createBackOff(now: Now): BackOff {
 
   return {
     check(attempt, changedAt) {
-      const byAddress = recent(keyOf('address', attempt.address));
+      // Behind one address there may be many people: those who are known there do not pay for the others.
+      const byAddress = isFamiliar(attempt) ? undefined : failures.recent(addressKey(attempt));
       if (byAddress !== undefined && byAddress.count >= freeForAddress) refuseUntil(byAddress.last + period);
       const key = nameKey(attempt);
-      const byName = recent(key);
+      const byName = failures.recent(key);
       if (byName === undefined || byName.count < freeForName) return;
-      if (changedAt !== undefined && Date.parse(changedAt) > byName.last) failures.delete(key);
+      if (changedAt !== undefined && Date.parse(changedAt) > byName.last) failures.forget(key);
       else refuseUntil(byName.last + Math.min(seconds(2 ** (byName.count - freeForName)), longestWait));
     },
 
     failed(attempt) {
-      const [byAddress, byName] = [add(keyOf('address', attempt.address)), add(nameKey(attempt))];
+      const [byAddress, byName] = [failures.add(addressKey(attempt)), failures.add(nameKey(attempt))];
       return [
         ...(byName === freeForName ? (['name'] as const) : []),
         ...(byAddress === freeForAddress ? (['address'] as const) : []),
@@ -96,17 +80,27 @@ export function createBackOff(now: Now): BackOff {
     },
 
     succeeded(attempt) {
-      failures.delete(nameKey(attempt));
-      const pair = keyOf('familiar', attempt.name, attempt.address);
+      failures.forget(nameKey(attempt));
+      const pair = pairKey(attempt);
       familiar.delete(pair);
       if (familiar.size >= remembered) familiar.delete(familiar.values().next().value as string);
       familiar.add(pair);
     },
+
+    isFamiliar,
   };
 }
+
+const addressKey = ({ address }: Attempt): string => keyOf('address', clientOf(address));
+
+const pairKey = (attempt: Attempt): string => keyOf('familiar', whoIn(attempt), clientOf(attempt.address));
+
+/** An id and a name never look alike. */
+const whoIn = ({ who }: Attempt): string =>
+  'accountId' in who ? `account ${who.accountId}` : `name ${who.name.trim().toLowerCase()}`;
 
 /** Of one length, however long the name is. */
 const keyOf = (kind: string, ...parts: string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify([kind, ...parts.map((part) => part.trim().toLowerCase())]))
+    .update(JSON.stringify([kind, ...parts]))
     .digest('base64url');

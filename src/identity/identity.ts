@@ -4,6 +4,7 @@ import { hkdfSync } from 'node:crypto';
 import type { Identity } from '#api/identity.ts';
 import type { Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
+import { createExchangeLimit } from './exchange-limit.ts';
 import { createInteractions } from './interactions.ts';
 import { createLogins } from './logins.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
@@ -18,6 +19,7 @@ export function createIdentity({ records, siteKey, now }: IdentityOptions): Iden
   const passwords = sitePasswords(siteKey);
   return {
     logins: createLogins({ records, passwords, siteKey, now }),
+    exchanges: createExchangeLimit(now),
     interactions: createInteractions(now),
   };
 }

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
 import type { Records } from '#records/index.ts';
-import { createBackOff } from './back-off.ts';
+import { createBackOff, type Attempt } from './back-off.ts';
 import { passwordProblem, type Passwords } from './passwords.ts';
 import { stepOf } from './totp.ts';
 
@@ -31,7 +31,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     const { name, password, address } = credentials;
     const account = await records.accounts.logsInAs(name);
     const kept = account && (await records.passwords.find(account.id));
-    backOff.check({ name, address }, kept?.changedAt);
+    backOff.check(attemptOf(account, name, address), kept?.changedAt);
     const { right, stale } = await passwords.verify(password, kept?.hash);
     if (account === undefined || kept === undefined || !right) {
       await failed(credentials, account);
@@ -49,7 +49,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     { name, address, requestId }: { name: string; address: string; requestId: string },
     account: Account | undefined,
   ): Promise<void> => {
-    for (const what of backOff.failed({ name, address })) {
+    for (const what of backOff.failed(attemptOf(account, name, address))) {
       // What was typed as a name may be a password, so that of nobody's account stays untold.
       const object = what === 'name' && account !== undefined ? `account/${account.id}` : 'login';
       const entry = { at: timestamp(now()), actor: 'unknown', action: 'log_in', object, requestId };
@@ -74,6 +74,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
   };
 
   const finish: Logins['finish'] = async (account, { name, oneTimePassword, address, requestId }) => {
+    const attempt = attemptOf(account, name, address);
     const secret = await records.totpSecrets.find(account.id);
     const wrongCode = async (): Promise<Refusal> => {
       await failed({ name, address, requestId }, account);
@@ -87,7 +88,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
       if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
         throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
       }
-      backOff.check({ name, address });
+      backOff.check(attempt);
       step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
       if (step === undefined) throw await wrongCode();
     }
@@ -105,7 +106,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     } catch (error) {
       throw error instanceof UsedCode ? await wrongCode() : error;
     }
-    backOff.succeeded({ name, address });
+    backOff.succeeded(attempt);
   };
 
   return {
@@ -136,6 +137,12 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     },
   };
 }
+
+/** All names of an account are counted as one, or each of them would have guesses of its own. */
+const attemptOf = (account: Account | undefined, name: string, address: string): Attempt => ({
+  who: account === undefined ? { name } : { accountId: account.id },
+  address,
+});
 
 /** Somebody else was quicker with the same code. */
 class UsedCode extends Error {}

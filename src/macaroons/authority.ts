@@ -1,7 +1,7 @@
 // The authority: issues the store's tokens, and says whom a token stands for.
 import { hash, timingSafeEqual } from 'node:crypto';
 
-import { after, days, minutes, timestamp, type Now } from '#domain/clock.ts';
+import { after, days, minutes, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -25,7 +25,6 @@ export interface AuthorityOptions {
   rootKeys: RootKeys;
   dischargerKeys: DischargerKeys;
   latestTime: LatestTime;
-  now: Now;
   newId: NewIds;
   /** Where tokens say they come from: the store's base URL. */
   location: () => string;
@@ -80,9 +79,6 @@ export interface Authority {
   authenticate(tokens: string[]): Promise<Principal>;
   /** Whether a text is a store administrator's credential, of which the configuration keeps the digests. */
   isAdministratorCredential(text: string, digests: string | readonly string[] | undefined): boolean;
-  /** Counts a failed exchange from an address; refuses further ones for a while when there were too many. */
-  failedExchange(address: string): void;
-  mayExchange(address: string): void;
   /** The latest time that was ever seen: a clock that is set back brings no token to life. */
   latestTime(): Date;
 }
@@ -93,13 +89,11 @@ export const longestLife = days(365);
 const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
 const rememberedPurposes = 2000;
-const failuresAllowed = 10;
 
 export function createAuthority(options: AuthorityOptions): Authority {
-  const { records, rootKeys, dischargerKeys, latestTime, now, newId, location } = options;
+  const { records, rootKeys, dischargerKeys, latestTime, newId, location } = options;
   const verified = new Map<string, Verified>();
   const purposes = new Map<string, Purpose>();
-  const failures = new Map<string, { count: number; until: number }>();
 
   async function examine(tokens: string[]): Promise<Verified | undefined> {
     const macaroons = readTokens(tokens);
@@ -241,29 +235,6 @@ export function createAuthority(options: AuthorityOptions): Authority {
         if (expected.length === digest.length && timingSafeEqual(expected, digest)) found = true;
       }
       return found;
-    },
-
-    mayExchange(address) {
-      const failed = failures.get(address);
-      if (failed === undefined || failed.count < failuresAllowed) return;
-      const wait = failed.until - now().getTime();
-      if (wait <= 0) failures.delete(address);
-      else
-        throw new Refusal(
-          'too-many-requests',
-          'Too many failed exchanges from this address; wait a minute.',
-          Math.ceil(wait / 1000),
-        );
-    },
-
-    failedExchange(address) {
-      const moment = now().getTime();
-      const failed = failures.get(address);
-      if (failed !== undefined && failed.until > moment) failed.count++;
-      else {
-        if (failures.size >= 10_000) failures.clear();
-        failures.set(address, { count: 1, until: moment + minutes(1) });
-      }
     },
 
     latestTime: () => latestTime.now(),

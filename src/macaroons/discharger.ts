@@ -47,7 +47,10 @@ export interface Discharger {
   discharge(asked: AskedCaveat, conditions: string[]): BakeryJson;
   /** The same for clients that know macaroons but no bakery: binary, as text. */
   plainDischarge(asked: AskedCaveat, conditions: string[]): string;
-  /** Whose plain discharge this is and when he logged in, when we made it for this kind of caveat; whatever its age. */
+  /**
+   * Whose plain discharge this is and when he logged in, when we made it for a login to this store; whatever its age.
+   * Whoever makes a caveat can discharge it himself, so of those made elsewhere nothing is believed.
+   */
   readPlainDischarge(text: string): Promise<{ asked: AskedCaveat; username: string; loggedInAt: Date }>;
   /** A macaroon that only the holder of the agent's key can discharge. Good for a minute. */
   startAgentLogin(agent: AgentLogin, version: BakeryVersion): Promise<BakeryJson>;
@@ -77,6 +80,10 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
     throw new Refusal('api-error', unreadable[reason] ?? unreadable['malformed']!);
   };
 
+  /** Whether it was this store that asked: nobody else has the private half of a key of ours. */
+  const isOurs = async ({ payload }: AskedCaveat): Promise<boolean> =>
+    (await keys.all()).some(({ publicKey }) => publicKey.equals(payload.firstPartyKey));
+
   const made = ({ id, payload }: AskedCaveat, conditions: string[]): BakeryMacaroon => {
     const discharge = dischargeFor(payload, id);
     const written = conditions.map((condition) => conditionIn(payload.namespace, condition));
@@ -96,6 +103,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
       const macaroon = readToken(text);
       if (macaroon === undefined) throw new Refusal('api-error', 'Invalid macaroon');
       const asked = await read(macaroon.identifier);
+      if (!(await isOurs(asked))) throw new Refusal('api-error', 'Invalid macaroon');
       const result = verify({ macaroon, rootKey: asked.payload.rootKey, check: () => ({ met: true }) });
       const said = result.verified ? readDischarge(result.conditions.map(({ condition }) => condition)) : undefined;
       if (said?.loggedInAt === undefined) throw new Refusal('api-error', 'Invalid macaroon');

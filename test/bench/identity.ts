@@ -22,7 +22,7 @@ const count = 3000;
 /** Prints microseconds of processor time for each token; the machine may be busy with other things. */
 async function tokens(): Promise<void> {
   const { directory, store, accountId } = await fillStore(0, 0);
-  const { records, rootKeys, dischargerKeys, latestTime, now, newId } = store;
+  const { records, rootKeys, dischargerKeys, latestTime, newId } = store;
   const restrictions = {
     permissions: ['package-view' as const, 'package-manage' as const],
     channels: ['latest/edge'],
@@ -46,7 +46,7 @@ async function tokens(): Promise<void> {
   };
   for (let round = 0; round < rounds; round++) {
     const location = (): string => 'http://127.0.0.1:8080';
-    const authority = createAuthority({ records, rootKeys, dischargerKeys, latestTime, now, newId, location });
+    const authority = createAuthority({ records, rootKeys, dischargerKeys, latestTime, newId, location });
     each.plain.push(cost(() => chains.forEach((parts) => plainChain(key, parts))));
     each.bare.push(cost(() => chains.forEach((parts) => bareChain(key, parts))));
     each.proof.push(cost(() => texts.forEach((text) => proof(text, key))));

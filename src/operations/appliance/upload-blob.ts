@@ -1,6 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { receiveUpload } from '#api/multipart.ts';
 import { operation } from '#api/operation.ts';
+import { clientOf } from '#domain/client.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -20,13 +21,14 @@ export const uploadBlob = operation({
 
   async handle({ request, response, blobs, records, config, now, newId, address, requestId }) {
     const { max_size: limit, unclaimed_per_address: quota } = config.uploads;
+    const client = clientOf(address);
     const id = newId.uuid();
     return receiveUpload(request, response, {
       field: 'binary',
       limit,
       idle,
       async receive(content, expected) {
-        const left = quota - (await records.uploads.unclaimedBytes(address));
+        const left = quota - (await records.uploads.unclaimedBytes(client));
         if ((expected ?? 0) > left) throw overQuota(quota);
         const taken = await blobs
           .receive(content, { id, limit: Math.min(limit, left), expected })
@@ -34,7 +36,7 @@ export const uploadBlob = operation({
             const tooMuch = error instanceof Refusal && error.code === 'request-too-large' && left < limit;
             throw tooMuch ? overQuota(quota) : error;
           });
-        const upload = { id, ...taken, address, receivedAt: timestamp(now()) };
+        const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
         const entry = {
           actor: 'anyone',
           action: 'upload_blob',
@@ -45,7 +47,7 @@ export const uploadBlob = operation({
         };
         await records.change(entry, async (tx) => {
           // Several may have come at once, each with room enough for itself.
-          if ((await tx.uploads.unclaimedBytes(address)) + taken.size > quota) throw overQuota(quota);
+          if ((await tx.uploads.unclaimedBytes(client)) + taken.size > quota) throw overQuota(quota);
           await tx.uploads.add(upload);
           await tx.damagedBlobs.mended(taken.sha3_384);
         });

@@ -13,11 +13,10 @@ export const offlineExchangeMacaroon = operation({
   response: 'ExchangedMacaroonResponse',
   enabledBy: 'store.offline_mode',
 
-  async handle({ body, config, authority, records, address, requestId, log }) {
-    authority.mayExchange(address);
+  async handle({ body, config, authority, identity, records, address, requestId, log }) {
     const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;
     if (accountId === undefined || !authority.isAdministratorCredential(body.macaroon, digests)) {
-      authority.failedExchange(address);
+      identity.exchanges.failed(address);
       throw new Refusal('macaroon-authorization-required', "This is not the store administrator's credential.");
     }
     if ((await records.accounts.find(accountId)) === undefined) {

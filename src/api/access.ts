@@ -31,7 +31,16 @@ export interface Asked {
   config: Config;
 }
 
+/**
+ * What a call is about, which decides how far a narrowed token goes with it (`narrowing.ts`):
+ * `public` asks for no token of the store, and answers one as none; `token` is about the token that is brought, and what comes
+ * of it; `packages` finds packages on its own, and holds each against the token; `package` is about the one in the evidence;
+ * `collaborators` about who works on that one; `store` about none: brands, keys, accounts.
+ */
+export type About = 'public' | 'token' | 'packages' | 'package' | 'collaborators' | 'store';
+
 export interface Access<Evidence> {
+  about: About;
   /** The permissions any one of which lets a token in; empty when none is asked for. */
   permissions: Permission[];
   /** Who may call it, in words, for the permission table. */
@@ -49,19 +58,26 @@ export interface PackageEvidence {
 }
 
 /** Anybody, without a token. */
-export const anyone: Access<object> = { permissions: [], who: 'anyone', admit: () => Promise.resolve({}) };
+export const anyone: Access<object> = {
+  about: 'public',
+  permissions: [],
+  who: 'anyone',
+  admit: () => Promise.resolve({}),
+};
 
 /** Anybody; whoever brings a token is known by it, and a token that does not hold is refused. */
-export const visitor: Access<{ principal: Principal | undefined }> = {
+export const visitor = (about: 'public' | 'token'): Access<{ principal: Principal | undefined }> => ({
+  about,
   permissions: [],
   who: 'anyone',
   admit: async ({ presentsToken, authenticate }) => ({
     principal: (await presentsToken()) ? await authenticate() : undefined,
   }),
-};
+});
 
 /** Whoever has logged in at the identity provider and brings its discharge. */
 export const discharged: Access<{ login: Login }> = {
+  about: 'token',
   permissions: [],
   who: 'anyone with a discharged macaroon',
   inPayload: true,
@@ -69,7 +85,11 @@ export const discharged: Access<{ login: Login }> = {
 };
 
 /** Any account; with a permission, when its token holds that. */
-export const account = (permission?: Permission): Access<{ principal: Principal }> => ({
+export const account = (
+  about: 'token' | 'packages' | 'store',
+  permission?: Permission,
+): Access<{ principal: Principal }> => ({
+  about,
   permissions: permission === undefined ? [] : [permission],
   who: 'any account',
   async admit({ authenticate }) {
@@ -80,15 +100,28 @@ export const account = (permission?: Permission): Access<{ principal: Principal 
 });
 
 /** An account that names a namespace in the path; anything that is no namespace does not exist. */
-export const inNamespace = (permission?: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
-  permissions: permission === undefined ? [] : [permission],
+export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
+  about: 'packages',
+  permissions: [permission],
   who: 'any account',
   async admit({ authenticate, params }) {
     const principal = await authenticate();
-    if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
+    if (!grants(principal.permissions, permission)) throw missing(permission);
     return { principal, namespace: namespaceOf(params) };
   },
 });
+
+/** Any account that answers an invite to the package in the path, which it need not see before. */
+export const invited: Access<{ principal: Principal; namespace: Namespace; package: PublishedPackage | undefined }> = {
+  about: 'collaborators',
+  permissions: [],
+  who: 'any account',
+  async admit({ authenticate, params, records }) {
+    const principal = await authenticate();
+    const namespace = namespaceOf(params);
+    return { principal, namespace, package: await records.packages.find(namespace, params['name'] ?? '') };
+  },
+};
 
 /**
  * The publisher or a collaborator of the package in the path, or a store administrator whose token allows that.
@@ -99,6 +132,7 @@ export const onPackage = (
   permission: Permission,
   alternative?: { permission: Permission; when: string },
 ): Access<PackageEvidence> => ({
+  about: permission.endsWith('-acl') ? 'collaborators' : 'package',
   permissions: alternative === undefined ? [permission] : [permission, alternative.permission],
   who: 'publisher, collaborator, store administrator',
   async admit({ authenticate, params, query, records }) {
@@ -111,7 +145,6 @@ export const onPackage = (
     const found = await findPackage(params, records);
     const role = granted ? await roleOf(principal, found, records) : undefined;
     if (role === undefined && !administers) throw nowhere(params);
-    if (!reachesPackage(principal, found)) throw outOfReach(found);
     return { principal, package: found, role: role ?? 'store administrator' };
   },
 });
@@ -146,22 +179,29 @@ export const onQueriedPackage = (permission: Permission): Access<PackageEvidence
   return {
     ...sees,
     async admit(asked) {
-      const named = asked.query['package'];
-      if (named === undefined) {
+      const admitted = async (): Promise<void> => {
         const principal = await asked.authenticate();
         if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission))
           throw missing(permission);
+      };
+      const named = asked.query['package'];
+      if (named === undefined) {
+        await admitted();
         throw new Refusal('api-error', "'package' is a required property at /");
       }
-      const slash = named.indexOf('/');
-      const params = { namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) };
-      return sees.admit({ ...asked, params });
+      const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(named) ?? [];
+      if (namespace === undefined || name === undefined) {
+        await admitted();
+        throw new Refusal('api-error', `'${named.slice(0, 100)}' is not a package; write namespace/name at /package`);
+      }
+      return sees.admit({ ...asked, params: { namespace, name } });
     },
   };
 };
 
 /** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
 export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({
+  about: 'package',
   permissions,
   who: 'publisher; a store administrator outside charm',
   async admit({ authenticate, params, records }) {
@@ -179,6 +219,7 @@ export const brandAdministrator = (
   permission: 'account-manage-keys' | 'account-manage-metadata',
   reads: boolean,
 ): Access<{ principal: Principal; brand: Brand }> => ({
+  about: 'store',
   permissions: reads
     ? ['account-manage-keys', 'account-manage-metadata', 'store-view', 'store-manage']
     : [permission, 'store-manage'],
@@ -211,9 +252,12 @@ export const administers = async (
 export const missing = (permission: Permission): Refusal =>
   new Refusal('permission-required', `Missing required permission: ${permission}`);
 
-/** A token that is good for other packages than this one, which its account has a part in. */
-export const outOfReach = ({ name }: { name: string }): Refusal =>
-  new Refusal('permission-required', `Package access not allowed: this token is not good for '${name}'.`);
+/** A token that is good for other packages than this one, which its account has a part in or is invited to. */
+export const outOfReach = (subject: { name: string } | undefined): Refusal =>
+  new Refusal(
+    'permission-required',
+    `Package access not allowed: this token is not good for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
+  );
 
 const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
   principal.storeAdministrator && grants(principal.permissions, storePermission(permission));

@@ -5,6 +5,7 @@ import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readBody } from './body.ts';
 import { readJson } from './json.ts';
+import { refuseNarrowed } from './narrowing.ts';
 import { Answer, type Operation } from './operation.ts';
 import { check } from './schema.ts';
 import type { Services } from './services.ts';
@@ -62,6 +63,7 @@ export async function answer(
     presentsToken: async () => (await tokens()).length > 0,
     inPayload: () => inPayload,
   });
+  if (exchange.principal !== undefined) refuseNarrowed(op, exchange.principal, evidence);
   if (op.query !== undefined) check(op.query, query);
   const content = op.body === undefined ? undefined : await body();
   if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);

@@ -21,6 +21,7 @@ export interface RepositoryEvidence {
 
 /** Whoever brings a token of the registry. */
 export const registryClient: Access<object> = {
+  about: 'public',
   permissions: [],
   who: 'holder of credentials of a repository',
   async admit(asked) {
@@ -31,6 +32,7 @@ export const registryClient: Access<object> = {
 
 /** Whoever brings a token for the repository in the path. */
 export const onRepository = (action: Action): Access<RepositoryEvidence> => ({
+  about: 'public',
   permissions: [],
   who: 'holder of credentials of the repository',
   async admit(asked) {

@@ -24,12 +24,19 @@ export interface Principal extends Restrictions {
 }
 
 /** Whether the token may touch this package. */
-export const reachesPackage = (token: Restrictions, subject: { type: string; id?: string; name: string }): boolean =>
+export const reachesPackage = (
+  token: Pick<Restrictions, 'packages'>,
+  subject: { type: string; id?: string; name: string },
+): boolean =>
   token.packages === null || token.packages.every((list) => list.some((selector) => selects(selector, subject)));
 
 /** Whether the token may release to this channel. */
 export const reachesChannel = (token: Restrictions, channel: Channel): boolean =>
   token.channels === null || token.channels.every((globs) => globs.some((glob) => matchesChannel(glob, channel)));
+
+/** Whether the token may list and end the other tokens of its account: a narrowed one that leaked must not. */
+export const reachesOtherSessions = ({ permissions, channels, packages }: Restrictions): boolean =>
+  packages === null && channels === null && (permissions === null || permissions.includes('account-manage-metadata'));
 
 /**
  * The lists as one list, for showing: what every list names in the same words.

@@ -344,6 +344,11 @@ t.test('a token that names packages is good for those alone', async (t) => {
       }
       for (const packages of bad) {
         const reply = await ask(await store.as(person, { packages: [...packages] }), op, subject);
+        if (op.name === 'unregister_package') {
+          // It has revisions, and the interface's own words come first.
+          t.match(reply, { status: 403, body: { 'error-list': [{ code: 'forbidden' }] } });
+          continue;
+        }
         t.equal(outcome(reply), 'no permission', `${op.name} for ${person} with ${JSON.stringify(packages)}`);
         t.match(reply.body['error-list'][0].message, /^Package access not allowed/);
       }

@@ -12,7 +12,7 @@ export const packageAccess = operation({
   path: '/v1/auth/package-access',
   since: 42,
   summary: 'Say who asks, and what part he has in these packages.',
-  access: account(),
+  access: account('packages'),
   body: 'PackageAccessRequest',
   response: 'PackageAccessResponse',
   unstable: true,

@@ -10,7 +10,7 @@ export const packagePermissions = operation({
   path: '/internal/v1/package-permissions',
   since: 16,
   summary: 'Tell a device gateway which snaps an account may fetch by revision.',
-  access: account(),
+  access: account('packages'),
   body: 'PackagePermissionsRequest',
   response: 'PackagePermissionsResponse',
   enabledBy: 'internal.package_permissions',

@@ -15,7 +15,7 @@ export const dashboardAccountKey = operation({
   path: '/dev/api/account/account-key',
   since: 0,
   summary: "Take a request to register a publisher's own key, as the older publishing tools ask for it.",
-  access: account('account-manage-keys'),
+  access: account('store', 'account-manage-keys'),
   errors: 'dashboard',
   body: 'DashboardAccountKeyRequest',
   response: 'DashboardAccountKeyResponse',

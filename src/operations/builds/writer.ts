@@ -11,7 +11,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 
 const permission = 'package-manage-revisions';
 
-export const buildHost = account(permission);
+export const buildHost = account('packages', permission);
 
 /** The package, once it is found that the caller may write about it; to everybody else it does not exist. */
 export async function writable(
@@ -25,7 +25,7 @@ export async function writable(
   throw nowhere({ namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) });
 }
 
-/** The package of a record that has been found; whatever forbids it, to the caller the record does not exist. */
+/** The package of a record that has been found; to whoever has no part in that, the record does not exist. */
 export async function writableOf(
   record: { packageId: string },
   principal: Principal,
@@ -36,7 +36,7 @@ export async function writableOf(
   try {
     return await writable(subject, principal, records, '');
   } catch (error) {
-    throw error instanceof Refusal ? unknown : error;
+    throw error instanceof Refusal && error.code === 'resource-not-found' ? unknown : error;
   }
 }
 

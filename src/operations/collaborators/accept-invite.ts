@@ -1,4 +1,4 @@
-import { inNamespace } from '#api/access.ts';
+import { invited } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { by } from '../by.ts';
@@ -10,7 +10,7 @@ export const acceptInvite = operation({
   path: '/v1/:namespace/:name/collaborators/invites/accept',
   since: 14,
   summary: 'Accept an invite, and collaborate on its package.',
-  access: inNamespace(),
+  access: invited,
   body: 'InviteTokenRequest',
   status: 204,
 

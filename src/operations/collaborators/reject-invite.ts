@@ -1,4 +1,4 @@
-import { inNamespace } from '#api/access.ts';
+import { invited } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { by } from '../by.ts';
@@ -10,7 +10,7 @@ export const rejectInvite = operation({
   path: '/v1/:namespace/:name/collaborators/invites/reject',
   since: 14,
   summary: 'Reject an invite to collaborate on a package.',
-  access: inNamespace(),
+  access: invited,
   body: 'InviteTokenRequest',
   status: 204,
 

@@ -1,8 +1,7 @@
 // An invite's token: whoever it was for may answer it once.
 import { hash } from 'node:crypto';
 
-import { outOfReach } from '#api/access.ts';
-import { reachesPackage, type Principal } from '#domain/principal.ts';
+import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { Invite } from '#records/invites.ts';
@@ -22,6 +21,5 @@ export async function answerable(
   const invite =
     subject && (await tx.invites.pending({ tokenSha256: digestOf(token), packageId: subject.id, accountId, now }));
   if (subject === undefined || invite === undefined) throw new Refusal('invalid-token', 'Invalid invite token');
-  if (!reachesPackage(principal, subject)) throw outOfReach(subject);
   return { invite, subject };
 }

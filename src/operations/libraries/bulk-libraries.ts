@@ -13,7 +13,7 @@ export const bulkLibraries = operation({
   path: '/v1/charm/libraries/bulk',
   since: 0,
   summary: 'Say which versions there are of many libraries at once.',
-  access: visitor,
+  access: visitor('public'),
   errors: 'libraries',
   body: 'BulkLibrariesRequest',
   response: 'BulkLibrariesResponse',

@@ -10,7 +10,7 @@ export const readLibrary = operation({
   path: '/v1/charm/libraries/:charm_name/:library_id',
   since: 0,
   summary: 'Read a version of a library of a charm, the newest unless another is named.',
-  access: visitor,
+  access: visitor('public'),
   query: 'ReadLibraryQuery',
   response: 'LibraryWithContent',
 

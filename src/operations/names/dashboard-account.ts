@@ -11,7 +11,7 @@ export const dashboardAccount = operation({
   path: '/dev/api/account',
   since: 0,
   summary: 'Say who asks and which snaps he has, as the older publishing tools ask for it.',
-  access: account(),
+  access: account('packages'),
   errors: 'dashboard',
   response: 'DashboardAccountResponse',
 

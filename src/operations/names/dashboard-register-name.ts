@@ -11,7 +11,7 @@ export const dashboardRegisterName = operation({
   path: '/dev/api/register-name/',
   since: 0,
   summary: 'Register a snap name, as the older publishing tools ask for it.',
-  access: account('account-register-package'),
+  access: account('packages', 'account-register-package'),
   errors: 'dashboard',
   body: 'DashboardRegisterNameRequest',
   response: 'DashboardRegisterNameResponse',

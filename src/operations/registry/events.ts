@@ -18,6 +18,7 @@ const largest = 1024 * 1024;
 
 /** The registry that the configuration names, by the secret that its administrator got from this store. */
 const configuredRegistry: Access<{ told: string }> = {
+  about: 'public',
   permissions: [],
   who: 'the configured registry',
   async admit({ request, registry, config }) {

@@ -8,7 +8,7 @@ export const dashboardWhoami = operation({
   path: '/api/v2/tokens/whoami',
   since: 0,
   summary: 'Say whose token this is, as the older publishing tools ask for it.',
-  access: account(),
+  access: account('token'),
   errors: 'dashboard',
   response: 'DashboardWhoamiResponse',
 

@@ -1,7 +1,7 @@
 import { visitor } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { presentMacaroon } from './present.ts';
+import { presentMacaroon, within } from './present.ts';
 
 export const getMacaroon = operation({
   name: 'get_macaroon',
@@ -9,7 +9,7 @@ export const getMacaroon = operation({
   path: '/v1/tokens',
   since: 1,
   summary: "Give a macaroon to log in with; to whoever has a token, list the account's.",
-  access: visitor,
+  access: visitor('token'),
   query: 'GetMacaroonQuery',
   response: 'GetMacaroonResponse',
 
@@ -18,11 +18,8 @@ export const getMacaroon = operation({
     const asked = query['include-inactive'];
     const includeInactive = asked !== undefined && asked !== 'false';
     // Inactive by the latest time that was seen: a clock set back makes nothing active again.
-    const macaroons = await records.macaroons.list(
-      principal.accountId,
-      timestamp(authority.latestTime()),
-      includeInactive,
-    );
-    return { macaroons: macaroons.map(presentMacaroon) };
+    const at = timestamp(authority.latestTime());
+    const macaroons = await records.macaroons.list(principal.accountId, at, includeInactive);
+    return { macaroons: macaroons.filter(within(principal)).map(presentMacaroon) };
   },
 });

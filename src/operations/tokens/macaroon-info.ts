@@ -9,7 +9,7 @@ export const macaroonInfo = operation({
   path: '/v1/tokens/whoami',
   since: 11,
   summary: 'Say whose token this is and what it allows.',
-  access: account(),
+  access: account('token'),
   response: 'WhoamiResponse',
 
   handle: ({ principal }) => ({

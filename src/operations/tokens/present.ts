@@ -1,5 +1,12 @@
 import type { MacaroonRecord } from '#api/wire.ts';
+import { reachesOtherSessions, type Principal } from '#domain/principal.ts';
 import type { Macaroon } from '#records/macaroons.ts';
+
+/** Which macaroons of its account a token shows: a narrowed one itself alone. */
+export const within =
+  (principal: Principal) =>
+  ({ sessionId }: Pick<Macaroon, 'sessionId'>): boolean =>
+    sessionId === principal.sessionId || reachesOtherSessions(principal);
 
 export const presentMacaroon = (macaroon: Macaroon): MacaroonRecord => ({
   description: macaroon.description,

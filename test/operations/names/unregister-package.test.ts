@@ -147,3 +147,24 @@ t.test('either of two permissions will do', async (t) => {
     refused(401, 'permission-required', 'Missing required permission: account-register-package'),
   );
 });
+
+t.test("the interface's own refusals come before what a narrowed token leaves out", async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  for (const name of ['empty', 'full']) await ada.post('/v1/bin', { name });
+  await ada.push('bin', 'full', 'content');
+  const edge = await store.as('ada', { channels: ['edge'] });
+  const other = await store.as('ada', { packages: [{ type: 'bin', name: 'other' }] });
+  for (const narrowed of [edge, other]) {
+    t.match(
+      await narrowed.delete('/v1/bin/full'),
+      refused(403, 'forbidden', 'Cannot unregister a package with existing revisions'),
+    );
+    t.match(await narrowed.delete('/v1/bin/empty'), {
+      status: 401,
+      body: { 'error-list': [{ code: 'permission-required', message: /^(?:This token|Package access)/ }] },
+    });
+    t.match(await narrowed.delete('/v1/bin/nowhere'), { status: 404 });
+  }
+  t.match(await ada.delete('/v1/bin/empty'), { status: 200 });
+});

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { startStore, type Reply } from '#test/fixtures/appliance.ts';
+import { startStore, type Attenuated, type Client, type Reply } from '#test/fixtures/appliance.ts';
 
 interface Shown {
   description: string | null;
@@ -62,10 +62,28 @@ t.test('inactive ones, revoked or expired, come when they are asked for', async 
   }
 });
 
-t.test('any token of the account will do, whatever it may', async (t) => {
+t.test('a narrowed token sees itself alone, unless it may manage the account', async (t) => {
   const store = await startStore(t);
-  const weak = await store.as('ada', { permissions: [], channels: [], packages: [] });
-  t.equal(shown(await weak.get('/v1/tokens')).length, 1);
+  const ada = await store.as('ada', { ttl: 20 });
+  const seen = async (client: Client): Promise<number> => shown(await client.get('/v1/tokens?include-inactive')).length;
+  const narrowed: Attenuated[] = [
+    { permissions: [] },
+    { permissions: ['account-manage-keys', 'package-manage', 'store-manage'] },
+    { channels: ['edge'] },
+    { packages: [{ type: 'snap', name: 'hello' }] },
+    { permissions: ['account-manage-metadata'], channels: ['edge'] },
+    { permissions: ['account-manage-metadata'], packages: [{ type: 'snap', name: 'hello' }] },
+    { permissions: [], channels: [], packages: [] },
+  ];
+  for (const [at, attenuated] of narrowed.entries()) {
+    const ttl = 1000 + at;
+    const list = shown(await (await store.as('ada', { ...attenuated, ttl })).get('/v1/tokens?include-inactive'));
+    t.equal(list.length, 1, JSON.stringify(attenuated));
+    const life = Date.parse(list[0]?.['valid-until'] ?? '') - store.clock.now.getTime();
+    t.equal(life, ttl * 1000, 'which is itself');
+  }
+  t.equal(await seen(ada), 8);
+  t.equal(await seen(await store.as('ada', { permissions: ['account-manage-metadata'] })), 9);
 });
 
 t.test('a header that fails is refused, never answered with a fresh macaroon', async (t) => {

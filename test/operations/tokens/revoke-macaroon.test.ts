@@ -83,3 +83,29 @@ t.test('another process that revokes is heard at once', async (t) => {
   );
   t.equal((await ada.get('/v1/tokens/whoami')).status, 401);
 });
+
+t.test('a narrowed token ends itself alone, unless it may manage the account', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const [victim = ''] = await sessions(ada);
+  const refused = { status: 401, body: { 'error-list': [{ code: 'permission-required' }] } };
+  for (const attenuated of [
+    { permissions: ['package-view' as const] },
+    { channels: ['edge'] },
+    { packages: [{ type: 'snap' as const, name: 'zzz' }] },
+    { permissions: ['account-manage-metadata' as const], channels: ['edge'] },
+  ]) {
+    const leaked = await store.as('ada', attenuated);
+    t.match(await leaked.post('/v1/tokens/revoke', { 'session-id': victim }), refused, JSON.stringify(attenuated));
+    t.match(await leaked.post('/v1/tokens/revoke', { 'session-id': 'never-was' }), refused, 'and learns nothing');
+    const [itself] = await sessions(leaked);
+    const ended = await leaked.post('/v1/tokens/revoke', { 'session-id': itself });
+    t.match(ended, { status: 200, body: { macaroons: [{ 'session-id': itself, 'revoked-by': store.ids.ada }] } });
+    t.equal(ended.body.macaroons.length, 1);
+    t.match(await leaked.get('/v1/tokens/whoami'), { status: 401 });
+  }
+  t.match(await ada.get('/v1/tokens/whoami'), { status: 200 }, 'nobody was logged out');
+  const keeper = await store.as('ada', { permissions: ['account-manage-metadata'] });
+  t.match(await keeper.post('/v1/tokens/revoke', { 'session-id': victim }), { status: 200 });
+  t.match(await ada.get('/v1/tokens/whoami'), { status: 401 });
+});

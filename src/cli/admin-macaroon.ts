@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { prepareConfig } from '#src/config.ts';
-import { prepareFile } from '#src/configuration/durable-file.ts';
-import { command, Failure } from './command.ts';
-import { accountOf, withStore } from './store.ts';
+import { prepareFile, type PreparedFile } from '#src/configuration/durable-file.ts';
+import { command, Failure, type Answer } from './command.ts';
+import { writing } from './outside.ts';
+import type { AsCaller } from './owner.ts';
+import { accountOf, withStore, type OpenStore } from './store.ts';
 
 export const adminMacaroon = command({
   name: 'admin-macaroon',
@@ -38,7 +40,7 @@ export const adminMacaroon = command({
     const file = resolve(options.file ?? join(data, 'admin.macaroon'));
     if (options.file !== undefined && existsSync(file)) throw new Failure(`${file} is there already`);
 
-    return withStore({ data, world }, async ({ config, records, entry }) => {
+    const work = async ({ config, records, entry, asCaller }: OpenStore): Promise<Answer> => {
       const { store_admin_id: before, store_admin_macaroon_sha3_384: digests } = config.auth;
       const account = options.account ?? before ?? 'larder-admin';
       await accountOf(records, account);
@@ -61,14 +63,21 @@ export const adminMacaroon = command({
         'auth.store_admin_macaroon_sha3_384': kept.length === 0 ? digest : [...kept, digest],
       });
       const change = { ...entry('admin-macaroon', `account/${account}`), details: { digest, added: options.add } };
-      const prepared = [settings];
+      // A file in the data directory is its owner's, any other that of whoever asked for it.
+      const by: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
+      let written: PreparedFile | undefined;
       try {
-        prepared.push(prepareFile(file, `${credential}\n`, 0o600));
+        written = await writing(file, () => by(() => prepareFile(file, `${credential}\n`, 0o600)));
+        const fresh = written;
         // The records hold no more of it than the entry of the audit log.
         await records.change(change, () => Promise.resolve());
-        for (const fresh of prepared) fresh.place();
+        settings.place();
+        await by(() => {
+          fresh.place();
+        });
       } finally {
-        for (const fresh of prepared) fresh.discard();
+        settings.discard();
+        await by(() => written?.discard());
       }
       const off = config.store.offline_mode ? '' : '\nstore.offline_mode is off: nothing is exchanged.';
       return {
@@ -84,6 +93,7 @@ export const adminMacaroon = command({
           'reload-needed': true,
         },
       };
-    });
+    };
+    return withStore({ data, world }, work, { writesOutside: options.file !== undefined });
   },
 });

@@ -1,13 +1,11 @@
 // larder audit export
-import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Records } from '#records/index.ts';
 import { presentAudit } from './audit-list.ts';
-import { command } from './command.ts';
-import { progressOf } from './progress.ts';
-import { withStore } from './store.ts';
+import { command, type Answer } from './command.ts';
+import { writeNew } from './outside.ts';
+import { progressOf, type Progress } from './progress.ts';
+import { withStore, type OpenStore } from './store.ts';
 
 const batch = 2000;
 
@@ -20,41 +18,41 @@ export const auditExport = command({
   },
   examples: ['larder audit export ./audit.jsonl', 'larder audit export /media/usb/audit.jsonl --after 120000'],
 
-  run: (call) =>
-    withStore(call, async ({ records }) => {
-      const file = resolve(call.positionals.file);
-      const progress = progressOf(call);
-      const total = (await records.audit.head())?.seq ?? 0;
-      let last = call.options.after ?? 0;
-      let rows = 0;
-      await pipeline(
-        Readable.from(
-          lines(records, last, (some, seq) => {
-            rows += some;
-            last = seq;
-            progress.at('writing', seq, total);
-          }),
-        ),
-        createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
-      );
-      progress.end();
-      return {
-        text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
-        json: { file, entries: rows, last },
-      };
-    }),
+  run(call) {
+    const [file, after] = [resolve(call.positionals.file), call.options.after ?? 0];
+    return withStore(call, (store) => exportTo(file, after, progressOf(call), store), { writesOutside: true });
+  },
 });
 
-async function* lines(
-  records: Records,
+async function exportTo(
+  file: string,
   after: number,
-  wrote: (rows: number, seq: number) => void,
-): AsyncGenerator<string> {
+  progress: Progress,
+  { records, asCaller }: OpenStore,
+): Promise<Answer> {
+  const total = (await records.audit.head())?.seq ?? 0;
+  let last = after;
+  let rows = 0;
+  await writeNew(file, asCaller, async (handle) => {
+    for await (const { text, count, seq } of lines(records, last)) {
+      await handle.appendFile(text);
+      rows += count;
+      last = seq;
+      progress.at('writing', seq, total);
+    }
+  }).finally(progress.end);
+  return {
+    text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
+    json: { file, entries: rows, last },
+  };
+}
+
+/** The entries after one, many at a time. */
+async function* lines(records: Records, after: number): AsyncGenerator<{ text: string; count: number; seq: number }> {
   for (let last = after; ;) {
     const some = await records.audit.list(last, batch);
     if (some.length === 0) return;
-    yield some.map((row) => `${JSON.stringify(presentAudit(row))}\n`).join('');
     last = some.at(-1)!.seq;
-    wrote(some.length, last);
+    yield { text: some.map((row) => `${JSON.stringify(presentAudit(row))}\n`).join(''), count: some.length, seq: last };
   }
 }

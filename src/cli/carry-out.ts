@@ -1,9 +1,10 @@
 // The folder that a person carries to a machine with internet: the request for a key, the same as the online store
 // takes it, a script that registers it and fetches what comes of it, and a page that says what to do.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { Failure } from './command.ts';
+import { syncFolder } from './outside.ts';
 
 export interface CarriedRequest {
   /** The account-key-request assertion. */
@@ -13,7 +14,10 @@ export interface CarriedRequest {
   keyId: string;
 }
 
-/** Makes the folder; refuses one that is there already, so that nothing in it is ever half old and half new. */
+/**
+ * Makes the folder, durably; refuses one that is there already, so that nothing in it is ever half old and half new. Of
+ * one that cannot be filled nothing is left.
+ */
 export function writeCarryOut(folder: string, request: CarriedRequest): void {
   try {
     mkdirSync(folder, { mode: 0o755 });
@@ -21,11 +25,22 @@ export function writeCarryOut(folder: string, request: CarriedRequest): void {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
       throw new Failure(`${folder} is there already; name a new folder`, { cause: error });
     }
-    throw new Error(`cannot make the folder ${folder}`, { cause: error });
+    throw error;
   }
+  try {
+    fill(folder, request);
+    syncFolder(folder);
+    syncFolder(dirname(folder));
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function fill(folder: string, request: CarriedRequest): void {
   chmodSync(folder, 0o755);
   const put = (name: string, text: string, mode: number): void => {
-    writeFileSync(join(folder, name), text, { mode });
+    writeFileSync(join(folder, name), text, { mode, flush: true });
     // What stands in there is for whoever carries it, whatever the umask of this process says.
     chmodSync(join(folder, name), mode);
   };

@@ -15,7 +15,7 @@ import { isBaseUrl } from '#src/configuration/check.ts';
 import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
 import { newWrappingKey } from '#src/secrets.ts';
 import { command, dataInUse, Failure, UsageError, type World } from './command.ts';
-import { becomeOwner } from './owner.ts';
+import { becomeOwner, howToServe } from './owner.ts';
 import { canAsk, converse } from './questions.ts';
 import { actorOf } from './store.ts';
 import { visible } from './terminal.ts';
@@ -124,7 +124,7 @@ export const init = command({
     const credentialFile = join(data, 'admin.macaroon');
     return {
       text:
-        `The store in ${data} is made; ${serving(data)} serves it at ${baseUrl}, on ${listen}.\n` +
+        `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
@@ -197,12 +197,6 @@ function refuseFiles(files: SiteFiles, config: Config): void {
   }
   if (problems.length > 0)
     throw new Failure(`cannot use ${files.certificateFile}: ${problems.join('; ')}`, { code: 'bad-certificate' });
-}
-
-/** What to type in order to serve it: the system service where that is installed and the store is the one it serves. */
-function serving(data: string): string {
-  const isServices = data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
-  return isServices ? "'systemctl start larder'" : `'larder serve --data ${data}'`;
 }
 
 /** What publishers and devices need to know of the store's certificate. */

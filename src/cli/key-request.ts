@@ -1,9 +1,11 @@
 // larder key request
+import { resolve } from 'node:path';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { command, UsageError } from './command.ts';
+import { command, UsageError, type Answer } from './command.ts';
 import { writeCarryOut } from './carry-out.ts';
 import { keyOf, signerOf } from './keys.ts';
-import { withStore } from './store.ts';
+import { writing } from './outside.ts';
+import { withStore, type OpenStore } from './store.ts';
 
 export const keyRequest = command({
   name: 'key request',
@@ -26,7 +28,8 @@ export const keyRequest = command({
 
   run({ positionals, options, data, world }) {
     const [since, until] = [momentOf('since', options.since), momentOf('until', options.until)];
-    return withStore({ data, world }, async (store) => {
+    const folder = options.folder === undefined ? undefined : resolve(options.folder);
+    const work = async (store: OpenStore): Promise<Answer> => {
       const key = await keyOf(store, positionals.key, options.brand);
       const { brandAccountId: brand, name, sha3_384: keyId } = key;
       const moment = store.now();
@@ -41,7 +44,14 @@ export const keyRequest = command({
       });
       const entry = store.entry('key request', `brand/${brand}/signing-key/${keyId}`);
       const details = { since: options.since ?? null, until: options.until ?? null };
-      if (options.folder !== undefined) writeCarryOut(options.folder, { text, brand, name, keyId });
+      if (folder !== undefined) {
+        const carried = { text, brand, name, keyId };
+        await writing(folder, () =>
+          store.asCaller(() => {
+            writeCarryOut(folder, carried);
+          }),
+        );
+      }
       await store.records.change({ ...entry, details }, (tx) => tx.signingKeys.request(keyId, entry.at));
       return {
         text:
@@ -50,7 +60,8 @@ export const keyRequest = command({
             : `The request for the key ${name} is in ${options.folder}; READ-ME-FIRST.txt in there says what to do with it.`,
         json: { 'sha3-384': keyId, 'account-key-request': text, folder: options.folder ?? null },
       };
-    });
+    };
+    return withStore({ data, world }, work, { writesOutside: true });
   },
 });
 

@@ -1,22 +1,32 @@
 // larder restore
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { CannotRestore, closeArchives, keysIn, openArchives, type OpenArchive } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { NotOurs } from '#backup/manifest.ts';
-import { CannotRestore, restoreBackup } from '#backup/restore.ts';
+import { restoreBackup } from '#backup/restore.ts';
 import { NotWhole } from '#backup/tar.ts';
 import { timestamp } from '#domain/clock.ts';
 import { verifyAudit } from '#records/audit.ts';
 import { nativeBinding, openRecords, withBlobs } from '#src/appliance.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
-import { command, Failure, UsageError } from './command.ts';
+import { command, Failure, UsageError, type Answer, type World } from './command.ts';
+import { cannotRead, cannotWrite, writing } from './outside.ts';
+import { howToServe, makeForOwner } from './owner.ts';
 import { askPassphrase, passphraseIn } from './passphrase.ts';
-import { progressOf } from './progress.ts';
+import { progressOf, type Progress } from './progress.ts';
 import { canAsk } from './questions.ts';
 import { actorOf } from './store.ts';
 
 const batch = 1000;
+/** Where a store is unless somebody says otherwise. */
+const standard = '/var/lib/larder';
+
+interface KeyOptions {
+  readonly keys: string | undefined;
+  readonly 'passphrase-file': string | undefined;
+}
 
 export const restore = command({
   name: 'restore',
@@ -42,53 +52,99 @@ export const restore = command({
 
   async run(call) {
     const { data, world } = call;
-    const { base, keys: folder, 'passphrase-file': passphraseFile } = call.options;
-    const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
-    if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
-    if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
-    const keys =
-      folder !== undefined
-        ? { texts: keyTexts(resolve(folder)) }
-        : {
-            passphrase:
-              passphraseFile === undefined
-                ? await askPassphrase(world, 'the keys in the backup')
-                : passphraseIn(resolve(passphraseFile)),
-          };
     const actor = actorOf(world);
-    const progress = progressOf(call);
+    const archives = await opened([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
     try {
-      const manifest = await restoreBackup({
-        file: resolve(call.positionals.file),
-        bases: base.map((file) => resolve(file)),
-        directory: data,
-        nativeBinding: nativeBinding(),
-        keys,
-        progress: progress.at,
-        finish: (directory) => finish(directory, actor),
-      });
-      progress.end();
-      return {
-        text:
-          `The store of ${manifest.madeAt} is restored in ${data}: ${String(manifest.blobs.length)} blobs, everything held against its hash.\n` +
-          `'larder serve --data ${data}' serves it.`,
-        json: {
-          data,
-          'made-at': manifest.madeAt,
-          id: manifest.id,
-          blobs: manifest.blobs.length,
-          'audit-head': manifest.auditHead,
-        },
-      };
-    } catch (error) {
-      progress.end();
-      if (error instanceof NotWhole || error instanceof NotOurs || error instanceof CannotRestore) {
-        throw new Failure(error.message, { code: 'cannot-restore', cause: error });
-      }
-      throw error;
+      const keys = await keysFor(call, archives[0]!);
+      return await restoreInto(data, { archives, keys, actor, progress: progressOf(call) });
+    } finally {
+      await closeArchives(archives);
     }
   },
 });
+
+interface Restoring {
+  archives: readonly OpenArchive[];
+  keys: KeyTexts;
+  actor: string;
+  progress: Progress;
+}
+
+async function restoreInto(data: string, { archives, keys, actor, progress }: Restoring): Promise<Answer> {
+  // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
+  const made = await writing(data, () => makeForOwner(data));
+  const nativeModule = nativeBinding();
+  const manifest = await restoreBackup({
+    ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at },
+    finish: (directory) => finish(directory, actor),
+  })
+    .catch((error: unknown) => {
+      if (made) leave(data);
+      throw told(error, archives[0]!.file, data);
+    })
+    .finally(progress.end);
+  const count = manifest.blobs.length;
+  return {
+    text:
+      `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
+      `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
+      `for the store administrator: no backup holds one.`,
+    json: {
+      data,
+      'made-at': manifest.madeAt,
+      id: manifest.id,
+      blobs: count,
+      'audit-head': manifest.auditHead,
+    },
+  };
+}
+
+/** Takes the directory away again that was made for nothing, where its owner may. */
+function leave(data: string): void {
+  try {
+    rmdirSync(data);
+  } catch {
+    // An empty directory does no harm.
+  }
+}
+
+/** Opens the archives with the rights of whoever typed the command. */
+async function opened(files: readonly string[]): Promise<OpenArchive[]> {
+  try {
+    return await openArchives(files);
+  } catch (error) {
+    throw told(error, files[0]!, files[0]!);
+  }
+}
+
+/** What a person is told of a backup that cannot be used, or of a disk that keeps larder from it. */
+function told(error: unknown, file: string, data: string): unknown {
+  if (error instanceof NotWhole || error instanceof NotOurs || error instanceof CannotRestore) {
+    return new Failure(error.message, { code: 'cannot-restore', cause: error });
+  }
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return syscall === 'read' || path === file ? cannotRead(path ?? file, error) : cannotWrite(data, error);
+}
+
+async function keysFor(
+  { options, world }: { options: KeyOptions; world: World },
+  archive: OpenArchive,
+): Promise<KeyTexts> {
+  const { keys: folder, 'passphrase-file': passphraseFile } = options;
+  const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
+  if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
+  if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
+  if (folder !== undefined) return keyTexts(resolve(folder));
+  const passphrase =
+    passphraseFile === undefined
+      ? await askPassphrase(world, 'the keys in the backup')
+      : passphraseIn(resolve(passphraseFile));
+  try {
+    return await keysIn(archive, passphrase);
+  } catch (error) {
+    throw told(error, archive.file, archive.file);
+  }
+}
 
 function keyTexts(folder: string): KeyTexts {
   const texts: KeyTexts = {};

@@ -8,26 +8,34 @@ import type { Records } from '#records/index.ts';
 import { openStore, type Store } from '#src/appliance.ts';
 import { DataDirectoryInUse } from '#src/lock.ts';
 import { Failure, type Call, type World } from './command.ts';
-import { becomeOwner } from './owner.ts';
+import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
 
 export interface OpenStore extends Store {
   /** Who makes the changes, for the audit log. */
   actor: string;
   /** What the audit log is told of a change that is made now. */
   entry(action: string, object: string): AuditEntry;
+  /** Does something to files outside of the data directory; of use where the store was opened for that. */
+  asCaller: AsCaller;
 }
 
-/** Opens the store of a command's data directory, as the directory's owner, for as long as `work` takes. */
+/**
+ * Opens the store of a command's data directory, as the directory's owner, for as long as `work` takes. Root's rights
+ * are gone then, unless the command also writes outside of the directory.
+ */
 export async function withStore<Result>(
   { data, world }: Pick<Call, 'data' | 'world'>,
   work: (store: OpenStore) => Result | Promise<Result>,
+  { writesOutside = false }: { writesOutside?: boolean } = {},
 ): Promise<Result> {
   const actor = actorOf(world);
-  becomeOwner(data);
+  let asCaller: AsCaller = async (work) => work();
+  if (writesOutside) asCaller = setRootAside(data);
+  else becomeOwner(data);
   const store = await openUpgraded(data, world);
   try {
     const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
-    return await work({ ...store, actor, entry });
+    return await work({ ...store, actor, entry, asCaller });
   } finally {
     await store.close();
   }

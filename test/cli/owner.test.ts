@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { becomeOwner } from '#cli/owner.ts';
+import { becomeOwner, setRootAside } from '#cli/owner.ts';
 
 /** A process of this user, and what it did about that. */
 function processOf(user: number, { unknown = false } = {}) {
@@ -22,6 +22,8 @@ function processOf(user: number, { unknown = false } = {}) {
     setgroups: note('setgroups'),
     setgid: note('setgid'),
     setuid: note('setuid'),
+    setegid: note('setegid'),
+    seteuid: note('seteuid'),
   };
 }
 
@@ -72,4 +74,41 @@ t.test('the owner stays who he is, and another user is refused', async (t) => {
   });
   t.throws(() => becomeOwner(join(data, 'file'), owner), { name: 'Failure', message: /^there is no store in / });
   t.throws(() => becomeOwner(join(data, 'file/below'), owner), { name: 'Failure', message: /^there is no store in / });
+});
+
+t.test('root sets his rights aside, and takes them up for one piece of work at a time', async (t) => {
+  const { data, uid, gid } = ownedFolder(t);
+  const root = processOf(0);
+  const asCaller = setRootAside(data, root);
+  const aside = [
+    ['initgroups', uid, gid],
+    ['setegid', gid],
+    ['seteuid', uid],
+  ];
+  t.strictSame(root.did, aside);
+  const back = [
+    ['seteuid', 0],
+    ['setegid', 0],
+  ];
+  const again = [
+    ['setegid', gid],
+    ['seteuid', uid],
+  ];
+  root.did.length = 0;
+  t.equal(await asCaller(() => root.did.length), 2, 'the work is done in between');
+  t.strictSame(root.did, [...back, ...again]);
+  root.did.length = 0;
+  await t.rejects(
+    asCaller(() => Promise.reject(new Error('no room'))),
+    { message: 'no room' },
+  );
+  t.strictSame(root.did, [...back, ...again], 'also when it fails');
+
+  const owner = processOf(uid);
+  t.equal(await setRootAside(data, owner)(() => 'done'), 'done');
+  t.strictSame(owner.did, [], 'the owner has nothing to set aside');
+  t.throws(() => setRootAside(data, processOf(uid + 1)), {
+    name: 'Failure',
+    message: /run this as that user or as root/,
+  });
 });

@@ -1,0 +1,96 @@
+// A backup together with the earlier ones that it builds on: opened, and held against the site key.
+import { keysName, unlockKeys, type KeyTexts } from './keys.ts';
+import { readManifest, type BackedUpBlob, type Manifest } from './manifest.ts';
+import { NotWhole, readTar, type TarEntry, type TarReader } from './tar.ts';
+
+/** A backup that cannot be restored or used; the message is for the person who tries. */
+export class CannotRestore extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CannotRestore';
+  }
+}
+
+export interface OpenArchive {
+  file: string;
+  tar: TarReader;
+}
+
+/** The backup first, then those that it builds on. */
+export interface Archives {
+  file: string;
+  tar: TarReader;
+  manifest: Manifest;
+  /** Where a blob's bytes are; nothing when they are in an earlier backup that is not among these. */
+  find(blob: BackedUpBlob): { tar: TarReader; entry: TarEntry } | undefined;
+  /** How many backups it builds on that are not among these. */
+  lacking: number;
+}
+
+/** Opens archives, or none of them. */
+export async function openArchives(files: readonly string[]): Promise<OpenArchive[]> {
+  const open: OpenArchive[] = [];
+  try {
+    for (const file of files) open.push({ file, tar: await readTar(file) });
+    return open;
+  } catch (error) {
+    await closeArchives(open);
+    throw error;
+  }
+}
+
+export async function closeArchives(open: readonly OpenArchive[]): Promise<void> {
+  await Promise.all(open.map(({ tar }) => tar.close()));
+}
+
+/** Reads what the archives say that they hold; throws NotWhole or NotOurs. */
+export async function readArchives(open: readonly OpenArchive[], siteKey: Buffer): Promise<Archives> {
+  const { file, tar } = open[0]!;
+  const manifest = await readManifest(file, tar, siteKey);
+  const known = new Map<string, TarReader>([[manifest.id, tar]]);
+  for (const base of open.slice(1)) known.set((await readManifest(base.file, base.tar, siteKey)).id, base.tar);
+  const entries = new Map([...known].map(([id, one]) => [id, entriesByName(one)]));
+  return {
+    ...{ file, tar, manifest },
+    lacking: new Set(manifest.blobs.map(({ backup }) => backup).filter((id) => !known.has(id))).size,
+    find({ sha3_384, size, backup }) {
+      const holder = known.get(backup);
+      if (holder === undefined) return undefined;
+      const entry = entries.get(backup)?.get(`blobs/${sha3_384}`);
+      if (!/^[0-9a-f]{96}$/.test(sha3_384) || entry?.size !== size) throw new NotWhole(file);
+      return { tar: holder, entry };
+    },
+  };
+}
+
+/** An entry of this name and size; throws NotWhole. */
+export function entryOf(file: string, { entries }: TarReader, wanted: string, size: number): TarEntry {
+  const entry = entries.find(({ name }) => name === wanted);
+  if (entry?.size !== size) throw new NotWhole(file);
+  return entry;
+}
+
+/** The keys that a backup holds under a passphrase. */
+export async function keysIn({ tar }: OpenArchive, passphrase: string): Promise<KeyTexts> {
+  const entry = tar.entries.find(({ name }) => name === keysName);
+  if (entry === undefined) {
+    throw new CannotRestore(
+      "this backup was made without --include-keys; give the folder with the keys' copies by --keys",
+    );
+  }
+  const chunks: Buffer[] = [];
+  for await (const bytes of tar.read(entry)) chunks.push(bytes);
+  const keys = unlockKeys(Buffer.concat(chunks), passphrase);
+  if (keys === undefined) throw new CannotRestore('this is not the passphrase of the keys in the backup');
+  return keys;
+}
+
+/** The site key among key texts. */
+export function siteKeyOf(keys: KeyTexts): Buffer {
+  const siteKey = Buffer.from((keys['site.key'] ?? '').trim(), 'base64');
+  if (siteKey.length !== 32) throw new CannotRestore('there is no site key of 32 bytes in base64 among the keys');
+  return siteKey;
+}
+
+const entriesByName = ({ entries }: TarReader): Map<string, TarEntry> =>
+  new Map(entries.map((entry) => [entry.name, entry]));

@@ -13,11 +13,11 @@ export function findingsOf(verdict: Approval, icon: string | null): Findings {
   switch (verdict.kind) {
     case 'snap': {
       const { facts } = verdict;
-      const { apps, architectures, base, confinement, grade, type } = facts;
+      const { apps, architectures, base, buildUrl, confinement, grade, type } = facts;
       return {
         kind: 'revision',
         version: facts.version,
-        details: { apps, architectures, base, confinement, grade, type },
+        details: { apps, architectures, base, buildUrl, confinement, grade, type },
         declares: facts.components ?? [],
         packageYaml: facts.snapYaml,
         craftYaml: facts.craftYaml,

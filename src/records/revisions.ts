@@ -8,6 +8,7 @@ export interface RevisionDetails {
   architectures?: string[];
   base?: string | null;
   bases?: { architecture: string; channel: string; name: string }[];
+  buildUrl?: string | null;
   confinement?: 'strict' | 'classic' | 'devmode';
   grade?: 'stable' | 'devel';
   type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';

@@ -2,6 +2,7 @@
 // digest says, so that no device ever pulls half an image.
 import { createHash } from 'node:crypto';
 
+import { rockMetadataReader, type Layer } from './rock-metadata.ts';
 import type { Source } from './squashfs/source.ts';
 import { listTar, type TarFile } from './tar.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
@@ -26,7 +27,7 @@ const indexTypes = [
 type Document = Record<string, unknown>;
 
 /** What stands in the rock; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
-export function readRock(source: Source, packageName: string): RockFacts {
+export async function readRock(source: Source, packageName: string): Promise<RockFacts> {
   const files = listTar(source);
   const layout = document('oci-layout');
   if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
@@ -36,12 +37,13 @@ export function readRock(source: Source, packageName: string): RockFacts {
   const checked = new Set<string>();
   let [manifests, layers, hashed] = [0, 0, 0];
   let version: string | null = null;
+  const metadataOf = rockMetadataReader(source);
 
-  readIndex(document('index.json'), 'index.json', 0);
+  await readIndex(document('index.json'), 'index.json', 0);
   if (manifests === 0) throw new Unacceptable("'index.json' leads to no image: make the archive again.");
   return { version, architectures: [...architectures] };
 
-  function readIndex(index: Document, what: string, depth: number): void {
+  async function readIndex(index: Document, what: string, depth: number): Promise<void> {
     const list = index['manifests'];
     if (!Array.isArray(list)) throw new Unacceptable(`'${what}' has no list of manifests: make the archive again.`);
     if (depth > 3) throw new Unacceptable('The indexes of the image nest too deeply: make the archive again.');
@@ -50,31 +52,31 @@ export function readRock(source: Source, packageName: string): RockFacts {
       const descriptor = descriptorIn(one, what);
       const { mediaType, digest } = descriptor;
       const content = parsed(bytesOf(descriptor), digest);
-      if (indexTypes.includes(mediaType)) readIndex(content, digest, depth + 1);
-      else if (manifestTypes.includes(mediaType)) readManifest(content, digest);
+      if (indexTypes.includes(mediaType)) await readIndex(content, digest, depth + 1);
+      else if (manifestTypes.includes(mediaType)) await readManifest(content, digest);
       else throw new Unacceptable(`'${what}' leads to something of the type ${quoted(mediaType)}, which is no image.`);
     }
   }
 
-  function readManifest(manifest: Document, what: string): void {
+  async function readManifest(manifest: Document, what: string): Promise<void> {
     const configDescriptor = descriptorIn(manifest['config'], what);
     const config = parsed(bytesOf(configDescriptor), configDescriptor.digest);
     const list = manifest['layers'];
     if (!Array.isArray(list))
       throw new Unacceptable(`The manifest ${what} has no list of layers: make the archive again.`);
+    const files: Layer[] = [];
     for (const layer of list) {
       if (++layers > mostLayers) throw new Unacceptable(`The image has more than ${mostLayers} layers.`);
-      checkContent(descriptorIn(layer, what));
+      const descriptor = descriptorIn(layer, what);
+      files.push({ ...checkContent(descriptor), digest: descriptor.digest });
     }
     const labels = { ...members(members(config['config'])['Labels']), ...members(manifest['annotations']) };
-    const name = labels['org.opencontainers.image.ref.name'];
-    if (typeof name === 'string' && name !== packageName) {
-      throw new Unacceptable(
-        `The rock is called ${quoted(name)} in its labels, but was pushed to ${quoted(packageName)}. Push it to ${quoted(name)}, or change the name in it.`,
-      );
+    mustBeCalled(packageName, labels['org.opencontainers.image.ref.name'], 'its labels');
+    const metadata = await metadataOf(files);
+    mustBeCalled(packageName, metadata.name, "its '/.rock/metadata.yaml'");
+    for (const said of [labels['org.opencontainers.image.version'], metadata.version]) {
+      if (typeof said === 'string' && /^[\x21-\x7e]{1,64}$/.test(said)) version ??= said;
     }
-    const said = labels['org.opencontainers.image.version'];
-    if (typeof said === 'string' && /^[\x21-\x7e]{1,64}$/.test(said)) version ??= said;
     const { architecture } = config;
     if (typeof architecture === 'string' && /^[a-z0-9]{1,32}$/.test(architecture)) architectures.add(architecture);
   }
@@ -114,6 +116,13 @@ export function readRock(source: Source, packageName: string): RockFacts {
       throw new Unacceptable(`'${name}' has more than ${longestDocument} bytes: make the archive again.`);
     return parsed(source.read(file.start, file.size), name);
   }
+}
+
+function mustBeCalled(packageName: string, name: unknown, where: string): void {
+  if (typeof name !== 'string' || name === packageName) return;
+  throw new Unacceptable(
+    `The rock is called ${quoted(name)} in ${where}, but was pushed to ${quoted(packageName)}. Push it to ${quoted(name)}, or change the name in it.`,
+  );
 }
 
 interface Descriptor {

@@ -5,7 +5,7 @@ import { Unacceptable, quoted } from './unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
-export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'icon'>;
+export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon'>;
 
 /** Reads and checks the text of a snap's meta/snap.yaml; the snap was pushed to the package called `packageName`. */
 export function readSnapYaml(text: string, packageName: string): SnapYamlFacts {

@@ -1,10 +1,11 @@
-// Reads a snap: its meta/snap.yaml, and the two files that a store keeps beside it, the snapcraft.yaml and the icon.
+// Reads a snap: its meta/snap.yaml, and what a store keeps beside it: the snapcraft.yaml, the icon, and where it was built.
 import { openImage, type Image } from './squashfs/image.ts';
 import type { Directory, Inode } from './squashfs/inode.ts';
 import type { Source } from './squashfs/source.ts';
 import { readSnapYaml } from './snap-yaml.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
 import type { SnapFacts, SnapIcon } from './verdict.ts';
+import { readYaml } from './yaml.ts';
 
 /** No file of these is longer in any snap that works. */
 const longestFile = 1 << 20;
@@ -16,12 +17,13 @@ export function readSnap(source: Source, packageName: string): SnapFacts {
   const meta = requireDirectory(top.get('meta'));
   const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui']);
   const text = requireText(image, inMeta.get('snap.yaml'));
-  const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml']);
+  const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
   const gui = entriesIn(image, inMeta.get('gui'), ['icon.png', 'icon.svg']);
   return {
     ...readSnapYaml(text, packageName),
     // Where snapcraft puts it, and where its first versions did.
     craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
+    buildUrl: buildUrlIn(textIn(image, snap.get('manifest.yaml'))),
     icon: iconIn(image, gui.get('icon.png'), gui.get('icon.svg')),
   };
 }
@@ -70,6 +72,22 @@ function bytesIn(image: Image, inode: Inode | undefined): Uint8Array | undefined
 function textIn(image: Image, inode: Inode | undefined): string | undefined {
   const bytes = bytesIn(image, inode);
   return bytes && utf8(bytes);
+}
+
+const longestUrl = 2000;
+
+/** The address that a build farm left in snapcraft's manifest. */
+function buildUrlIn(manifest: string | undefined): string | null {
+  try {
+    const document = readYaml(manifest ?? '', 'snap/manifest.yaml');
+    const info = document instanceof Map ? document.get('image-info') : undefined;
+    const text = info instanceof Map ? info.get('build_url') : undefined;
+    if (typeof text !== 'string' || text.length > longestUrl || /[^\x21-\x7e]/.test(text)) return null;
+    return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '') ? text : null;
+  } catch (error) {
+    if (error instanceof Unacceptable) return null;
+    throw error;
+  }
 }
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];

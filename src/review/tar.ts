@@ -8,7 +8,8 @@ export interface TarFile {
   size: number;
 }
 
-const block = 512;
+/** Everything in an archive begins at a multiple of so many bytes. */
+export const block = 512;
 const mostEntries = 5_000;
 const longestExtension = 64 << 10;
 
@@ -20,23 +21,22 @@ export function listTar(source: Source): Map<string, TarFile> {
   let entries = 0;
   for (let at = 0; at < source.size;) {
     if (source.size - at < block) throw damaged('it is cut off');
-    const header = source.read(at, block);
-    if (header.every((byte) => byte === 0)) break;
+    const header = readHeader(source.read(at, block));
+    if (header === undefined) break;
     if (++entries > mostEntries)
       throw new Unacceptable(`The archive has more than ${mostEntries} entries: an image has fewer.`);
-    refuseBadSum(header);
-    const type = String.fromCharCode(header[156] ?? 0);
-    const size = extended.size ?? numberIn(header, 124, 12);
+    const { type } = header;
+    const size = extended.size ?? header.size;
     const start = at + block;
     if (size > source.size - start) throw damaged('it is cut off');
     at = start + Math.ceil(size / block) * block;
     if (type === 'x' || type === 'g') {
       if (size > longestExtension) throw damaged('it has a header that is too long');
-      const members = extension(Buffer.from(source.read(start, size)));
+      const members = readExtension(Buffer.from(source.read(start, size)));
       if (type === 'x') extended = members;
       continue;
     }
-    const name = cleaned(extended.path ?? nameIn(header));
+    const name = cleaned(extended.path ?? header.name);
     extended = {};
     if (type === '5') continue;
     if (type !== '0' && type !== '\0') {
@@ -50,6 +50,20 @@ export function listTar(source: Source): Map<string, TarFile> {
   }
   if (entries === 0) throw damaged('it is empty');
   return files;
+}
+
+export interface TarHeader {
+  name: string;
+  size: number;
+  /** One character; NUL and `0` are a plain file, `5` is a directory. */
+  type: string;
+}
+
+/** One header of an archive; nothing at its end. Throws `Unacceptable`. */
+export function readHeader(bytes: Uint8Array): TarHeader | undefined {
+  if (bytes.every((byte) => byte === 0)) return undefined;
+  refuseBadSum(bytes);
+  return { name: nameIn(bytes), size: numberIn(bytes, 124, 12), type: String.fromCharCode(bytes[156] ?? 0) };
 }
 
 const damaged = (why: string): Unacceptable =>
@@ -88,8 +102,8 @@ function refuseBadSum(header: Uint8Array): void {
   if (sum !== numberIn(header, 148, 8)) throw damaged('a header is not what its sum says');
 }
 
-/** The members of an extended header: lines of `LENGTH NAME=VALUE`. */
-function extension(bytes: Buffer): { path?: string; size?: number } {
+/** The members of an extended header: lines of `LENGTH NAME=VALUE`. Throws `Unacceptable`. */
+export function readExtension(bytes: Buffer): { path?: string; size?: number } {
   const found: { path?: string; size?: number } = {};
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at);

@@ -21,6 +21,8 @@ export interface SnapFacts {
   snapYaml: string;
   /** The snapcraft.yaml that snapcraft leaves in the snap when asked for build information. */
   craftYaml: string | null;
+  /** The page of the build that it came from, as a build farm wrote it into the snap's manifest. */
+  buildUrl: string | null;
   icon: SnapIcon | null;
   /** What the snap's components are, by their names; left out when it has none. */
   components?: DeclaredResource[];

@@ -13,19 +13,20 @@ import { rejection, type Upload, type Verdict } from './verdict.ts';
 export type Answer = { verdict: Verdict } | { fault: unknown };
 
 parentPort?.on('message', (upload: Upload) => {
-  parentPort?.postMessage(answer(upload));
+  // The next one is sent when this one is answered.
+  void answer(upload).then((found) => parentPort?.postMessage(found));
 });
 
-function answer(upload: Upload): Answer {
+async function answer(upload: Upload): Promise<Answer> {
   try {
-    return { verdict: verdictOn(upload) };
+    return { verdict: await verdictOn(upload) };
   } catch (fault) {
     if (fault instanceof Unacceptable) return { verdict: rejection(...fault.sentences) };
     return { fault };
   }
 }
 
-function verdictOn({ kind, path, name }: Upload): Verdict {
+async function verdictOn({ kind, path, name }: Upload): Promise<Verdict> {
   if (kind === 'plain') return { approved: true, kind };
   const file = openSync(path, 'r');
   try {
@@ -38,7 +39,7 @@ function verdictOn({ kind, path, name }: Upload): Verdict {
       case 'bundle':
         return { approved: true, kind, facts: readBundle(source, name) };
       case 'rock':
-        return { approved: true, kind, facts: readRock(source, name) };
+        return { approved: true, kind, facts: await readRock(source, name) };
     }
   } finally {
     closeSync(file);

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
@@ -267,6 +268,16 @@ function* rocks(): Generator<Hostile> {
   );
   yield bad('zeros', Buffer.alloc(1 << 20));
   yield bad('nothing', Buffer.alloc(0));
+  // Layers are looked through for the rock's name, packed small as they are.
+  const header = tar([{ name: 'x' }]).subarray(0, 512);
+  const layer = (what: string, content: Buffer): Hostile => ({
+    ...bad(what, rock('hello', { layers: [gzipSync(content, { level: 1 })] })),
+    either: true,
+  });
+  yield layer('a layer of 200,000 entries', Buffer.alloc(200_000 * 512, header));
+  yield layer('a layer of 100 MiB of nothing in one file', Buffer.concat([header, Buffer.alloc(100 << 20)]));
+  const long = tar([{ name: 'pax', type: 'x', content: `65536 path=${'x'.repeat(65_523)}\n` }]).subarray(0, 66_048);
+  yield layer('a layer of extended headers', Buffer.alloc(1000 * long.length, long));
   const whole = rock('hello');
   for (let cut = 0; cut < 20; cut++)
     yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));

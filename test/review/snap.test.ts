@@ -153,6 +153,44 @@ t.test('the icon and the snapcraft.yaml are kept when they are what they seem to
   t.equal(kept({ 'snap/snapcraft.yaml': large }).craftYaml, null);
 });
 
+t.test(
+  'the address of the build is the one that the manifest names, where it is one of the web',
+  { skip },
+  async (t) => {
+    const said = (manifest: string | Uint8Array) =>
+      readSnap(
+        opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), 'snap/manifest.yaml': manifest })),
+        'tiny-app',
+      ).buildUrl;
+    const naming = (url: string) => `name: tiny-app\nimage-info:\n  build-request-id: lp-1\n  build_url: ${url}\n`;
+    t.equal(said(naming('https://builds.example.com/~ada/+build/7')), 'https://builds.example.com/~ada/+build/7');
+    t.equal(said(naming('http://farm.internal:8080/7')), 'http://farm.internal:8080/7');
+    for (const other of [
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      '/7',
+      '"https://x/\\u202e"',
+      '[a]',
+      '~',
+      '"https://x y"',
+    ]) {
+      t.equal(said(naming(other)), null, other);
+    }
+    t.equal(said(naming(`https://x/${'y'.repeat(2000)}`)), null);
+    for (const other of [
+      '',
+      'image-info: text\n',
+      '- list\n',
+      '{',
+      '&a [*a]',
+      Uint8Array.of(0xff),
+      naming('https://x').padEnd(2 ** 20 + 1, '#'),
+    ]) {
+      t.equal(said(other), null, String(other).slice(0, 40));
+    }
+  },
+);
+
 t.test('a meta/snap.yaml that is no text is refused', { skip }, async (t) => {
   const refused = (yaml: string | Uint8Array) => sentences(opened(t, pack(t, { 'meta/snap.yaml': yaml })), 'x');
   t.match(refused(Uint8Array.of(0x6e, 0xc3, 0x28)), [/not text in UTF-8/]);

@@ -23,7 +23,7 @@ export function presentRevision(revision: Revision, namespace: Namespace, commit
         apps: details.apps ?? [],
         architectures: details.architectures ?? ['all'],
         base: details.base ?? null,
-        'build-url': null,
+        'build-url': details.buildUrl ?? null,
         confinement: details.confinement ?? 'strict',
         grade: details.grade ?? 'stable',
         type: details.type ?? 'app',

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+import { pack, snapYaml, withoutSquashfsTools } from '../../review/packed.ts';
 
 const slim = [
   'architectures',
@@ -160,4 +163,16 @@ t.test('a revision says whether it is or was in a channel', async (t) => {
   t.equal(await status(), 'released');
   await ada.post('/v1/bin/hello/releases', [{ channel: 'edge', revision: null }]);
   t.equal(await status(), 'released', 'also when the channel was closed');
+});
+
+t.test('a snap whose maker left the address of its build shows it', { skip: withoutSquashfsTools }, async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  const file = pack(t, {
+    'meta/snap.yaml': snapYaml('hello'),
+    'snap/manifest.yaml': 'image-info: {build_url: "https://builds.internal/7"}\n',
+  });
+  t.match((await ada.push('snap', 'hello', readFileSync(file))).body.revisions, [{ status: 'approved' }]);
+  t.match((await ada.get('/v1/snap/hello/revisions')).body.revisions, [{ 'build-url': 'https://builds.internal/7' }]);
 });

@@ -1,0 +1,149 @@
+// Reads one file out of a layer of an image: a tar archive, packed or not, that is looked through once, as it is unpacked,
+// and never kept. A layer is whatever its publisher sent, so little memory and a bounded number of bytes go into it.
+import { Readable } from 'node:stream';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+
+import type { Source } from './squashfs/source.ts';
+import { block, readExtension, readHeader, type TarFile, type TarHeader } from './tar.ts';
+import { Unacceptable } from './unacceptable.ts';
+
+/** How many bytes may still be unpacked, over all layers that are looked through. */
+export interface Budget {
+  left: number;
+}
+
+/**
+ * What a layer says of a file: its content, that it is `hidden` (taken away, or something that is no file in its place),
+ * or nothing, and then the layers below it are to be asked. What cannot be unpacked says nothing.
+ */
+export type Finding = Uint8Array | 'hidden' | undefined;
+
+const piece = 256 << 10;
+const longestExtension = 64 << 10;
+
+/** Looks for the file `folder/name`, of which at most `longest` bytes are taken, and one more where it is longer. */
+export async function findInLayer(
+  source: Source,
+  layer: TarFile,
+  { folder, name, longest }: { folder: string; name: string; longest: number },
+  budget: Budget,
+): Promise<Finding> {
+  const path = `${folder}/${name}`;
+  const hides = [folder, `.wh.${folder}`, '.wh..wh..opq', `${folder}/.wh.${name}`, `${folder}/.wh..wh..opq`, path];
+  const content = unpacked(source, layer, budget);
+  let hidden = false;
+  try {
+    for (let entry = await nextEntry(content); entry !== undefined; entry = await nextEntry(content)) {
+      const { type, size } = entry;
+      const called = entry.name.replace(/^(?:\.?\/)+/, '').replace(/\/$/, '');
+      if (called === path && isFile(type)) return await content.take(Math.min(size, longest + 1));
+      if (hides.includes(called) && !(called === folder && type === '5')) hidden = true;
+      await content.skip(size + padding(size));
+    }
+  } catch (error) {
+    if (!(error instanceof Unreadable || error instanceof Unacceptable)) throw error;
+  } finally {
+    content.end();
+  }
+  return hidden ? 'hidden' : undefined;
+}
+
+/** The header of the next entry, with what the headers before it say of it. */
+async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
+  let extended: { path?: string; size?: number } = {};
+  for (;;) {
+    const header = readHeader(await content.take(block));
+    if (header === undefined) return undefined;
+    const { type, size } = header;
+    if (type === 'x' && size <= longestExtension) {
+      extended = readExtension(Buffer.from(await content.take(size)));
+      await content.skip(padding(size));
+    } else if (type === 'g' || type === 'x' || type === 'K' || type === 'L') {
+      // GNU's name that is too long for a header is none that is looked for here.
+      if (type === 'L') extended = { ...extended, path: '…' };
+      await content.skip(size + padding(size));
+    } else {
+      return { type, name: extended.path ?? header.name, size: isFile(type) ? (extended.size ?? size) : 0 };
+    }
+  }
+}
+
+const isFile = (type: string): boolean => type === '0' || type === '\0';
+const padding = (size: number): number => (block - (size % block)) % block;
+
+/** The layer ends too early, is not what it seems, or unpacks to too much. */
+class Unreadable extends Error {}
+
+interface Unpacked {
+  take(length: number): Promise<Uint8Array>;
+  skip(length: number): Promise<void>;
+  end(): void;
+}
+
+/** The bytes of a layer as they come out of its packing. */
+function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
+  let fault: Error | undefined;
+  function* packed(): Generator<Uint8Array> {
+    try {
+      for (let done = 0; done < layer.size; done += piece) {
+        yield source.read(layer.start + done, Math.min(piece, layer.size - done));
+      }
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error(String(error));
+      throw fault;
+    }
+  }
+  const input = Readable.from(packed(), { objectMode: false });
+  const unpack = unpackerOf(source, layer);
+  const stream: Readable = unpack === undefined ? input : input.pipe(unpack);
+  if (unpack !== undefined) input.on('error', (error) => unpack.destroy(error));
+  const chunks = stream.iterator() as AsyncIterator<Uint8Array, undefined>;
+  let held: Uint8Array = new Uint8Array();
+
+  async function more(): Promise<void> {
+    const next = await chunks.next().catch((error: unknown) => {
+      // That the disk cannot be read says nothing about the layer.
+      if (fault !== undefined) throw fault;
+      throw new Unreadable('it cannot be unpacked', { cause: error });
+    });
+    if (next.done === true) throw new Unreadable('it ends too early');
+    budget.left -= next.value.length;
+    if (budget.left < 0) throw new Unreadable('it unpacks to more than is looked through');
+    held = next.value;
+  }
+
+  return {
+    async take(length: number): Promise<Uint8Array> {
+      const taken = new Uint8Array(length);
+      for (let done = 0; done < length;) {
+        if (held.length === 0) await more();
+        const part = held.subarray(0, length - done);
+        taken.set(part, done);
+        held = held.subarray(part.length);
+        done += part.length;
+      }
+      return taken;
+    },
+    async skip(length: number): Promise<void> {
+      for (let left = length; left > 0;) {
+        if (held.length === 0) await more();
+        const part = Math.min(left, held.length);
+        held = held.subarray(part);
+        left -= part;
+      }
+    },
+    end(): void {
+      input.destroy();
+      stream.destroy();
+    },
+  };
+}
+
+/** Told by its first bytes, as every client does: the media types are not always true. */
+function unpackerOf(source: Source, { start, size }: TarFile) {
+  const magic = Buffer.from(source.read(start, Math.min(4, size))).toString('hex');
+  if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: piece });
+  if (magic !== '28b52ffd') return undefined;
+  // The window is memory outside of the worker's heap: without this a layer may ask for 2 GiB.
+  return createZstdDecompress({ chunkSize: piece, params: { [constants.ZSTD_d_windowLogMax]: 25 } });
+}

@@ -9,6 +9,7 @@ import { edit, type Value } from './configuration/edit.ts';
 import { findKey, sections } from './configuration/keys.ts';
 import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
+import { inWords } from './system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
 export { createFile, makeFolder, prepareFile } from './configuration/durable-file.ts';
@@ -113,6 +114,19 @@ export function initialConfig(settings: FirstSettings): string {
   return text;
 }
 
+/**
+ * The keys without which the store administrator's credential cannot be exchanged, though store.offline_mode is on;
+ * nothing when that is off.
+ */
+export function missingForExchange({ store, auth }: Pick<Config, 'store' | 'auth'>): string[] | undefined {
+  if (!store.offline_mode) return undefined;
+  const needed = ['store_admin_id', 'store_admin_macaroon_sha3_384'] as const;
+  return needed.filter((key) => auth[key] === undefined).map((key) => `auth.${key}`);
+}
+
+/** Whether the store administrator's credential is exchanged. */
+export const isOffline = (config: Pick<Config, 'store' | 'auth'>): boolean => missingForExchange(config)?.length === 0;
+
 function settled(values: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): Config {
   const config: Record<string, unknown> = {};
   for (const [section, { keys }] of sections()) {
@@ -135,10 +149,9 @@ function readText(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     const words: Readonly<Record<string, string>> = {
       ENOENT: "there is no such file; 'larder init' makes one",
-      EACCES: 'this user may not read it',
       EISDIR: 'this is not a file',
     };
-    const message = words[code ?? ''];
+    const message = words[code ?? ''] ?? inWords(error);
     if (message === undefined) throw error;
     throw new ConfigError(file, [{ message }]);
   }

@@ -20,8 +20,7 @@ export async function listen(server: Server, where: string): Promise<string> {
   try {
     await promise;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`cannot listen on ${where}: another program listens there`, { cause: error });
+    throw new Error(`cannot listen on ${where}`, { cause: error });
   }
   const address = server.address() as AddressInfo;
   return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;

@@ -2,6 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
+import { causes, inOneSentence } from '#src/system-errors.ts';
 import { readArguments } from './arguments.ts';
 import { commonOptions, Failure, UsageError, type Call, type Command, type World } from './command.ts';
 import { canAsk, confirmed, needsYes } from './questions.ts';
@@ -107,6 +108,7 @@ export async function run(argv: readonly string[], world: World, from: readonly 
   const entries = from.flatMap(({ commands }) => commands);
   const json = has(argv, '--json');
   let command: Command | undefined;
+  let call: Call | undefined;
   try {
     const { name, args } = readName(
       argv,
@@ -114,14 +116,14 @@ export async function run(argv: readonly string[], world: World, from: readonly 
     );
     command = await entries.find((entry) => entry.name === name)?.load();
     if (!command) throw new Error(`cannot find the command '${name}'`);
-    const call = readArguments(command, args, world);
+    call = readArguments(command, args, world);
     await askFirst(command, call);
     const answer = await command.run(call);
     if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
     else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {
-    return report(error, command, json, world);
+    return report(error, { command, json, data: call?.data }, world);
   }
 }
 
@@ -185,8 +187,12 @@ function unknownCommand(words: readonly string[], names: readonly string[]): str
 }
 
 /** Says on the standard error why a command was not done; the exit code. */
-function report(error: unknown, command: Command | undefined, json: boolean, { stderr, env }: World): number {
-  const { message, code, exitCode } = told(error);
+function report(
+  error: unknown,
+  { command, json, data }: { command: Command | undefined; json: boolean; data: string | undefined },
+  { stderr, env }: World,
+): number {
+  const { message, code, exitCode } = told(error, data);
   const stack = env['LARDER_DEBUG'] === '1' ? stacks(error) : undefined;
   if (json) {
     stderr.write(`${JSON.stringify({ error: message, code, stack })}\n`);
@@ -200,25 +206,14 @@ function report(error: unknown, command: Command | undefined, json: boolean, { s
   return exitCode;
 }
 
-function told(error: unknown): { message: string; code: string; exitCode: number } {
+function told(error: unknown, data: string | undefined): { message: string; code: string; exitCode: number } {
   if (error instanceof Failure) return error;
   if (error instanceof Refusal) return { message: error.message, code: error.code, exitCode: 1 };
   if (error instanceof ConfigError) return { message: error.message, code: 'configuration', exitCode: 1 };
-  const message = causes(error).map((cause) => (cause instanceof Error ? cause.message : String(cause)));
-  return { message: message.join(': '), code: 'failed', exitCode: 1 };
+  return { message: inOneSentence(error, { data }), code: 'failed', exitCode: 1 };
 }
 
 const stacks = (error: unknown) =>
   causes(error)
     .map((cause) => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)))
     .join('\ncaused by ');
-
-/** What went wrong and why, from the outside in. */
-function causes(error: unknown): unknown[] {
-  const found: unknown[] = [];
-  for (let cause = error; found.length === 0 || (cause !== undefined && found.length < 8);) {
-    found.push(cause);
-    cause = cause instanceof Error ? cause.cause : undefined;
-  }
-  return found;
-}

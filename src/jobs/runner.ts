@@ -1,6 +1,8 @@
 // Work that comes round again: each job at its interval, one run of it at a time.
 import type { Logger } from 'pino';
 
+import { inOneSentence } from '#src/system-errors.ts';
+
 export interface Job {
   name: string;
   /** Milliseconds from the end of one run to the beginning of the next. */
@@ -63,7 +65,7 @@ export function runJobs(jobs: Job[], log: Logger, firstAfter: number): Runner {
       if (Object.values(done).some((count) => count !== 0)) log.info({ job: job.name, ...done }, 'job done');
     } catch (error) {
       state.failures++;
-      state.problem = error instanceof Error ? error.message : String(error);
+      state.problem = inOneSentence(error);
       log.error({ job: job.name, err: error }, 'job failed');
     } finally {
       state.running = false;

@@ -1,8 +1,10 @@
 // Looks a database file over without the store around it, and copies it while it is in use.
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { inOneSentence } from '#src/system-errors.ts';
 import { damagedRows } from './row-digests.ts';
 
 export interface FileOptions {
@@ -22,8 +24,7 @@ export function checkDatabase(file: string, options: FileOptions = {}): string[]
   try {
     db = open(file, options);
     db.pragma('cell_size_check = ON');
-    const said = db.pragma('integrity_check(100)') as { integrity_check: string }[];
-    for (const { integrity_check: line } of said) if (line !== 'ok') found.push(line);
+    found.push(...damagedPages(db));
     for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]) {
       found.push(`row ${String(one.rowid)} of ${one.table} refers to nothing in ${one.parent}`);
       if (found.length >= enough) break;
@@ -35,11 +36,58 @@ export function checkDatabase(file: string, options: FileOptions = {}): string[]
   } catch (error) {
     // A page that cannot be read at all is a finding, not a failure.
     if (!(error instanceof SQLite.SqliteError)) throw error;
-    found.push(`${error.code}: ${error.message}`);
+    const plain = unreadable(error, file);
+    if (!found.includes(plain)) found.push(plain);
   } finally {
     db?.close();
   }
   return found;
+}
+
+/** What SQLite finds when it follows the pages and indexes, in words: each place once. */
+function damagedPages(db: SQLite.Database): string[] {
+  const said = db.pragma('integrity_check(100)') as { integrity_check: string }[];
+  if (said.length === 1 && said[0]?.integrity_check === 'ok') return [];
+  const roots = new Map<number, string>();
+  try {
+    const all = db.prepare<[], { name: string; type: string; rootpage: number }>(
+      'SELECT name, type, rootpage FROM sqlite_master WHERE rootpage > 0',
+    );
+    for (const { name, type, rootpage } of all.iterate()) roots.set(rootpage, `the ${type} ${name}`);
+  } catch {
+    // Then the very list of tables is damaged, and pages are named alone.
+  }
+  return [
+    ...new Set(said.flatMap(({ integrity_check: lines }) => lines.split('\n')).flatMap((line) => inWords(line, roots))),
+  ];
+}
+
+/** A line of `PRAGMA integrity_check` in words; nothing for a heading. */
+function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
+  if (line.startsWith('***')) return [];
+  const tree = /^Tree (\d+) page (\d+)/.exec(line);
+  if (tree) {
+    const whose = roots.get(Number(tree[1]));
+    return [`page ${tree[2]!}${whose === undefined ? '' : ` of ${whose}`} is damaged`];
+  }
+  const unused = /^Page (\d+):/.exec(line)?.[1];
+  if (unused !== undefined) return [`page ${unused} belongs to nothing`];
+  const missing = /^row (\d+) missing from index (\S+)/.exec(line);
+  if (missing) return [`row ${missing[1]!} is missing from the index ${missing[2]!}`];
+  const index = /^wrong # of entries in index (\S+)/.exec(line)?.[1];
+  if (index !== undefined) return [`the index ${index} does not list the rows of its table`];
+  if (/freelist/i.test(line)) return ['the list of free pages is damaged'];
+  return [/malformed/.test(line) ? beyond : line];
+}
+
+const beyond = 'a page is damaged, and what lies behind it cannot be read';
+
+/** Why a database cannot be looked over any further. */
+function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string): string {
+  if (error.code === 'SQLITE_NOTADB') return 'its first page is damaged, so that nothing in it can be read';
+  if (error.code.startsWith('SQLITE_CORRUPT')) return beyond;
+  if (error.code === 'SQLITE_ERROR') return 'its tables are not those that larder makes';
+  return inOneSentence(error, { data: dirname(file) });
 }
 
 /** Copies a database, as of one moment, while others read and write it. */

@@ -196,6 +196,9 @@ t.test('what cannot be served is refused with a sentence', async (t) => {
   const { url } = await serve(t, (await newStore(t)).data);
   const { host } = new URL(url);
   const taken = await larder(`serve --data ${data} --listen ${host}`);
-  t.match(taken, { code: 1, err: `cannot listen on ${host}: another program listens there` });
+  t.match(taken, {
+    code: 1,
+    err: `cannot listen on ${host}: another program listens there; stop it, or listen elsewhere with --listen or http.listen\n`,
+  });
   t.match(await larder(`serve --data ${data} --listen nonsense`), { code: 2, err: /^larder: --listen is HOST:PORT/ });
 });

@@ -1,0 +1,158 @@
+// What the operating system and SQLite say when something cannot be done, in words for a person: what is wrong with
+// what, and what to do about it. Their own words and numbers are for the log.
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** What an error is about, where it does not say so itself. */
+export interface About {
+  /** The data directory. */
+  data?: string | undefined;
+}
+
+/** What went wrong and why, from the outside in, each in words for a person. */
+export function inOneSentence(error: unknown, about: About = {}): string {
+  const said: string[] = [];
+  for (const cause of causes(error)) {
+    const words = inWords(cause, about);
+    said.push(words ?? (cause instanceof Error ? cause.message : String(cause)));
+    // What is behind an error of the system only repeats it in the system's own words.
+    if (words !== undefined) break;
+  }
+  return said.join(': ');
+}
+
+/** An error, what caused it, and so on. */
+export function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let cause = error; found.length === 0 || (cause !== undefined && found.length < 8);) {
+    found.push(cause);
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return found;
+}
+
+type Told = Partial<Pick<NodeJS.ErrnoException, 'code' | 'path' | 'syscall'>> & { dest?: string };
+
+/** What an error of the system or of SQLite means to a person, a clause without a full stop; nothing for any other error. */
+export function inWords(error: unknown, about: About = {}): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const told = error as Told;
+  if (typeof told.code !== 'string') return undefined;
+  if (told.code.startsWith('SQLITE_')) return ofDatabase(told.code, about);
+  return typeof told.syscall === 'string' || told.code in ofSystem ? ofSystemCall(told, about) : undefined;
+}
+
+function ofSystemCall(told: Told, about: About): string {
+  const path = told.dest ?? told.path;
+  const code = told.code ?? '';
+  const explain = ofSystem[code];
+  if (explain !== undefined) return explain(path ?? about.data, told);
+  return `the system could not ${told.syscall ?? 'use'} ${named(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
+}
+
+type Explain = (path: string | undefined, told: Told) => string;
+
+const named = (path: string | undefined): string => path ?? 'what it needs';
+
+const full: Explain = (path) =>
+  `the disk that holds ${named(path)} is full; make room on it, or use a place on another disk, and try again`;
+
+const notAllowed: Explain = (path, { syscall = '' }) => {
+  const does = /^(?:open|read|scandir|stat|lstat|access)/.test(syscall) ? 'open' : 'change';
+  const foreign = path === undefined ? undefined : ownerWords(path);
+  return `this user may not ${does} ${named(path)}${foreign ?? '; name a place that it may use, or run this as its owner or as root'}`;
+};
+
+const tooManyFiles = (whose: string, mend: string): string => `${whose} too many files open; ${mend}, and try again`;
+
+const failing: Explain = (path) =>
+  `the disk does not give or take ${named(path)}; it may be failing: look at the log of the kernel ('journalctl -k'), and have a backup at hand`;
+
+/** By the name of the error, see errno(3). */
+const ofSystem: Readonly<Record<string, Explain>> = {
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EROFS: (path) =>
+    `${named(path)} is on a disk that can only be read; make it writable ('mount -o remount,rw' as root; the log of the kernel tells when it became so by itself), or use another place`,
+  ENOSPC: full,
+  EDQUOT: full,
+  EMFILE: () =>
+    tooManyFiles('this process has', "allow it more ('ulimit -n 65536' before it, or LimitNOFILE=65536 in its unit)"),
+  ENFILE: () => tooManyFiles('this machine has', 'end what is not needed or raise fs.file-max'),
+  ENOMEM: () => 'this machine has not enough memory left; end what is not needed, and try again',
+  EIO: failing,
+  EUCLEAN: failing,
+  ENODEV: failing,
+  ENXIO: failing,
+  ESTALE: failing,
+  ENOENT: (path) =>
+    path !== undefined && !isThere(dirname(path))
+      ? `there is no folder ${dirname(path)}; make it first, or name another place`
+      : `there is no ${named(path)}; look whether that is the right place`,
+  ENOTDIR: (path) => `${named(path)} cannot be there: a part of that path is a file, not a folder`,
+  EISDIR: (path) => `${named(path)} is a folder, not a file; name a file`,
+  EEXIST: (path) => `${named(path)} is there already; name another place, or take it away first`,
+  ENOTEMPTY: (path) => `${named(path)} is not empty; name another place, or empty it first`,
+  EFBIG: (path) =>
+    `${named(path)} would be larger than its disk or this process allows; use a disk with another file system, or raise the limit ('ulimit -f unlimited')`,
+  ENAMETOOLONG: (path) => `the name ${basename(named(path)).slice(0, 40)}… is too long; name another place`,
+  ELOOP: (path) => `${named(path)} is a link that leads back to itself; mend the link, or name another place`,
+  EBUSY: (path) => `${named(path)} is in use by the system; try again, or name another place`,
+  EXDEV: (path) => `${named(path)} is on another disk; name a place on the same one`,
+  ETIMEDOUT: failing,
+  EADDRINUSE: () => 'another program listens there; stop it, or listen elsewhere with --listen or http.listen',
+  EADDRNOTAVAIL: () => 'this machine has no such address; name one of its own with --listen or http.listen',
+  ENOTFOUND: () => 'this machine knows no such name; name an address with --listen or http.listen',
+};
+
+/** The database of a data directory, by SQLite's name for what is wrong. */
+function ofDatabase(code: string, { data }: About): string {
+  const file = data === undefined ? 'the database' : `the database ${join(data, 'larder.db')}`;
+  const directory = data ?? 'the data directory';
+  if (/^SQLITE_(?:CORRUPT|NOTADB|FORMAT)/.test(code)) {
+    return (
+      `${file} is damaged; stop the server, move ${directory} aside, ` +
+      `and restore the last backup: 'larder restore FILE --data ${directory} --keys DIR'`
+    );
+  }
+  if (code === 'SQLITE_FULL') return full(data, {});
+  if (/^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(code)) return `another process holds ${file}; try again in a moment`;
+  if (code.startsWith('SQLITE_NOMEM')) return ofSystem['ENOMEM']!(undefined, {});
+  if (/^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|RANGE|SCHEMA|INTERNAL|MISUSE|TOOBIG)/.test(code))
+    return `${file} does not hold what larder expects there; 'larder verify' tells whether it is damaged`;
+  return (data === undefined ? undefined : hindrance(data)) ?? failing(file, {});
+}
+
+/** Why SQLite cannot open or write the database, which it does not say itself. Nothing is opened that SQLite has a lock on. */
+function hindrance(data: string): string | undefined {
+  try {
+    closeSync(openSync(data, 'r'));
+    for (const name of ['', 'larder.db', 'larder.db-wal', 'larder.db-shm', 'store.lock']) {
+      const path = join(data, name);
+      if (name === 'larder.db' || isThere(path)) accessSync(path, constants.R_OK | constants.W_OK);
+    }
+    return undefined;
+  } catch (error) {
+    return inWords(error, { data });
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Whose a file is that this user may not use, when its folder is this user's: then its owner is the mistake. */
+function ownerWords(path: string): string | undefined {
+  try {
+    const folder = dirname(path);
+    const [file, around] = [statSync(path), statSync(folder)];
+    if (file.uid === around.uid || around.uid !== process.getuid?.()) return undefined;
+    return `: it belongs to the user with id ${String(file.uid)}, and the folder to ${String(around.uid)}; run as root 'chown -R ${String(around.uid)}:${String(around.gid)} ${folder}'`;
+  } catch {
+    return undefined;
+  }
+}

@@ -41,6 +41,7 @@ import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger
 import { createDischarger } from '#macaroons/discharger.ts';
 import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
+import { keepKeyCheck, refuseForeignKey } from '#macaroons/site-key.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
 import { records, type Records } from '#records/index.ts';
@@ -53,7 +54,7 @@ import { createReviewer } from '#review/reviewer.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
-import { makeFolder, prepareFile, readConfig, type Config } from './config.ts';
+import { makeFolder, missingForExchange, prepareFile, readConfig, type Config } from './config.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createHealth } from './health.ts';
 import { close, listen } from './listening.ts';
@@ -100,6 +101,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const { records: known, upgrade, close } = await openRecords(directory, options);
   try {
+    await refuseForeignKey(known, siteKey);
     const latest = latestTime(now);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
@@ -251,6 +253,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
     const health = createHealth(log);
+    await keepKeyCheck(known, store.siteKey, now);
     health.watch('write', () => broken);
     if (store.upgrade !== undefined) {
       log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
@@ -296,6 +299,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     });
 
     health.watch('clock', () => clock.problem());
+    health.watch('administrator', () => {
+      const missing = missingForExchange(config) ?? [];
+      return missing.length === 0
+        ? undefined
+        : `store.offline_mode is on and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing, so the store administrator's credential is not exchanged; 'larder admin-macaroon' makes one and sets both.`;
+    });
     health.watch('sealed', () =>
       masterKey === undefined ? 'The store is sealed: without the signing master key it signs nothing.' : undefined,
     );
@@ -367,7 +376,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       signSoon: () => {
         signing.soon();
       },
-      health: () => ({ working: broken === undefined, problems: health.problems() }),
+      health: () => ({ working: broken === undefined, problems: health.problems(), notices: health.notices() }),
       authorityCertificate: () => tls?.authority,
       metrics,
       documents,
@@ -422,8 +431,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const tellState = (): void => {
       const about = { pid: process.pid, url, version, since: servingSince, level: log.level, sealed: sealed() };
       const certificate = tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint };
-      const { problems } = current.health();
-      writeState(directory, { ...about, certificate, problems, jobs: runner.state(), scrub: scrubbing.state() });
+      const { problems, notices } = current.health();
+      writeState(directory, {
+        ...about,
+        certificate,
+        problems,
+        notices,
+        jobs: runner.state(),
+        scrub: scrubbing.state(),
+      });
     };
     tellState();
     const telling = setInterval(tellState, seconds(10)).unref();
@@ -506,6 +522,7 @@ export interface ServingState {
   sealed: boolean;
   certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
   problems: string[];
+  notices?: string[];
   jobs: JobState[];
   scrub: ScrubState;
 }

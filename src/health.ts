@@ -4,6 +4,9 @@ import type { Logger } from 'pino';
 /** What a problem is about; at most one problem stands under each name. */
 export type Subject = string;
 
+/** Whether something is wrong, or something is to be known of with which all can be well. */
+export type Gravity = 'problem' | 'notice';
+
 export interface Health {
   /**
    * Says what is wrong with something and what to do about it, in a sentence for a person, or that it is well again
@@ -11,17 +14,24 @@ export interface Health {
    */
   report(subject: Subject, problem: string | undefined): void;
   /** A problem that is looked up whenever somebody asks, because whoever knows of it cannot tell when it goes. */
-  watch(subject: Subject, look: () => string | undefined): void;
+  watch(subject: Subject, look: () => string | undefined, gravity?: Gravity): void;
   /** What stands now, in the order in which the subjects were first heard of. */
   problems(): string[];
+  /** What somebody should know of, with which all can be well. */
+  notices(): string[];
 }
 
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
-  const looks = new Map<Subject, () => string | undefined>();
+  const looks = new Map<Subject, { gravity: Gravity; look: () => string | undefined }>();
   const reported = new Map<Subject, string>();
+  const told = (wanted: Gravity): string[] =>
+    [...looks.values()]
+      .filter(({ gravity }) => gravity === wanted)
+      .map(({ look }) => look())
+      .filter((sentence) => sentence !== undefined);
   return {
     report(subject, problem) {
-      if (!looks.has(subject)) looks.set(subject, () => reported.get(subject));
+      if (!looks.has(subject)) looks.set(subject, { gravity: 'problem', look: () => reported.get(subject) });
       const before = reported.get(subject);
       if (problem === undefined) reported.delete(subject);
       else reported.set(subject, problem);
@@ -29,9 +39,10 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
       if (problem !== undefined) log.error({ subject }, problem);
       else log.info({ subject, was: before }, 'this is well again');
     },
-    watch(subject, look) {
-      looks.set(subject, look);
+    watch(subject, look, gravity = 'problem') {
+      looks.set(subject, { gravity, look });
     },
-    problems: () => [...looks.values()].map((look) => look()).filter((problem) => problem !== undefined),
+    problems: () => told('problem'),
+    notices: () => told('notice'),
   };
 }

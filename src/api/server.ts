@@ -8,7 +8,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
-import type { Config } from '#src/config.ts';
+import { isOffline, type Config } from '#src/config.ts';
 import { clientAddress, proxies } from './address.ts';
 import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
@@ -292,8 +292,7 @@ const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => 
   'internal.build_records': ({ internal }) => internal.build_records,
   'internal.package_permissions': ({ internal }) => internal.package_permissions,
   // Without an administrator's credential there would be nothing to exchange.
-  'store.offline_mode': ({ store, auth }) =>
-    store.offline_mode && auth.store_admin_id !== undefined && auth.store_admin_macaroon_sha3_384 !== undefined,
+  'store.offline_mode': isOffline,
 };
 
 const nothingHere = (path: string): Refusal =>

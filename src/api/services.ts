@@ -41,7 +41,7 @@ export interface Services {
   /** Tells that assertions came in, for which revisions may have waited to be signed. */
   signSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
-  health: () => { working: boolean; problems: string[] };
+  health: () => { working: boolean; problems: string[]; notices: string[] };
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
   metrics: Metrics;

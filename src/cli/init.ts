@@ -1,10 +1,11 @@
 // larder init
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
 import { timestamp } from '#domain/clock.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
+import { fingerprintOf, setKeyCheck } from '#macaroons/site-key.ts';
 import { keepTls, type ServerTls } from '#tls/keeper.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
 import { keepingOf, openRecords } from '#src/appliance.ts';
@@ -13,7 +14,7 @@ import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { ConfigError, initialConfig, parseConfig, type Config } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
-import { newWrappingKey } from '#src/secrets.ts';
+import { newWrappingKey, readSiteKey } from '#src/secrets.ts';
 import { command, dataInUse, Failure, UsageError, type World } from './command.ts';
 import { becomeOwner, howToServe } from './owner.ts';
 import { canAsk, converse } from './questions.ts';
@@ -100,6 +101,7 @@ export const init = command({
     makeRoom(data);
     const lock = lockOf(data);
     let tls: ServerTls | undefined;
+    let fingerprint: string;
     try {
       // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
       refuseContents(data);
@@ -107,11 +109,12 @@ export const init = command({
       for (const name of halfMade) rmSync(join(data, name), { recursive: true, force: true });
       createFile(join(data, unfinished), configuration, 0o600);
       for (const key of ['site.key', 'master.key']) createFile(join(data, key), newWrappingKey(), 0o400);
-      await makeRecords(data, email, actor);
+      const siteKey = readSiteKey({ directory: data, credentials: undefined, masterKeyFile: undefined });
+      fingerprint = fingerprintOf(siteKey);
+      await makeRecords(data, email, actor, siteKey);
       createFile(join(data, 'admin.macaroon'), `${credential}\n`, 0o600);
       const config = parseConfig('larder.toml', configuration);
       if (speaksTls(config)) {
-        const siteKey = Buffer.from(readFileSync(join(data, 'site.key'), 'utf8').trim(), 'base64');
         tls = await keepTls(
           tlsSettings(config),
           keepingOf(data, siteKey, () => new Date()),
@@ -127,7 +130,8 @@ export const init = command({
         `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
-        `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.`,
+        `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
+        `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
       json: {
         data,
         config: join(data, 'larder.toml'),
@@ -135,6 +139,7 @@ export const init = command({
         listen,
         'admin-account-id': administrator,
         'admin-macaroon-file': credentialFile,
+        'site-key-fingerprint': fingerprint,
         ...(tls && {
           ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
           fingerprint: tls.fingerprint,
@@ -280,7 +285,7 @@ function lockOf(data: string): { close(): unknown } {
   }
 }
 
-async function makeRecords(data: string, email: string, actor: string): Promise<void> {
+async function makeRecords(data: string, email: string, actor: string, siteKey: Buffer): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
   const { records, close } = await openRecords(data, { held: true });
@@ -296,6 +301,7 @@ async function makeRecords(data: string, email: string, actor: string): Promise<
         createdAt: at,
       });
       await tx.accounts.makeStoreAdministrator(administrator, at);
+      await setKeyCheck(tx, siteKey);
     });
   } finally {
     await close();

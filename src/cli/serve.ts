@@ -6,6 +6,7 @@ import { isListenAddress } from '#src/configuration/check.ts';
 import type { LogFormat } from '#src/log.ts';
 import { command, dataInUse, Failure, UsageError } from './command.ts';
 import { becomeOwner } from './owner.ts';
+import { refuseWithoutDatabase } from './store.ts';
 
 /** Ctrl-C under a program that passes signals on, such as npm, arrives twice; a person needs longer for the second. */
 const sameKeystroke = 500;
@@ -40,6 +41,7 @@ export const serve = command({
       throw new UsageError(`--listen is HOST:PORT, such as 127.0.0.1:8080 or [::]:443, not '${options.listen}'`);
     }
     becomeOwner(data);
+    refuseWithoutDatabase(data);
     const life = lifeOfProcess();
     try {
       const starting = startAppliance({

@@ -1,5 +1,6 @@
 // larder status
 import { copiesForReturn } from '#backup/before-upgrade.ts';
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied } from '#src/appliance.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -18,14 +19,12 @@ export const status = command({
   examples: ['larder status', 'larder status --json'],
 
   run: (call) =>
-    withStore(call, async ({ records, config, directory, now }) => {
+    withStore(call, async ({ records, config, directory, siteKey, now }) => {
       const serving = servingState(directory);
       const counts = await records.counts.all();
       const disk = occupied(directory);
       const head = await records.audit.head();
-      const lastBackup = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 10_000)).find(
-        ({ action }) => action === 'backup',
-      );
+      const lastBackup = await records.audit.newestOf('backup');
       const certificate = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
       const copies = copiesForReturn(directory);
       const failing = (serving?.jobs ?? []).filter(({ problem }) => problem !== undefined);
@@ -38,6 +37,7 @@ export const status = command({
           : null,
         counts,
         disk,
+        'site-key-fingerprint': fingerprintOf(siteKey),
         'audit-head': head ?? null,
         'last-backup': lastBackup?.at ?? null,
         'before-upgrade': copies,
@@ -78,12 +78,14 @@ export const status = command({
           ? ([
               [
                 'Scrubbed',
-                `${bytes(serving.scrub.bytes)} since the start; last round ended ${serving.scrub.roundEnded ?? 'not yet'}`,
+                `${bytes(serving.scrub.bytes)} since the start; ${serving.scrub.roundEnded === undefined ? 'no round has ended yet' : `last round ended ${serving.scrub.roundEnded}`}`,
               ],
             ] as [string, string][])
           : []),
+        ['Site key', `fingerprint ${fingerprintOf(siteKey)}`],
         ['Audit log', head ? `${String(head.seq)}:${head.hash}` : 'empty'],
         ...(serving?.problems ?? []).map((problem): [string, string] => ['Problem', visible(problem)]),
+        ...(serving?.notices ?? []).map((notice): [string, string] => ['Notice', visible(notice)]),
         ...(serving ? ([['Jobs', jobsSay(serving.jobs)]] as [string, string][]) : []),
         ...failing.map(({ name, problem }): [string, string] => ['Job fails', `${name}: ${visible(problem!)}`]),
       ];

@@ -1,5 +1,7 @@
 // The store as commands on the host work with it: beside a serving process or without one.
+import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
@@ -41,8 +43,21 @@ export async function withStore<Result>(
   }
 }
 
+/** Refuses a directory whose database is gone: one that is opened where there is none would be a new and empty store. */
+export function refuseWithoutDatabase(data: string): void {
+  if (!existsSync(join(data, 'larder.toml'))) return;
+  const found = statSync(join(data, 'larder.db'), { throwIfNoEntry: false });
+  if (found !== undefined && found.size > 0) return;
+  throw new Failure(
+    `the database ${join(data, 'larder.db')} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
+      `and restore the last backup: 'larder restore FILE --data ${data} --keys DIR'`,
+    { code: 'store-damaged' },
+  );
+}
+
 /** Opens a store as `openStore` does, and says so when that brought data of an older release up to date. */
 export async function openUpgraded(data: string, world: World): Promise<Store> {
+  refuseWithoutDatabase(data);
   try {
     const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
     if (store.upgrade !== undefined) {

@@ -82,6 +82,12 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome
       FROM audit WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit}`),
 
+  /** The newest row of an action. */
+  newestOf: (action: string) =>
+    db.get<{ seq: number; at: string }>(
+      sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
+    ),
+
   /** The rows after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditRow>(sql`

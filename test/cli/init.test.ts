@@ -27,7 +27,12 @@ t.test('init makes a store with everything that serving it takes', async (t) => 
   const data = join(folder(t), 'above', 'data');
   const { code, out, err } = await larder(`init --data ${data} --admin-email Ops@Example.org --json`);
   t.strictSame([code, err], [0, '']);
-  t.strictSame(JSON.parse(out), {
+  const { 'site-key-fingerprint': fingerprint, ...made } = JSON.parse(out) as Record<string, string>;
+  t.equal(
+    (JSON.parse((await larder(`status --data ${data} --json`)).out) as typeof made)['site-key-fingerprint'],
+    fingerprint,
+  );
+  t.strictSame(made, {
     data,
     config: join(data, 'larder.toml'),
     'base-url': 'http://127.0.0.1:8080',

@@ -25,8 +25,8 @@ export const readyz = operation({
   response: 'HealthResponse',
 
   handle({ health }) {
-    const { working, problems } = health();
-    const body = { status: working ? ('ok' as const) : ('failing' as const), problems };
+    const { working, problems, notices } = health();
+    const body = { status: working ? ('ok' as const) : ('failing' as const), problems, notices };
     return working ? body : new Answer({ status: 503, headers: json, body: JSON.stringify(body) });
   },
 });

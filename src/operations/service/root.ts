@@ -1,6 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
+import { isOffline } from '#src/config.ts';
 
 export const root = operation({
   name: 'root',
@@ -16,6 +17,6 @@ export const root = operation({
     version,
     'api-version': 61,
     namespaces,
-    offline: config.store.offline_mode,
+    offline: isOffline(config),
   }),
 });

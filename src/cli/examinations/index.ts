@@ -1,0 +1,28 @@
+// Every examination, in the order in which they are told: what the later ones stand on comes first.
+import { certificate } from './certificate.ts';
+import type { Examination } from './examination.ts';
+import { disk, owner, permissions } from './files.ts';
+import { signingKey, siteKey } from './keys.ts';
+import { backups, blobs, clock, records, registry } from './records.ts';
+import { coreDumps, jobs, scrub, server } from './server.ts';
+import { administrator, configuration } from './settings.ts';
+
+export const examinations: readonly Examination[] = [
+  owner,
+  permissions,
+  configuration,
+  disk,
+  siteKey,
+  records,
+  signingKey,
+  administrator,
+  certificate,
+  clock,
+  blobs,
+  registry,
+  backups,
+  server,
+  jobs,
+  scrub,
+  coreDumps,
+];

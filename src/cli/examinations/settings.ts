@@ -1,0 +1,45 @@
+// The configuration, and what in it belongs together.
+import { join } from 'node:path';
+
+import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
+import { inOneSentence } from '#src/system-errors.ts';
+import { well, wrong, type Examination } from './examination.ts';
+
+export const configuration: Examination = {
+  what: 'Configuration',
+  look({ data }) {
+    try {
+      const { http } = readConfig(join(data, 'larder.toml'));
+      return well(`larder.toml is good; clients use ${http.base_url}`);
+    } catch (error) {
+      const hasLine = error instanceof ConfigError && error.problems.some(({ line }) => line !== undefined);
+      return wrong(
+        inOneSentence(error, { data }),
+        hasLine ? 'Correct larder.toml; the line is named above.' : undefined,
+      );
+    }
+  },
+};
+
+export const administrator: Examination = {
+  what: 'Administrator',
+  async look({ config, store }) {
+    const settings = config();
+    const missing = missingForExchange(settings);
+    if (missing === undefined) return well('store.offline_mode is off, so no credential is exchanged');
+    if (missing.length > 0) {
+      return wrong(
+        `store.offline_mode is on and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing, so the store administrator's credential is not exchanged`,
+        "'larder admin-macaroon' makes a credential and sets both.",
+      );
+    }
+    const id = settings.auth.store_admin_id!;
+    const account = await (await store()).records.accounts.find(id);
+    return account === undefined
+      ? wrong(
+          `auth.store_admin_id names '${id}', and there is no such account`,
+          "'larder account list' lists the accounts; 'larder admin-macaroon --account ID' makes a credential for one.",
+        )
+      : well(`the store administrator's credential is exchanged for ${account.username}`);
+  },
+};

@@ -1,0 +1,66 @@
+// Whether the site key is that of the records: another store's opens nothing that is sealed in them, and every token
+// check would fail without saying why. A value sealed under the right key is kept for that, with its fingerprint.
+import { createHmac } from 'node:crypto';
+
+import { timestamp, type Now } from '#domain/clock.ts';
+import type { Changes, Records } from '#records/index.ts';
+import { seal, unseal } from './sealing.ts';
+
+const kept = 'site-key-check';
+const purpose = 'check of the site key';
+
+/** The key is of another store; the message is for a person. */
+export class ForeignSiteKey extends Error {
+  constructor(given: string, wanted: string | undefined) {
+    super(
+      `this site.key is of another store: its fingerprint is ${given}` +
+        `${wanted === undefined ? '' : `, and that of this store's ${wanted}`}. Put the copy of this store's own site.key in its place`,
+    );
+    this.name = 'ForeignSiteKey';
+  }
+}
+
+/** What people compare keys by; it tells nothing of the key. */
+export const fingerprintOf = (siteKey: Buffer): string =>
+  createHmac('sha256', siteKey)
+    .update('fingerprint of the site key')
+    .digest('hex')
+    .slice(0, 16)
+    .replace(/(.{4})(?!$)/g, '$1-');
+
+/** Throws `ForeignSiteKey` when what is sealed in the records cannot be opened with this key. */
+export async function refuseForeignKey(records: Records, siteKey: Buffer): Promise<void> {
+  const given = fingerprintOf(siteKey);
+  const check = await records.appliance.find(kept);
+  if (check === undefined) {
+    // Records of the first release have none; any key that tokens were signed with tells as much.
+    const newest = await records.rootKeys.newest();
+    if (newest !== undefined && !opens(siteKey, newest.sealed, `root key ${newest.id}`)) {
+      throw new ForeignSiteKey(given, undefined);
+    }
+    return;
+  }
+  const [wanted = '', sealed = ''] = check.split(' ');
+  // One of the two may be damaged; that is not another key.
+  if (wanted !== given && !opens(siteKey, sealed, purpose)) throw new ForeignSiteKey(given, wanted);
+}
+
+/** Keeps what the key is known by, within the change that makes the store. */
+export const setKeyCheck = (tx: Changes, siteKey: Buffer): Promise<unknown> =>
+  tx.appliance.set(kept, `${fingerprintOf(siteKey)} ${seal(siteKey, Buffer.from('larder'), purpose)}`);
+
+/** The same for records that were made without it. */
+export async function keepKeyCheck(records: Records, siteKey: Buffer, now: Now): Promise<void> {
+  if ((await records.appliance.find(kept)) !== undefined) return;
+  const entry = { at: timestamp(now()), actor: 'larder', action: 'remember_site_key', object: 'site-key' };
+  await records.change(entry, (tx) => setKeyCheck(tx, siteKey));
+}
+
+function opens(siteKey: Buffer, sealed: string, of: string): boolean {
+  try {
+    unseal(siteKey, sealed, of);
+    return true;
+  } catch {
+    return false;
+  }
+}

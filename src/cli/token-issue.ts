@@ -1,5 +1,5 @@
 // larder token issue
-import { isChannelGlob } from '#domain/channel.ts';
+import { readChannelPattern } from '#domain/channel.ts';
 import { namespaces, packageTypes, type PackageType } from '#domain/namespace.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { isPermission, permissions } from '#domain/permission.ts';
@@ -50,7 +50,7 @@ export const tokenIssue = command({
     const request = {
       accountId: account,
       permissions: unlessEmpty(options.permission.filter(isPermission)),
-      channels: unlessEmpty(options.channel.map(channelGlob)),
+      channels: unlessEmpty(options.channel.map(channel)),
       packages: unlessEmpty(options.package.map(selector)),
       description,
       ttl,
@@ -73,9 +73,9 @@ export const tokenIssue = command({
 /** An empty list would allow nothing; without the option nothing is narrowed. */
 const unlessEmpty = <Item>(list: Item[]): Item[] | null => (list.length === 0 ? null : list);
 
-function channelGlob(text: string): string {
-  if (isChannelGlob(text)) return text;
-  throw new UsageError(`--channel is a channel, such as latest/edge or */edge, not '${text}'`);
+function channel(text: string): string {
+  if (readChannelPattern(text) !== undefined) return text;
+  throw new UsageError(`--channel is a channel such as latest/edge, or a pattern such as */edge, not '${text}'`);
 }
 
 function selector(text: string): PackageSelector {

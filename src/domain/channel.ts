@@ -40,16 +40,49 @@ export function parseChannel(text: string): Channel | undefined {
   return channel(track, risk, branch ?? null);
 }
 
-/**
- * Whether a token's channel glob covers a channel: `*` stands for any run without a slash,
- * and a glob that begins with a risk means the latest track.
- */
-export function matchesChannel(glob: string, subject: Channel): boolean {
-  const parts = glob.split('/');
-  const full = isRisk(parts[0]) ? ['latest', ...parts] : parts;
-  const names = subject.name.split('/');
-  return full.length === names.length && full.every((part, index) => matchesPart(part, names[index] ?? ''));
+/** Channels as a token names them. */
+export interface ChannelPattern {
+  /** As whoever asked for the token wrote it. */
+  text: string;
+  /** The full names that it stands for; a part may be `*`. */
+  names: readonly string[];
 }
+
+/**
+ * Reads what a token may be restricted to: a channel, just as a release names it, or a pattern with `*` in place of any of
+ * its parts, which reaches branches when it has three. A lone `*` is every channel, branches too. `undefined` when it is
+ * neither.
+ */
+export function readChannelPattern(text: string): ChannelPattern | undefined {
+  if (text === '*') return { text, names: ['*/*', '*/*/*'] };
+  const parts = inFull(text);
+  const example = ['any', 'stable', 'any'];
+  const read = parseChannel(parts.map((part, at) => (part === '*' ? (example[at] ?? part) : part)).join('/'));
+  if (read === undefined) return undefined;
+  const name = read.name.split('/').map((part, at) => (parts[at] === '*' ? '*' : part));
+  return { text, names: [name.join('/')] };
+}
+
+/** The same for tokens of the first release, in which each part may hold stars and need not be a channel's. */
+export function readChannelGlob(text: string): ChannelPattern | undefined {
+  const isGlob = text.length <= 200 && /^[a-zA-Z0-9*._+-]+(?:\/[a-zA-Z0-9*._+-]+){0,2}$/.test(text);
+  return isGlob ? { text, names: [inFull(text).join('/')] } : undefined;
+}
+
+/** Whether a token's pattern covers a channel. */
+export const coversChannel = ({ names }: ChannelPattern, subject: Channel): boolean => {
+  const parts = subject.name.split('/');
+  return names.some((name) => {
+    const full = name.split('/');
+    return full.length === parts.length && full.every((part, at) => matchesPart(part, parts[at] ?? ''));
+  });
+};
+
+/** The parts of a name; one that begins with a risk means the latest track. */
+const inFull = (text: string): string[] => {
+  const parts = text.split('/');
+  return isRisk(parts[0]) ? ['latest', ...parts] : parts;
+};
 
 /** `*` as any run of characters, without backtracking beyond the last star (linear in practice, quadratic at worst). */
 function matchesPart(glob: string, text: string): boolean {
@@ -68,17 +101,6 @@ function matchesPart(glob: string, text: string): boolean {
   }
   while (glob[g] === '*') g++;
   return g === glob.length;
-}
-
-/** Whether a token's channel restriction is well-formed: a channel, with `*` allowed in each part. */
-export function isChannelGlob(text: string): boolean {
-  const parts = text.split('/');
-  return (
-    text.length <= 200 &&
-    parts.length <= 3 &&
-    parts.every((part) => /^[a-zA-Z0-9*._+-]+$/.test(part)) &&
-    parts.length > 0
-  );
 }
 
 /** The channel a device falls back to when this one holds nothing: the next safer risk, a branch to its own risk. */

@@ -1,5 +1,5 @@
 // The principal: the account a token stands for, and how far that token reaches.
-import { matchesChannel, type Channel } from './channel.ts';
+import { coversChannel, type Channel, type ChannelPattern } from './channel.ts';
 import type { Permission } from './permission.ts';
 import { selects, type PackageSelector } from './selector.ts';
 
@@ -9,7 +9,7 @@ import { selects, type PackageSelector } from './selector.ts';
  */
 export interface Restrictions {
   permissions: Permission[] | null;
-  channels: string[][] | null;
+  channels: ChannelPattern[][] | null;
   packages: PackageSelector[][] | null;
 }
 
@@ -32,7 +32,11 @@ export const reachesPackage = (
 
 /** Whether the token may release to this channel. */
 export const reachesChannel = (token: Restrictions, channel: Channel): boolean =>
-  token.channels === null || token.channels.every((globs) => globs.some((glob) => matchesChannel(glob, channel)));
+  token.channels === null || token.channels.every((list) => list.some((pattern) => coversChannel(pattern, channel)));
+
+/** The channels that a token names, for showing. */
+export const shownChannels = ({ channels }: Restrictions): string[] | null =>
+  inCommon(channels?.map((list) => list.map(({ text }) => text)) ?? null);
 
 /** Whether the token may list and end the other tokens of its account: a narrowed one that leaked must not. */
 export const reachesOtherSessions = ({ permissions, channels, packages }: Restrictions): boolean =>

@@ -9,7 +9,7 @@ import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import type { Session } from '#records/macaroons.ts';
 import { administratorDigest } from './administrator-credential.ts';
-import { caveatsFor, readTerms, type Attenuation, type Terms } from './caveats.ts';
+import { caveatsFor, readTerms, type Attenuation, type Terms, type Version } from './caveats.ts';
 import { mint, signatureMatches, verify, withFirstPartyCaveat, conditionsOf, type Macaroon } from './codec/macaroon.ts';
 import { readToken, readTokenList, writeToken } from './codec/text.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
@@ -100,9 +100,9 @@ export function createAuthority(options: AuthorityOptions): Authority {
     const [macaroon, ...discharges] = macaroons ?? [];
     const identity = macaroon && readIdentifier(macaroon.identifier);
     const root = identity && (await rootKeys.find(identity.rootKeyId));
-    if (macaroon === undefined || root === undefined) return undefined;
-    if (identity?.kind === 'login') return readLogin(macaroon, root, discharges);
-    const terms = readConditions(macaroon, root, discharges);
+    if (macaroon === undefined || identity === undefined || root === undefined) return undefined;
+    if (identity.kind === 'login') return readLogin(macaroon, root, discharges);
+    const terms = readConditions(macaroon, identity.version, root, discharges);
     return terms && { terms, rootKeyId: root.id };
   }
 
@@ -156,7 +156,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
         });
         note({ account: request.accountId, until: session.until });
         return {
-          token: tokenFor(root, caveatsFor(session, request)),
+          token: tokenFor(root, '2', caveatsFor(session, request)),
           sessionId: session.id,
           validUntil: session.until,
         };
@@ -205,7 +205,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
       const root = await rootKeys.find(login.rootKeyId);
       if (root === undefined) throw notThisAccount();
       const { sessionId, until } = login.terms;
-      return { token: tokenFor(root, login.caveats), sessionId, validUntil: timestamp(new Date(until)) };
+      return { token: tokenFor(root, login.version, login.caveats), sessionId, validUntil: timestamp(new Date(until)) };
     },
 
     async authenticate(tokens) {
@@ -246,8 +246,8 @@ export function createAuthority(options: AuthorityOptions): Authority {
     return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
   }
 
-  function tokenFor(root: RootKey, caveats: string[]): string {
-    const identifier = writeIdentifier({ kind: 'token', rootKeyId: root.id, description: null });
+  function tokenFor(root: RootKey, version: Version, caveats: string[]): string {
+    const identifier = writeIdentifier({ kind: 'token', version, rootKeyId: root.id, description: null });
     return writeToken(caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location())));
   }
 }
@@ -267,10 +267,15 @@ const digestOf = (token: string | Buffer): string => hash('sha256', token, 'base
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
 /** What the conditions of a token say, when its signature holds. */
-function readConditions(macaroon: Macaroon, root: RootKey, discharges: Macaroon[]): Terms | undefined {
+function readConditions(
+  macaroon: Macaroon,
+  version: Version,
+  root: RootKey,
+  discharges: Macaroon[],
+): Terms | undefined {
   if (discharges.length === 0) {
     const conditions = signatureMatches(macaroon, root.key) ? conditionsOf(macaroon) : undefined;
-    return conditions && readTerms(conditions);
+    return conditions && readTerms(conditions, version);
   }
   // The bearer may have narrowed it by a third party's word; of what such a discharge says nothing is understood.
   const result = verify({
@@ -279,7 +284,12 @@ function readConditions(macaroon: Macaroon, root: RootKey, discharges: Macaroon[
     discharges,
     check: (_condition, from) => (from === 'primary' ? { met: true } : unknownCaveat),
   });
-  return result.verified ? readTerms(result.conditions.map(({ condition }) => condition)) : undefined;
+  return result.verified
+    ? readTerms(
+        result.conditions.map(({ condition }) => condition),
+        version,
+      )
+    : undefined;
 }
 
 function refuseExpired({ since, until }: Terms, moment: number): void {

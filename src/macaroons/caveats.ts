@@ -1,9 +1,10 @@
 // The first-party caveats of the store's own tokens: how they are written, and what they leave of a token.
-import { isChannelGlob } from '#domain/channel.ts';
+import { readChannelGlob, readChannelPattern } from '#domain/channel.ts';
 import { isUuid } from '#domain/ids.ts';
 import { isPermission, type Permission } from '#domain/permission.ts';
 import type { Restrictions } from '#domain/principal.ts';
 import type { PackageSelector } from '#domain/selector.ts';
+import type { Identity } from './identifier.ts';
 
 /** What a token is issued for; null leaves a dimension unrestricted, an empty list allows nothing. */
 export interface Attenuation {
@@ -34,11 +35,14 @@ export const caveatsFor = (
   }),
 ];
 
+/** Which words a macaroon's channels are in: names and patterns of them, or the globs of the first release. */
+export type Version = Identity['version'];
+
 /**
  * What the caveats say together, or nothing when one of them is not understood: everything unknown fails closed.
  * A caveat that a client has added narrows like one of ours.
  */
-export function readTerms(caveats: string[]): Terms | undefined {
+export function readTerms(caveats: string[], version: Version): Terms | undefined {
   const terms: Terms = {
     sessionId: '',
     since: -Infinity,
@@ -49,12 +53,12 @@ export function readTerms(caveats: string[]): Terms | undefined {
   };
   for (const caveat of caveats) {
     const space = caveat.indexOf(' ');
-    if (space < 0 || !narrow(terms, caveat.slice(0, space), caveat.slice(space + 1))) return undefined;
+    if (space < 0 || !narrow(terms, caveat.slice(0, space), caveat.slice(space + 1), version)) return undefined;
   }
   return terms.sessionId === '' || terms.until === Infinity ? undefined : terms;
 }
 
-function narrow(terms: Terms, name: string, value: string): boolean {
+function narrow(terms: Terms, name: string, value: string, version: Version): boolean {
   switch (name) {
     case 'time-before': {
       const time = moment(value);
@@ -78,8 +82,9 @@ function narrow(terms: Terms, name: string, value: string): boolean {
       return true;
     }
     case 'channels': {
-      const list = listOf(value, (item): item is string => typeof item === 'string' && isChannelGlob(item));
-      if (list === undefined) return false;
+      const read = version === '1' ? readChannelGlob : readChannelPattern;
+      const list = listOf(value, (item): item is string => typeof item === 'string')?.map(read);
+      if (list?.every((pattern) => pattern !== undefined) !== true) return false;
       terms.channels = [...(terms.channels ?? []), list];
       return true;
     }

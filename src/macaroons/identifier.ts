@@ -10,19 +10,27 @@ export type Kind = 'token' | 'login';
 export interface Identity {
   kind: Kind;
   rootKeyId: string;
+  /** `1` of the first release, in which channels are globs; `2` since they are read as releases name them. */
+  version: '1' | '2';
   /** What a login is for, in the words of whoever asked; null where he said nothing. */
   description: string | null;
 }
 
-export const writeIdentifier = ({ kind, rootKeyId, description }: Identity): string => {
+export const writeIdentifier = ({ kind, version, rootKeyId, description }: Identity): string => {
   const nonce = randomBytes(16).toString('base64url');
   const words = description === null ? [] : [Buffer.from(description).toString('base64url')];
-  return ['larder', kind, '1', rootKeyId, nonce, ...words].join(':');
+  return ['larder', kind, version, rootKeyId, nonce, ...words].join(':');
 };
 
 export function readIdentifier(identifier: Buffer): Identity | undefined {
   const [store, kind, version, rootKeyId = '', , words] = identifier.toString('latin1').split(':');
-  if (store !== 'larder' || version !== '1' || (kind !== 'token' && kind !== 'login')) return undefined;
+  if (store !== 'larder' || (version !== '1' && version !== '2') || (kind !== 'token' && kind !== 'login'))
+    return undefined;
   if (!isUuid(rootKeyId)) return undefined;
-  return { kind, rootKeyId, description: words === undefined ? null : Buffer.from(words, 'base64url').toString() };
+  return {
+    kind,
+    version,
+    rootKeyId,
+    description: words === undefined ? null : Buffer.from(words, 'base64url').toString(),
+  };
 }

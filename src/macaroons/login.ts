@@ -1,5 +1,5 @@
 // Logins: macaroons that become tokens once the identity provider has said, in a discharge, who logged in.
-import { moment, readTerms, type Terms } from './caveats.ts';
+import { moment, readTerms, type Terms, type Version } from './caveats.ts';
 import { bakeryMacaroon, withBakeryCaveat } from './codec/bakery.ts';
 import { toJson2 } from './codec/json.ts';
 import type { KeyPair } from './codec/keys.ts';
@@ -32,7 +32,7 @@ export function writeLogin({ style, root, discharger, location, description, cav
   text: string;
   caveatId: Buffer;
 } {
-  const identifier = writeIdentifier({ kind: 'login', rootKeyId: root.id, description });
+  const identifier = writeIdentifier({ kind: 'login', version: '2', rootKeyId: root.id, description });
   const restricted = caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location));
   const version = style === 'bakery' ? 2 : 1;
   const { macaroon } = withBakeryCaveat(bakeryMacaroon(restricted, version), {
@@ -48,6 +48,8 @@ export function writeLogin({ style, root, discharger, location, description, cav
 /** A login whose discharge holds. */
 export interface Login {
   terms: Terms;
+  /** Which the token that it is exchanged for has too, so that it says the same. */
+  version: Version;
   rootKeyId: string;
   description: string | null;
   /** The first-party caveats, as they are copied to the token that it is exchanged for. */
@@ -82,13 +84,21 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
   });
   if (!result.verified) return undefined;
   const caveats = result.conditions.filter(({ from }) => from === 'primary').map((one) => one.condition);
-  const terms = readTerms(caveats);
+  const terms = readTerms(caveats, identity.version);
   const discharge = readDischarge(
     result.conditions.filter(({ from }) => from !== 'primary').map((one) => one.condition),
   );
   if (terms === undefined || discharge === undefined) return undefined;
   const exchangeable = macaroon.caveats.every((caveat) => caveat === ours || caveat.verificationId === undefined);
-  return { terms, rootKeyId: root.id, description: identity.description, caveats, exchangeable, discharge };
+  return {
+    terms,
+    version: identity.version,
+    rootKeyId: root.id,
+    description: identity.description,
+    caveats,
+    exchangeable,
+    discharge,
+  };
 }
 
 /**

@@ -40,7 +40,7 @@ t.test('it is narrowed by what is asked for, and not otherwise', async (t) => {
   const principal = await authority.authenticate([narrow.macaroon]);
   t.match(principal, {
     permissions: ['package-view', 'package-manage-releases'],
-    channels: [['edge', '*/beta']],
+    channels: [[{ text: 'edge' }, { text: '*/beta' }]],
     packages: [
       [
         { type: 'snap', name: 'hello' },
@@ -65,7 +65,12 @@ t.test('a wrong word is refused with the right one', async (t) => {
       '--permission package-view-revision',
       "--permission cannot be 'package-view-revision'; did you mean 'package-view-revisions'?",
     ],
-    ['--channel a/b/c/d', "--channel is a channel, such as latest/edge or */edge, not 'a/b/c/d'"],
+    ...['a/b/c/d', 'latest/egde', 'LATEST/EDGE', '1/2/3', '3.*/stable', 'edge/stable'].map(
+      (channel): [string, string] => [
+        `--channel latest/edge --channel ${channel}`,
+        `--channel is a channel such as latest/edge, or a pattern such as */edge, not '${channel}'`,
+      ],
+    ),
     [
       '--package hello',
       "--package is TYPE:NAME, such as snap:hello, not 'hello'; the types are bin, charm, bundle, snap, rock, sdk, rockcraft, snapcraft, charmcraft, sourcecraft",

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { channel } from '#domain/channel.ts';
+import { channel, readChannelPattern, type ChannelPattern } from '#domain/channel.ts';
 import { inCommon, reachesChannel, reachesPackage, type Restrictions } from '#domain/principal.ts';
 import { selects, type PackageSelector } from '#domain/selector.ts';
 
@@ -47,10 +47,12 @@ t.test('a token reaches what every one of its lists names', (t) => {
 
 t.test('the same holds for channels', (t) => {
   const edge = channel('latest', 'edge');
+  const read = (text: string): ChannelPattern => readChannelPattern(text) ?? { text, names: [] };
+  const lists = (...all: string[][]) => ({ ...free, channels: all.map((list) => list.map(read)) });
   t.ok(reachesChannel(free, edge));
-  t.ok(reachesChannel({ ...free, channels: [['beta', 'edge'], ['*/edge']] }, edge));
-  t.notOk(reachesChannel({ ...free, channels: [['beta', 'edge'], ['beta']] }, edge));
-  t.notOk(reachesChannel({ ...free, channels: [[]] }, edge));
+  t.ok(reachesChannel(lists(['beta', 'edge'], ['*/edge']), edge));
+  t.notOk(reachesChannel(lists(['beta', 'edge'], ['beta']), edge));
+  t.notOk(reachesChannel(lists([]), edge));
   t.end();
 });
 

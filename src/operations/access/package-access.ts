@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import type { AccessType } from '#api/wire.ts';
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { grants } from '#domain/permission.ts';
-import { inCommon, reachesPackage } from '#domain/principal.ts';
+import { inCommon, reachesPackage, shownChannels } from '#domain/principal.ts';
 import { presentAccount } from '../present.ts';
 
 export const packageAccess = operation({
@@ -29,7 +29,7 @@ export const packageAccess = operation({
     return {
       authentication: {
         account: presentAccount({ ...principal, id: principal.accountId }),
-        channels: inCommon(principal.channels),
+        channels: shownChannels(principal),
         packages: inCommon(principal.packages),
         permissions: principal.permissions,
       },

@@ -1,6 +1,6 @@
 // What a client asks a token to be restricted to, checked beyond its shape.
 import type { LoginRequest } from '#macaroons/authority.ts';
-import { isChannelGlob } from '#domain/channel.ts';
+import { readChannelPattern } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IssueMacaroonRequest } from '#api/wire.ts';
 
@@ -10,7 +10,7 @@ const longestList = 16 * 1024;
 /** The request as the authority takes it, or a refusal. */
 export function loginRequest(body: IssueMacaroonRequest): LoginRequest {
   const { channels, packages, permissions, description, ttl } = body;
-  const wrong = channels?.find((name) => !isChannelGlob(name));
+  const wrong = channels?.find((name) => readChannelPattern(name) === undefined);
   if (wrong !== undefined) {
     throw new Refusal('api-error', `'${wrong.slice(0, 100)}' is not a valid channel name at /channels`);
   }

@@ -1,6 +1,6 @@
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { inCommon } from '#domain/principal.ts';
+import { inCommon, shownChannels } from '#domain/principal.ts';
 
 export const dashboardWhoami = operation({
   name: 'dashboard_whoami',
@@ -17,7 +17,7 @@ export const dashboardWhoami = operation({
     const expires = (await records.macaroons.validUntil(principal.sessionId)) ?? '';
     return {
       account: { id, email, username, name },
-      channels: inCommon(principal.channels),
+      channels: shownChannels(principal),
       // Its readers add the zone.
       expires: expires.replace(/Z$/, ''),
       packages: inCommon(principal.packages),

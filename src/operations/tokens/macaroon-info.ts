@@ -1,6 +1,6 @@
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { inCommon } from '#domain/principal.ts';
+import { inCommon, shownChannels } from '#domain/principal.ts';
 import { presentAccount } from '../present.ts';
 
 export const macaroonInfo = operation({
@@ -14,7 +14,7 @@ export const macaroonInfo = operation({
 
   handle: ({ principal }) => ({
     account: presentAccount({ ...principal, id: principal.accountId }),
-    channels: inCommon(principal.channels),
+    channels: shownChannels(principal),
     packages: inCommon(principal.packages),
     permissions: principal.permissions,
   }),

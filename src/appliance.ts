@@ -24,6 +24,7 @@ import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { blobReports } from '#integrity/blob-reports.ts';
 import { proofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, suspicions, type Scrub, type ScrubState } from '#integrity/scrub.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -261,7 +262,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
       }
     }
-    const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, now, log });
+    const reports = blobReports(known, health);
+    await reports.damaged();
+    const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, reports, now, log });
     const blobs: DiskBlobs = await diskBlobs({
       ...{ directory, reserve: config.uploads.reserve },
       ...{ digests, fatal, damaged, now },
@@ -422,8 +425,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       records: known,
       blobs,
       digests: scrubDigests,
-      now,
-      log,
+      ...{ reports, health, now, log },
       rate: () => config.integrity.scrub_rate,
       rest: hours(1),
     }));

@@ -52,12 +52,17 @@ export interface Blobs {
   prove(sha3_384: string): Promise<boolean>;
   /** Where a worker finds the content as a file; `prove` it first. */
   path(sha3_384: string): string;
-  list(): AsyncIterable<StoredBlob>;
+  /** Everything that is there. Where part of it cannot be read this throws, or tells `unread` and goes on. */
+  list(unread?: (error: Error) => void): AsyncIterable<StoredBlob>;
   /** False when it was not there, or was taken in again at or after the time given. */
   remove(sha3_384: string, options?: { storedBefore?: Date | undefined }): Promise<boolean>;
 
   /** Takes damaged content out of service; its bytes stay for whoever wants to look at them. False when it was not there. */
   quarantine(sha3_384: string): Promise<boolean>;
+  /** What was taken out of service. */
+  quarantined: Pick<Blobs, 'path' | 'stat'>;
+  /** Puts back what was taken out of service, in the place of whatever is there; as if it were taken in now. */
+  putBack(sha3_384: string): Promise<void>;
 
   /** Removes what an earlier process left half received, unless `isLive` claims it; how many it removed. */
   sweepTemporary(isLive: (id: string) => boolean | Promise<boolean>): Promise<number>;

@@ -1,40 +1,80 @@
 // The thread that computes digests. It follows files while the main thread writes them: told how far a file has grown,
-// it reads the new bytes with a descriptor of its own, out of the page cache.
+// it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to.
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
-  | { job: number; order: 'follow'; path: string; algorithms: readonly string[] }
+  | { job: number; order: 'follow'; path: string; algorithms: readonly string[]; direct: boolean }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end' }
   | { job: number; order: 'abandon' };
 
-/** What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. */
+/**
+ * What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. The code of an error is
+ * said by itself, because an error that is sent from thread to thread arrives without it.
+ */
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
   | { job: number; report: 'digests'; digests: string[] }
-  | { job: number; report: 'failed'; error: unknown };
+  | { job: number; report: 'failed'; message: string; code: string | undefined };
 
 interface Job {
+  path: string;
   descriptor: number;
+  /** Whether the descriptor reads from the disk itself. */
+  direct: boolean;
   /** All of them take each piece as it is read, so that the file is read once. */
   hashes: Hash[];
   read: number;
 }
 
 const jobs = new Map<number, Job>();
-const piece = Buffer.allocUnsafeSlow(256 * 1024);
+const pieceSize = 256 * 1024;
+const piece = Buffer.allocUnsafeSlow(pieceSize);
+/** The kernel reads past its cache only into memory that begins with a page, as that of WebAssembly does. */
+let page: Uint8Array | undefined;
+declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
 function readOn(job: Job, size: number): void {
   while (job.read < size) {
-    const length = readSync(job.descriptor, piece, 0, Math.min(piece.length, size - job.read), job.read);
+    const [from, read] = job.direct ? readDirect(job) : [piece, readCached(job, size)];
+    const length = Math.min(read, size - job.read);
     if (length === 0) throw new Error(`the file ends at ${job.read} bytes and should have ${size}`);
-    for (const hash of job.hashes) hash.update(piece.subarray(0, length));
+    for (const hash of job.hashes) hash.update(from.subarray(0, length));
     job.read += length;
   }
 }
+
+const readCached = (job: Job, size: number): number =>
+  readSync(job.descriptor, piece, 0, Math.min(pieceSize, size - job.read), job.read);
+
+/** Whole pieces from multiples of their size; a file system that wants it otherwise is read as always. */
+function readDirect(job: Job): [Uint8Array, number] {
+  page ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer);
+  try {
+    return [page, readSync(job.descriptor, page, 0, pieceSize, job.read)];
+  } catch (error) {
+    if (codeOf(error) !== 'EINVAL') throw error;
+    closeSync(job.descriptor);
+    Object.assign(job, { direct: false, descriptor: openSync(job.path, constants.O_RDONLY) });
+    return [piece, readCached(job, job.read + pieceSize)];
+  }
+}
+
+/** Some file systems know no reading past the cache, and say so when the file is opened. */
+function open(path: string, direct: boolean): Pick<Job, 'descriptor' | 'direct'> {
+  try {
+    const flags = constants.O_RDONLY | (direct ? constants.O_DIRECT : 0);
+    return { descriptor: openSync(path, flags), direct };
+  } catch (error) {
+    if (!direct || codeOf(error) !== 'EINVAL') throw error;
+    return { descriptor: openSync(path, constants.O_RDONLY), direct: false };
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 function forget(id: number): void {
   const job = jobs.get(id);
@@ -46,7 +86,7 @@ function forget(id: number): void {
 function obey(message: DigestOrder): DigestReport | undefined {
   if (message.order === 'follow') {
     const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
-    jobs.set(message.job, { descriptor: openSync(message.path, constants.O_RDONLY), hashes, read: 0 });
+    jobs.set(message.job, { path: message.path, ...open(message.path, message.direct), hashes, read: 0 });
     return undefined;
   }
   const job = jobs.get(message.job);
@@ -69,7 +109,8 @@ port.on('message', (message: DigestOrder) => {
     report = obey(message);
   } catch (error) {
     forget(message.job);
-    report = { job: message.job, report: 'failed', error };
+    const said = error instanceof Error ? error.message : String(error);
+    report = { job: message.job, report: 'failed', message: said, code: codeOf(error) };
   }
   if (report !== undefined) port.postMessage(report);
 });

@@ -27,8 +27,11 @@ export interface FollowedFile<A extends DigestAlgorithm> {
 }
 
 export interface DigestPool {
-  /** Follows a file that exists already, empty or not, and is written from its beginning. */
-  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A>;
+  /**
+   * Follows a file that exists already, empty or not, and is written from its beginning. One that lies on the disk may be
+   * read `direct`, past the page cache, where its file system can do that; it is then announced in multiples of 256 KiB.
+   */
+  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: { direct: boolean }): FollowedFile<A>;
   /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
@@ -89,7 +92,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
       job.result.resolve(report.digests);
     } else {
       forget(thread, report.job);
-      fail(job, report.error);
+      fail(job, Object.assign(new Error(report.message), { code: report.code }));
     }
   }
 
@@ -106,7 +109,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
   }
 
   /** One pass over one file. */
-  function begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
+  function begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], direct = false): FollowedFile<A> {
     if (closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = leastBusy();
     const id = ++lastJob;
@@ -118,7 +121,7 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     thread.jobs.set(id, job);
     thread.worker.ref();
     const say = (order: DigestOrder): void => thread.worker.postMessage(order);
-    say({ job: id, order: 'follow', path, algorithms });
+    say({ job: id, order: 'follow', path, algorithms, direct });
 
     return {
       async grown(size) {
@@ -143,11 +146,15 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
     };
   }
 
-  function follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): FollowedFile<A> {
+  function follow<A extends DigestAlgorithm>(
+    path: string,
+    algorithms: readonly A[],
+    { direct } = { direct: false },
+  ): FollowedFile<A> {
     const jobs: FollowedFile<A>[] = [];
     const abandon = (): void => jobs.forEach((job) => job.abandon());
     try {
-      for (const algorithm of algorithms) jobs.push(begin(path, [algorithm]));
+      for (const algorithm of algorithms) jobs.push(begin(path, [algorithm], direct));
     } catch (error) {
       abandon();
       throw error;

@@ -154,6 +154,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
 
   const path = (sha3_384: string): string => join(content, mustBeDigest(sha3_384).slice(0, 2), sha3_384);
 
+  const quarantinePath = (sha3_384: string): string => join(quarantined, mustBeDigest(sha3_384));
+
   /** Moves a durable temporary file to its place. */
   async function settle(temporaryFile: string, { sha3_384, size }: TakenBlob): Promise<void> {
     const folder = await shard(sha3_384);
@@ -299,13 +301,14 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
       }
     },
 
-    async *list() {
+    async *list(unread) {
       for (const name of (await readdir(content)).sort()) {
         if (!/^[0-9a-f]{2}$/.test(name)) continue;
-        for await (const entry of await opendir(join(content, name))) {
-          if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(name)) continue;
-          const stored = await storedBlob(join(content, name, entry.name), entry.name);
-          if (stored !== undefined) yield stored;
+        try {
+          yield* listShard(join(content, name), name);
+        } catch (error) {
+          if (unread === undefined) throw error;
+          unread(error as Error);
         }
       }
     },
@@ -324,9 +327,23 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
       inTurn(mustBeDigest(sha3_384), async () => {
         const place = path(sha3_384);
         if ((await storedBlob(place, sha3_384)) === undefined) return false;
-        await rename(place, join(quarantined, sha3_384));
+        await rename(place, quarantinePath(sha3_384));
         await Promise.all([syncFolder(await shard(sha3_384)), syncFolder(quarantined)]);
         return true;
+      }),
+
+    quarantined: {
+      path: quarantinePath,
+      stat: async (sha3_384) => storedBlob(quarantinePath(sha3_384), sha3_384),
+    },
+
+    putBack: async (sha3_384) =>
+      inTurn(mustBeDigest(sha3_384), async () => {
+        const file = await open(quarantinePath(sha3_384), O_RDONLY | O_NOFOLLOW);
+        await seal(file).finally(() => file.close());
+        const folder = await shard(sha3_384);
+        await rename(quarantinePath(sha3_384), path(sha3_384));
+        await Promise.all([syncFolder(folder), syncFolder(quarantined)]);
       }),
 
     async sweepTemporary(isLive) {
@@ -443,6 +460,14 @@ function provenStream(source: Readable, sha3_384: string, damaged: () => Error):
     if (held !== undefined) yield held;
   }
   return Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });
+}
+
+async function* listShard(folder: string, name: string): AsyncGenerator<StoredBlob> {
+  for await (const entry of await opendir(folder)) {
+    if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(name)) continue;
+    const stored = await storedBlob(join(folder, entry.name), entry.name);
+    if (stored !== undefined) yield stored;
+  }
 }
 
 async function storedBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {

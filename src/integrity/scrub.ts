@@ -1,10 +1,15 @@
-// Reads what the store keeps, over and over, so slowly that nobody notices, and takes out of service what is damaged.
+// Reads what the store keeps, over and over, so slowly that nobody notices, takes out of service what is damaged, and puts
+// back what is good again.
 import type { Logger } from 'pino';
 
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { timestamp, type Now } from '#domain/clock.ts';
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
+import type { Health } from '#src/health.ts';
+import type { BlobReports } from './blob-reports.ts';
+import { isOurs, judge, type GoOn } from './judge.ts';
+import { putBackGood, quarantine, type Custody } from './quarantine.ts';
 
 export interface ScrubState {
   /** Since the start of the process. */
@@ -20,169 +25,185 @@ export interface Scrub {
   stop(): Promise<void>;
 }
 
-export interface ScrubOptions {
+/** What it takes to act on what a reading finds. */
+export interface ScrubParts {
   records: Records;
   blobs: Blobs;
   digests: DigestPool;
+  reports: BlobReports;
   now: Now;
-  log: Logger;
+  log: Pick<Logger, 'error' | 'warn'>;
+}
+
+export interface ScrubOptions extends ScrubParts {
+  health: Pick<Health, 'report'>;
   /** Bytes a second; 0 stands still. A reload may change it. */
   rate: () => number;
   /** Milliseconds to rest after a whole round. */
   rest: number;
+  /** Milliseconds after which a round that could not be finished is begun again. */
+  retry?: number;
   /** Where in the blobs the first round begins, from 0 to 1: a process that is restarted often still comes round. */
   begin?: number;
 }
 
-/** How much is read between two looks at the clock. */
-const stride = 4 * 1024 * 1024;
 /** How often a scrub that stands still looks whether it may go on. */
 const standing = 10_000;
+/** After so many rounds in succession that could not be finished somebody should look. */
+const patience = 3;
 
 /** Begins to scrub; whoever stops it waits for no more than a stride. */
-export function startScrub({
-  records,
-  blobs,
-  digests,
-  now,
-  log,
-  rate,
-  rest,
-  begin = Math.random(),
-}: ScrubOptions): Scrub {
+export function startScrub(options: ScrubOptions): Scrub {
+  const { blobs, digests, now, log, health, rate, rest, retry = minutes(1), begin = Math.random() } = options;
   const state: ScrubState = { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined };
-  const stopping = new AbortController();
+  const { signal, pause, stop } = pauses();
   let from = Math.floor(begin * 256)
     .toString(16)
     .padStart(2, '0');
-
-  const pause = (milliseconds: number): Promise<void> => {
-    if (stopping.signal.aborted || milliseconds <= 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, milliseconds, undefined);
-    timer.unref();
-    stopping.signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve(undefined);
-      },
-      { once: true },
-    );
-    return promise;
-  };
+  let unfinished = 0;
 
   async function rounds(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      for await (const blob of blobs.list()) {
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
-        if (stopping.signal.aborted) return;
-        if (blob.sha3_384 < from) continue;
-        await scrub(blob);
-      }
+    while (!signal.aborted) {
+      const error = await round().catch((thrown: unknown) => thrown);
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
+      if (signal.aborted) return;
+      if (error !== undefined) log.warn({ err: error }, 'a round of the scrub could not be finished; it begins again');
+      unfinished = error === undefined ? 0 : unfinished + 1;
+      health.report('scrub', unfinished < patience ? undefined : cannotList);
       // The first round leaves out what comes before its beginning, so the next one follows at once.
       const whole = from === '';
       from = '';
-      if (!whole) continue;
-      state.roundEnded = timestamp(now());
-      await pause(rest);
+      if (error === undefined && whole) state.roundEnded = timestamp(now());
+      if (error !== undefined || whole) await pause(error === undefined ? rest : retry);
     }
   }
 
-  async function scrub(blob: StoredBlob): Promise<void> {
-    while (rate() === 0 && !stopping.signal.aborted) await pause(standing);
-    const verdict = await judge(blob, blobs, digests, async (bytes, milliseconds) => {
-      state.bytes += bytes;
-      await pause((bytes / Math.max(1, rate())) * 1000 - milliseconds);
-      return !stopping.signal.aborted;
-    });
-    if (verdict === 'unknown') return;
-    state.blobs++;
-    if (verdict === 'good') return;
-    state.damaged++;
-    await takeOut(blob, { records, blobs, now, log });
+  /** Reads every blob that can be found; what is left is why some could not be. */
+  async function round(): Promise<unknown> {
+    let failure: unknown;
+    await stand();
+    await putBack();
+    for await (const blob of blobs.list((error) => (failure = error))) {
+      if (signal.aborted) return undefined;
+      if (blob.sha3_384 >= from) await scrub(blob);
+    }
+    return failure;
   }
 
-  const running = rounds().catch((error: unknown) => {
-    log.error({ err: error }, 'cannot go on scrubbing until the next start');
-  });
+  async function putBack(): Promise<void> {
+    const back = await putBackGood(custody(options), digests, slowly);
+    if (back.length > 0) log.warn({ blobs: back }, 'blobs that were out of service are good, and in service again');
+    await options.reports.damaged();
+  }
+
+  async function scrub(blob: StoredBlob): Promise<void> {
+    await stand();
+    const verdict = await examine(blob, options, slowly);
+    if (verdict === 'unknown') return;
+    state.blobs++;
+    if (verdict === 'damaged') state.damaged++;
+  }
+
+  const stand = async (): Promise<void> => {
+    while (rate() === 0 && !signal.aborted) await pause(standing);
+  };
+
+  const slowly: GoOn = async (bytes, milliseconds) => {
+    state.bytes += bytes;
+    await pause((bytes / Math.max(1, rate())) * 1000 - milliseconds);
+    return !signal.aborted;
+  };
+
+  const running = rounds();
   return {
     state: () => ({ ...state }),
     async stop() {
-      stopping.abort();
+      stop();
       await running;
     },
   };
 }
 
-/** Whether a blob still has its digest; `unknown` when it went away meanwhile or `goOn` said no. */
-export async function judge(
-  { sha3_384, size }: StoredBlob,
-  blobs: Pick<Blobs, 'path' | 'stat'>,
-  digests: DigestPool,
-  goOn: (bytes: number, milliseconds: number) => Promise<boolean> | boolean,
-): Promise<'good' | 'damaged' | 'unknown'> {
-  const file = digests.follow(blobs.path(sha3_384), ['sha3-384']);
-  try {
-    for (let end = 0; end < size;) {
-      const before = performance.now();
-      const bytes = Math.min(stride, size - end);
-      end += bytes;
-      await file.grown(end);
-      if (!(await goOn(bytes, performance.now() - before))) return 'unknown';
-    }
-    return (await file.end())['sha3-384'] === sha3_384 ? 'good' : 'damaged';
-  } catch (error) {
-    // Removed since it was listed, which is no damage; a file that ends too early or cannot be read is.
-    if ((await blobs.stat(sha3_384)) === undefined) return 'unknown';
-    if (isOurs(error)) throw error;
-    return 'damaged';
-  } finally {
-    file.abandon();
+const cannotList =
+  'The files of this store cannot all be found, so they are not held against their digests; the disk may be failing. ' +
+  "Make a backup, and look at the system's log. It is tried again every minute.";
+
+/** Reads a blob, and acts on what was found: damaged goes out of service, unreadable is told. */
+async function examine(
+  blob: StoredBlob,
+  parts: ScrubParts,
+  goOn?: GoOn,
+): Promise<'good' | 'damaged' | 'unreadable' | 'unknown'> {
+  const { blobs, digests, reports, log } = parts;
+  const found = await judge(blob, blobs, digests, goOn);
+  if (found.verdict === 'unreadable') {
+    log.warn({ err: found.cause, blob: blob.sha3_384 }, 'a blob could not be read');
+    // Too few descriptors say nothing of the disk, and the next round comes by again.
+    if (!isOurs(found.cause)) await reports.unreadable(blob.sha3_384);
+    return 'unreadable';
   }
+  reports.settled(blob.sha3_384);
+  if (found.verdict === 'damaged') {
+    await quarantine(blob, custody(parts));
+    log.error(
+      { blob: blob.sha3_384, size: blob.size },
+      'a blob is damaged and out of service; upload the same file again, or restore it',
+    );
+    await reports.damaged();
+  } else if (found.verdict === 'good' && found.misread) {
+    log.warn(
+      { blob: blob.sha3_384 },
+      'a blob is good on the disk and not in the page cache; the memory may be failing',
+    );
+  }
+  return found.verdict;
 }
 
-/** Lack of descriptors or memory is no damage of the disk. */
-const isOurs = (error: unknown): boolean =>
-  error instanceof Error &&
-  ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES'].includes(String((error.cause as { code?: string } | undefined)?.code));
+const custody = ({ records, blobs, now }: ScrubParts): Custody => ({
+  ...{ records, blobs, actor: 'larder' },
+  at: timestamp(now()),
+});
 
-type Kept = Pick<ScrubOptions, 'records' | 'blobs' | 'digests' | 'now' | 'log'>;
-
-/** Looks again at a blob that seemed damaged to somebody who wanted to read it, and takes it out of service when it is. */
-export function suspicions(kept: Omit<Kept, 'blobs'> & { blobs: () => Blobs }) {
+/** Looks again at a blob that seemed damaged to somebody who wanted to read it. */
+export function suspicions(parts: Omit<ScrubParts, 'blobs'> & { blobs: () => Blobs }) {
   const looking = new Set<string>();
-  return ({ sha3_384 }: { sha3_384: string }): void => {
-    if (looking.has(sha3_384)) return;
-    looking.add(sha3_384);
-    void lookAgain({ ...kept, blobs: kept.blobs() }, sha3_384).finally(() => looking.delete(sha3_384));
+  return (blob: { sha3_384: string; size: number }): void => {
+    if (looking.has(blob.sha3_384)) return;
+    looking.add(blob.sha3_384);
+    void lookAgain({ ...parts, blobs: parts.blobs() }, blob.sha3_384).finally(() => looking.delete(blob.sha3_384));
   };
 }
 
-async function lookAgain(kept: Kept, sha3_384: string): Promise<void> {
-  const { blobs, digests, log } = kept;
+async function lookAgain(parts: ScrubParts, sha3_384: string): Promise<void> {
   try {
-    const blob = await blobs.stat(sha3_384);
-    if (blob !== undefined && (await judge(blob, blobs, digests, () => true)) === 'damaged') await takeOut(blob, kept);
+    const blob = await parts.blobs.stat(sha3_384);
+    if (blob !== undefined) await examine(blob, parts);
   } catch (error) {
-    log.error({ err: error, blob: sha3_384 }, 'cannot look again at a blob that seemed damaged');
+    parts.log.error({ err: error, blob: sha3_384 }, 'cannot look again at a blob that seemed damaged');
   }
 }
 
-async function takeOut(blob: StoredBlob, { records, blobs, now, log }: Omit<Kept, 'digests'>): Promise<void> {
-  await quarantine(blob, { records, blobs, at: timestamp(now()), actor: 'larder' });
-  log.error(
-    { blob: blob.sha3_384, size: blob.size },
-    'a blob is damaged and out of service; upload the same file again, or restore it',
-  );
-}
-
-/** Takes a damaged blob out of service, and says so in the records. */
-export async function quarantine(
-  { sha3_384, size }: StoredBlob,
-  { records, blobs, at, actor }: { records: Records; blobs: Blobs; at: string; actor: string },
-): Promise<void> {
-  const entry = { at, actor, action: 'quarantine_blob', object: `blob/${sha3_384}`, details: { size } };
-  await records.change(entry, (tx) => tx.damagedBlobs.add({ sha3_384, size, foundAt: at }));
-  await blobs.quarantine(sha3_384);
+/** Pauses that end at once when everything stops. */
+function pauses() {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  return {
+    signal,
+    stop: (): void => {
+      stopping.abort();
+    },
+    pause(milliseconds: number): Promise<void> {
+      if (signal.aborted || milliseconds <= 0) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      const ended = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', ended);
+        resolve(undefined);
+      };
+      const timer = setTimeout(ended, milliseconds);
+      timer.unref();
+      signal.addEventListener('abort', ended, { once: true });
+      return promise;
+    },
+  };
 }

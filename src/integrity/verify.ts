@@ -4,13 +4,13 @@ import type { DigestPool } from '#blobs/digests.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit.ts';
 import { checkDatabase, type FileOptions } from '#records/check.ts';
 import type { Records } from '#records/index.ts';
-import { judge } from './scrub.ts';
+import { judge } from './judge.ts';
 
 export interface Verdict {
   good: boolean;
   database: string[];
   audit: AuditVerdict;
-  blobs: { checked: number; bytes: number; damaged: StoredBlob[]; missing: string[] };
+  blobs: { checked: number; bytes: number; damaged: StoredBlob[]; unreadable: string[]; missing: string[] };
 }
 
 export interface VerifyOptions extends FileOptions {
@@ -55,23 +55,25 @@ export async function verifyStore({
     total += blob.size;
   }
   const damaged: StoredBlob[] = [];
+  const unreadable: string[] = [];
   let bytes = 0;
   const waiting = [...stored];
   const reader = async (): Promise<void> => {
     for (let blob = waiting.pop(); blob !== undefined; blob = waiting.pop()) {
-      const verdict = await judge(blob, blobs, digests, (read) => {
+      const { verdict } = await judge(blob, blobs, digests, (read) => {
         bytes += read;
         progress('blobs', bytes, total);
         return true;
       });
       if (verdict === 'damaged') damaged.push(blob);
+      if (verdict === 'unreadable') unreadable.push(blob.sha3_384);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, reader));
 
   const missing = await missingContents(records, blobs);
-  const good = database.length + audit.problems.length + damaged.length + missing.length === 0;
-  return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, missing } };
+  const good = database.length + audit.problems.length + damaged.length + unreadable.length + missing.length === 0;
+  return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, unreadable, missing } };
 }
 
 /** What records need and is not there. Asked again of the records: what nobody claimed may just have been forgotten. */

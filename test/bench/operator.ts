@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import type { StoredBlob } from '#blobs/blobs.ts';
 import { verifyAudit } from '#records/audit.ts';
 import { withBlobs } from '#src/appliance.ts';
-import { judge } from '#integrity/scrub.ts';
+import { judge } from '#integrity/judge.ts';
 import { fillStore } from './store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

@@ -216,6 +216,7 @@ async function add({ records, repository, requestId, now }: Call, blob: ImageBlo
     if ((await tx.packages.byId(repository.packageId)) === undefined)
       throw new Refusal('name-unknown', 'The package is gone.');
     await tx.images.addBlob(repository, blob, at);
+    await tx.damagedBlobs.mended(blob.sha3_384);
   });
 }
 

@@ -111,6 +111,7 @@ export const putImageManifest = operation({
         about,
       };
       await tx.images.addManifest(repository, { sha256, sha3_384, size, mediaType }, references, at);
+      await tx.damagedBlobs.mended(sha3_384);
       if (tag !== undefined) await tx.images.tag(repository, tag, sha256, at);
     });
     return new Answer({

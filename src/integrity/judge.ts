@@ -1,0 +1,71 @@
+// Whether a blob still has its digest. An error of reading proves nothing: damaged is what was read whole, twice, the second
+// time past the page cache, and had another digest both times.
+import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+
+export type Judgement =
+  /** `misread` when it was good only past the page cache: what is in the machine's memory of it is not. */
+  | { verdict: 'good'; misread: boolean }
+  | { verdict: 'damaged' }
+  /** Could not be read, twice; `cause` says why. */
+  | { verdict: 'unreadable'; cause: unknown }
+  /** It went away meanwhile, or `goOn` said no. */
+  | { verdict: 'unknown' };
+
+/** Told after each stretch how many bytes were read in how many milliseconds; false ends the reading. */
+export type GoOn = (bytes: number, milliseconds: number) => Promise<boolean> | boolean;
+
+/** How much is read between two looks at the clock. */
+export const stride = 4 * 1024 * 1024;
+
+/** Judges what `where` has under this digest: the blobs in service, or those in quarantine. */
+export async function judge(
+  { sha3_384 }: Pick<StoredBlob, 'sha3_384'>,
+  where: Pick<Blobs, 'path' | 'stat'>,
+  digests: DigestPool,
+  goOn: GoOn = () => true,
+): Promise<Judgement> {
+  let wrong = 0;
+  for (let unread = 0; ;) {
+    try {
+      // A file of another size may have come into its place since it was read last.
+      const there = await where.stat(sha3_384);
+      if (there === undefined) return { verdict: 'unknown' };
+      const direct = wrong + unread > 0;
+      const found = await digestOf(where.path(sha3_384), there.size, { digests, direct, goOn });
+      if (found === undefined) return { verdict: 'unknown' };
+      if (found === sha3_384) return { verdict: 'good', misread: wrong > 0 };
+      if (++wrong === 2) return { verdict: 'damaged' };
+    } catch (cause) {
+      if (++unread === 2) return { verdict: 'unreadable', cause };
+    }
+  }
+}
+
+/** Whether a failed reading says nothing of the disk: there was too little of something, or the thread that read ended. */
+export const isOurs = (cause: unknown): boolean => [undefined, 'EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause));
+
+const codeOf = (error: unknown): string | undefined => {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return code ?? (cause as NodeJS.ErrnoException | undefined)?.code;
+};
+
+async function digestOf(
+  path: string,
+  size: number,
+  { digests, direct, goOn }: { digests: DigestPool; direct: boolean; goOn: GoOn },
+): Promise<string | undefined> {
+  const file = digests.follow(path, ['sha3-384'], { direct });
+  try {
+    for (let end = 0; end < size;) {
+      const before = performance.now();
+      const bytes = Math.min(stride, size - end);
+      end += bytes;
+      await file.grown(end);
+      if (!(await goOn(bytes, performance.now() - before))) return undefined;
+    }
+    return (await file.end())['sha3-384'];
+  } finally {
+    file.abandon();
+  }
+}

@@ -1,0 +1,47 @@
+// What is damaged is taken out of service; what is found good again in quarantine is put back.
+import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import type { Records } from '#records/index.ts';
+import { judge, type GoOn } from './judge.ts';
+
+/** Who acts, and on what. */
+export interface Custody {
+  records: Records;
+  blobs: Blobs;
+  at: string;
+  actor: string;
+}
+
+/** Takes a damaged blob out of service, and says so in the records. */
+export async function quarantine(
+  { sha3_384, size }: StoredBlob,
+  { records, blobs, at, actor }: Custody,
+): Promise<void> {
+  const entry = { at, actor, action: 'quarantine_blob', object: `blob/${sha3_384}`, details: { size } };
+  await records.change(entry, (tx) => tx.damagedBlobs.add({ sha3_384, size, foundAt: at }));
+  await blobs.quarantine(sha3_384);
+}
+
+/** So many damaged blobs are looked at again in one go. */
+const atOnce = 1000;
+
+/**
+ * Reads again what the records call damaged, and puts back what hashes well and is still needed; the sha3-384 of what is in
+ * service again. What came in anew in the meantime counts too.
+ */
+export async function putBackGood(custody: Custody, digests: DigestPool, goOn?: GoOn): Promise<string[]> {
+  const { records, blobs, at, actor } = custody;
+  const mended: string[] = [];
+  for (const { sha3_384 } of await records.damagedBlobs.list(atOnce)) {
+    if (!(await records.neededContents.has(sha3_384))) continue;
+    const isThere = (await judge({ sha3_384 }, blobs, digests, goOn)).verdict === 'good';
+    if (!isThere) {
+      if ((await judge({ sha3_384 }, blobs.quarantined, digests, goOn)).verdict !== 'good') continue;
+      await blobs.putBack(sha3_384);
+    }
+    const entry = { at, actor, action: 'put_back_blob', object: `blob/${sha3_384}` };
+    await records.change(entry, (tx) => tx.damagedBlobs.mended(sha3_384));
+    mended.push(sha3_384);
+  }
+  return mended;
+}

@@ -10,6 +10,7 @@ import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { createDocuments } from '#api/documents/pages.ts';
+import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
@@ -56,6 +57,7 @@ import { makeSigningCertificate } from '#tls/certificates.ts';
 import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
 import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
 import { makeFolder, missingForExchange, prepareFile, readConfig, type Config } from './config.ts';
+import { openFilesLimit } from './descriptors.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createHealth } from './health.ts';
 import { close, listen } from './listening.ts';
@@ -211,6 +213,8 @@ export interface ApplianceOptions extends StoreOptions {
   logFormat?: LogFormat | undefined;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
+  /** Other limits than those that follow from what the system allows; for tests. */
+  limits?: Partial<ConnectionLimits>;
   /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
   jobsAfter?: number;
 }
@@ -391,6 +395,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       operations: everyOperation,
       services,
       checkAnswers: options.checkAnswers ?? false,
+      connections: { ...connectionLimits(openFilesLimit()), ...options.limits },
       tls: secureContext(tls),
     });
     const renew = async (): Promise<boolean> => {

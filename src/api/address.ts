@@ -34,8 +34,11 @@ export function clientAddress(request: IncomingMessage, trusted: BlockList): str
   return address;
 }
 
-const isTrusted = (address: string, trusted: BlockList): boolean =>
-  isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+/** Whether an address is that of a trusted proxy. */
+export function isTrusted(address: string, trusted: BlockList): boolean {
+  const bare = plain(address);
+  return isIP(bare) !== 0 && trusted.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+}
 
 /** IPv4 addresses come as `::ffff:1.2.3.4` from a socket that listens on both. */
 const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);

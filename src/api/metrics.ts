@@ -103,6 +103,20 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
     ...jobLabels,
   });
 
+  const write = async (): Promise<string> => {
+    const now = await state();
+    for (const [one, value] of single) one.set(value(now));
+    for (const [name, count] of Object.entries(now.uploads)) uploads.set({ state: name }, count);
+    for (const { name: job, ...ran } of now.jobs) {
+      runs.set({ job }, ran.runs);
+      failures.set({ job }, ran.failures);
+      if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
+    }
+    return registry.metrics();
+  };
+  /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
+  let writing: Promise<string> | undefined;
+
   return {
     answered({ operation, status, refusal, seconds }) {
       requests.inc({ operation, status });
@@ -110,15 +124,8 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
       if (refusal !== undefined) refusals.inc({ code: refusal });
     },
     async page() {
-      const now = await state();
-      for (const [one, value] of single) one.set(value(now));
-      for (const [name, count] of Object.entries(now.uploads)) uploads.set({ state: name }, count);
-      for (const { name: job, ...ran } of now.jobs) {
-        runs.set({ job }, ran.runs);
-        failures.set({ job }, ran.failures);
-        if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
-      }
-      return { type: registry.contentType, text: await registry.metrics() };
+      writing ??= write().finally(() => (writing = undefined));
+      return { type: registry.contentType, text: await writing };
     },
   };
 }

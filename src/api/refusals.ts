@@ -12,7 +12,7 @@ export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'librar
 
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
-  const refusal = error instanceof Refusal ? error : undefined;
+  const refusal = error instanceof Refusal ? error : isOutOfFiles(error) ? outOfFiles() : undefined;
   const { code, message } = refusal ?? internal;
   const status = refusal?.status ?? 500;
   return {
@@ -26,6 +26,18 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
     body: JSON.stringify(bodies[family](code, message, status)),
   };
 }
+
+/** Whether something failed because this process, or the system, has as many files and connections open as it may. */
+export function isOutOfFiles(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && (at.code === 'EMFILE' || at.code === 'ENFILE')) return true;
+  }
+  return false;
+}
+
+/** It goes by when others have hung up. */
+const outOfFiles = (): Refusal =>
+  new Refusal('too-many-connections', 'The store has as many connections as it can take; try again in a moment.', 5);
 
 const internal = {
   code: 'internal-error',

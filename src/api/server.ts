@@ -9,8 +9,9 @@ import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
 import { isOffline, type Config } from '#src/config.ts';
-import { clientAddress, proxies } from './address.ts';
+import { clientAddress, isTrusted, proxies } from './address.ts';
 import { answer, json, members, type Exchange, type Sent } from './answer.ts';
+import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { refused, type ErrorFamily } from './refusals.ts';
@@ -27,12 +28,13 @@ export interface ServerOptions {
   services: () => Services;
   /** Whether every answer is held against its shape; on in development and tests. */
   checkAnswers: boolean;
+  connections: ConnectionLimits;
   /** Certificate, key and suites where the store speaks TLS; they may be changed later by `setSecureContext`. */
   tls?: HttpsOptions | undefined;
 }
 
 /** Builds the server; the caller listens. */
-export function createServer({ operations, services, checkAnswers, tls }: ServerOptions): Server {
+export function createServer({ operations, services, checkAnswers, connections, tls }: ServerOptions): Server {
   const find = findPlaces(operations);
 
   const app = new Koa();
@@ -49,15 +51,22 @@ export function createServer({ operations, services, checkAnswers, tls }: Server
     });
   });
 
-  const limits = {
+  const settings = {
     maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
     requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
     headersTimeout: 60_000,
     keepAliveTimeout: 75_000,
     requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
   };
-  const serve = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
-  const server = tls === undefined ? createHttpServer(limits, serve) : createHttpsServer({ ...limits, ...tls }, serve);
+  const begin = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
+  const serve = fewAtOnce(begin, connections);
+  const server =
+    tls === undefined ? createHttpServer(settings, serve) : createHttpsServer({ ...settings, ...tls }, serve);
+  limitConnections(server, {
+    limits: connections,
+    isProxy: (address) => isTrusted(address, proxies(services().config.http.trusted_proxies)),
+    log: () => services().log,
+  });
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
   server.on('connect', (_request, socket) => {
     sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());

@@ -29,6 +29,7 @@ export const statuses = {
   'header-too-large': 431,
   sealed: 503,
   'shutting-down': 503,
+  'too-many-connections': 503,
   'remote-service-unavailable': 503,
   'insufficient-storage': 507,
 

@@ -15,6 +15,7 @@ import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { Services } from '#api/services.ts';
 import { keepForReturn } from '#backup/before-upgrade.ts';
+import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
@@ -36,6 +37,7 @@ import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { sealAudit } from '#jobs/seal-audit.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
@@ -134,6 +136,8 @@ export interface Opening {
   /** Whether this process holds the data directory already. */
   held?: boolean;
   now?: Now;
+  /** Makes room for the database on a full disk, instead of giving up the ballast alone. */
+  makeRoom?: () => Promise<boolean>;
 }
 
 /** Data of an older release that was brought up to date. */
@@ -152,11 +156,16 @@ export interface Upgrade {
  */
 export async function openRecords(
   directory: string,
-  { fatal, held = false, now = () => new Date() }: Opening = {},
+  {
+    fatal,
+    held = false,
+    now = () => new Date(),
+    makeRoom = () => releaseBallast(join(directory, 'blobs')),
+  }: Opening = {},
 ): Promise<{ records: Records; upgrade: Upgrade | undefined; close: () => Promise<void> }> {
   const binding = nativeBinding();
   const file = join(directory, 'larder.db');
-  const db = openSqlite(file, { nativeBinding: binding, ...(fatal && { fatal }) });
+  const db = openSqlite(file, { nativeBinding: binding, makeRoom, ...(fatal && { fatal }) });
   let lock: { close(): unknown } | undefined;
   let upgrade: Upgrade | undefined;
   try {
@@ -252,7 +261,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   // SQLite takes its log away when the last one closes the database.
   const unclean = existsSync(join(directory, 'larder.db-wal'));
   try {
-    store = await openStore({ ...options, fatal, held: true });
+    let room: RoomKeeper | undefined;
+    const makeRoom = (): Promise<boolean> => room?.makeRoom() ?? releaseBallast(join(directory, 'blobs'));
+    store = await openStore({ ...options, fatal, held: true, makeRoom });
     let { config } = store;
     const { records: known, authority, now, newId } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
@@ -273,6 +284,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...{ directory, reserve: config.uploads.reserve },
       ...{ digests, fatal, damaged, now },
     });
+    const roomKeeper = (room = keepRoom(blobs, health));
     await blobs.sweepTemporary(() => false);
 
     const startedWith = config;
@@ -422,6 +434,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         sealAudit(known, store.siteKey, store.latestTime),
         proof.job,
         clock.job,
+        roomKeeper.job,
       ],
       log,
       options.jobsAfter ?? seconds(5),
@@ -452,7 +465,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const telling = setInterval(tellState, seconds(10)).unref();
     queue.soon();
     const ballast = setTimeout(() => {
-      blobs.keepBallast().catch((error: unknown) => {
+      roomKeeper.job.run().catch((error: unknown) => {
         log.warn({ err: error }, 'cannot set the ballast aside');
       });
     }, seconds(2)).unref();

@@ -36,11 +36,14 @@ export async function keepBallast(
   }
 }
 
+/** Gives the ballast up, where there is one. Some file systems give the room only when the change of the folder is durable. */
 export async function releaseBallast(folder: string): Promise<boolean> {
   const place = join(folder, 'ballast');
-  const there = await isThere(place);
+  if (!(await isThere(place))) return false;
   await rm(place, { force: true });
-  return there;
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+  return true;
 }
 
 async function isThere(place: string): Promise<boolean> {

@@ -28,6 +28,7 @@ export interface Queries {
 export interface Database extends Pick<Queries, 'get' | 'all'> {
   /** A number that is another one after every commit, also of other processes; cheap enough for every request. */
   version(): number;
+  /** On a full disk `work` may be run a second time, when nothing is left of the first. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** From here on every row that is written has a digest; called once, when the tables are as they should be. */
   keepRowDigests(): void;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
+import { Refusal } from '#domain/refusal.ts';
 import type { Database, Queries, Statement, Value } from './database.ts';
 import { keepRowDigests } from './row-digests.ts';
 
@@ -12,6 +13,8 @@ export interface SqliteOptions {
   nativeBinding?: object | undefined;
   /** Told once when the disk failed under a write: nothing may be acknowledged from then on. */
   fatal?: (error: Error) => void;
+  /** Asked for room when the disk is full; true when there is some now, and the transaction is worth a second try. */
+  makeRoom?: () => Promise<boolean>;
 }
 
 type Connection = SQLite.Database;
@@ -41,6 +44,17 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   let closed = false;
 
   async function inTurn<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    try {
+      return await attempt(work).catch(async (error: unknown) => {
+        if (isFull(error) && (await options.makeRoom?.()) === true) return attempt(work);
+        throw error;
+      });
+    } catch (error) {
+      throw isFull(error) ? diskFull(error) : error;
+    }
+  }
+
+  async function attempt<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     if (closed) throw new Error('cannot write: the database is closed');
     let open = true;
     await begin(writer);
@@ -51,7 +65,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.exec('ROLLBACK');
-      if (isDiskFailure(error)) options.fatal?.(error);
+      if (isDiskFailure(error) && !isFull(error)) options.fatal?.(error);
       throw error;
     }
   }
@@ -178,6 +192,23 @@ function queries(connection: Connection): Queries {
     script: async (text: string) => void connection.exec(text),
   };
 }
+
+/** SQLite's words for a disk that is full; the second is about the index of its log, which grows beside it. */
+const isFull = (error: unknown): boolean =>
+  error instanceof SQLite.SqliteError && ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(error.code);
+
+/** Seconds after which trying again makes sense: an administrator has to make room first. */
+const retryAfter = 300;
+
+const diskFull = (cause: unknown): Refusal =>
+  Object.assign(
+    new Refusal(
+      'insufficient-storage',
+      'The disk of the store is full, so nothing was changed. Its administrator has to make room; try again later.',
+      retryAfter,
+    ),
+    { cause },
+  );
 
 /** SQLite's words for a disk that did not take or keep what was written. */
 const isDiskFailure = (error: unknown): error is Error =>

@@ -101,8 +101,12 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
             }
           },
         });
-        // Whoever sends, or finishes, hears of a failure; before that it must not count as unhandled.
-        storing.catch(() => end());
+        // Whoever sends, or finishes, hears of a failure; before that it must not count as unhandled. Who refuses the
+        // content before he has asked for the first of it leaves nobody to take it.
+        storing.catch(() => {
+          pipe.leave();
+          end();
+        });
       }
       return storing;
     }
@@ -192,6 +196,11 @@ function conduit() {
     waiting = undefined;
   };
 
+  const leave = (): void => {
+    left = true;
+    held?.taken.resolve(false);
+  };
+
   return {
     /** False when nobody takes chunks any more. */
     async send(chunk: Uint8Array): Promise<boolean> {
@@ -205,6 +214,8 @@ function conduit() {
       ended = true;
       wake();
     },
+    /** Nobody takes chunks any more. */
+    leave,
     breakOff(reason: Error): void {
       broken = reason;
       wake();
@@ -225,8 +236,7 @@ function conduit() {
           await waiting.promise;
         }
       } finally {
-        left = true;
-        held?.taken.resolve(false);
+        leave();
       }
     },
   };

@@ -8,17 +8,20 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { sql, type Database, type Queries } from '#records/database.ts';
-import { openSqlite } from '#records/sqlite.ts';
+import { openSqlite, type SqliteOptions } from '#records/sqlite.ts';
 
 interface Account {
   name: string;
   balance: number;
 }
 
-async function open(t: { teardown(work: () => unknown): void }): Promise<{ db: Database; file: string }> {
+async function open(
+  t: { teardown(work: () => unknown): void },
+  options: SqliteOptions = {},
+): Promise<{ db: Database; file: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-door-'));
   const file = join(directory, 'test.db');
-  const db = openSqlite(file);
+  const db = openSqlite(file, options);
   t.teardown(async () => {
     await db.close();
     rmSync(directory, { recursive: true, force: true });
@@ -321,3 +324,50 @@ t.test('the version is another one after every commit, also within one turn and 
   seen.push(db.version());
   t.equal(new Set(seen).size, 4, 'three commits, four versions');
 });
+
+t.test('a full disk refuses the change with what to do, and nothing of it is left', async (t) => {
+  const asked: string[] = [];
+  const { db } = await open(t, {
+    fatal: () => void asked.push('fatal'),
+    makeRoom: () => Promise.resolve(asked.push('room') > 1e9),
+  });
+  const refused = db.transaction(async (tx) => {
+    await add(tx, 'ada', 1);
+    await fill(tx, true);
+  });
+  await t.rejects(refused, {
+    code: 'insufficient-storage',
+    status: 507,
+    retryAfter: 300,
+    message: /is full, so nothing was changed/,
+    cause: { code: 'SQLITE_FULL' },
+  });
+  t.same(asked, ['room'], 'it is no failure of the disk');
+  t.same(await balances(db), { ada: 100, bob: 0 });
+  await db.transaction((tx) => tx.script('PRAGMA max_page_count = 1000000'));
+  await db.transaction((tx) => add(tx, 'ada', 1));
+  t.same(await balances(db), { ada: 101, bob: 0 }, 'and it goes on when there is room');
+});
+
+t.test('a change on a full disk goes through when room is made for it', async (t) => {
+  let full = true;
+  const makeRoom = (): Promise<boolean> => {
+    full = false;
+    return Promise.resolve(true);
+  };
+  const { db } = await open(t, { makeRoom });
+  let tries = 0;
+  await db.transaction(async (tx) => {
+    tries++;
+    await add(tx, 'ada', 1);
+    await fill(tx, full);
+  });
+  t.equal(tries, 2);
+  t.same(await balances(db), { ada: 101, bob: 0 }, 'once');
+});
+
+/** Writes more than there is room for. */
+async function fill(tx: Queries, full: boolean): Promise<void> {
+  await tx.script(`PRAGMA max_page_count = ${full ? '20' : '1000000'}`);
+  await tx.script('CREATE TABLE filler (content BLOB); INSERT INTO filler VALUES (zeroblob(1000000));');
+}

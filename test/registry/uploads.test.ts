@@ -153,3 +153,15 @@ t.test('one who is slow is not, nor one whom the store makes wait', async (t) =>
   );
   t.equal(parts, '1234567890');
 });
+
+t.test('who refuses the content before he has asked for the first of it is heard at once', async (t) => {
+  for (const code of ['insufficient-storage', 'too-many-requests', 'shutting-down'] as const) {
+    const receive: Receive = () => Promise.reject(new Refusal(code, 'There is no room for this.', 300));
+    const uploads = createBlobUploads(receive, () => 'one', idle);
+    const upload = uploads.begin(sender);
+    await t.rejects(upload.append(chunks(0, 0), { limit: 100 }), { code, retryAfter: 300 });
+    t.equal(uploads.find(sender, 'one'), undefined, 'and the upload has ended');
+    await t.rejects(upload.append(chunks(0), { limit: 100 }), { code }, 'also for who goes on sending');
+    await uploads.close();
+  }
+});

@@ -1,0 +1,45 @@
+// Room on the disk: when the database can write no more, the ballast is given up, so that logins, deletions and the note of a
+// backup go through while somebody makes room; it is set aside again when there is some.
+import type { DiskBlobs } from '#blobs/disk.ts';
+import { minutes } from '#domain/clock.ts';
+import type { Health } from '#src/health.ts';
+import type { Job } from './runner.ts';
+
+export interface RoomKeeper {
+  /** Gives up the ballast; false when it is gone already. */
+  makeRoom(): Promise<boolean>;
+  job: Job;
+}
+
+const full =
+  'The disk that holds this store was full, and what was set aside for that was given up: logins and deletions go through ' +
+  "for a while, uploads do not. Make room on the disk, or move the store to a larger one with 'larder backup' and 'larder restore'.";
+
+const nearlyFull =
+  'The disk that holds this store has no more room than it keeps free (uploads.reserve): uploads are refused. Make room on ' +
+  "it, or move the store to a larger one with 'larder backup' and 'larder restore'.";
+
+export function keepRoom(
+  blobs: Pick<DiskBlobs, 'keepBallast' | 'releaseBallast' | 'free'>,
+  health: Pick<Health, 'report'>,
+): RoomKeeper {
+  let wasFull = false;
+  return {
+    async makeRoom() {
+      wasFull = true;
+      health.report('disk', full);
+      return blobs.releaseBallast();
+    },
+    job: {
+      name: 'keep-room',
+      every: minutes(1),
+      async run() {
+        const isKept = await blobs.keepBallast();
+        const isWell = isKept && (await blobs.free()) > 0;
+        if (isWell) wasFull = false;
+        health.report('disk', isWell ? undefined : wasFull ? full : nearlyFull);
+        return {};
+      },
+    },
+  };
+}

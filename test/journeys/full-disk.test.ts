@@ -1,0 +1,128 @@
+// The disk runs full, to the last block: everybody is told so, what makes room goes through, and all is well afterwards.
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { larder } from '#test/cli/world.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
+
+const MiB = 1024 * 1024;
+
+/** A disk of its own, of which a store is put on; undefined where this user may not mount one. */
+function smallDisk(t: { teardown(work: () => unknown): void }, size: string): string | undefined {
+  const place = mkdtempSync(join(tmpdir(), 'larder-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'larder-test', place], { stdio: 'ignore' });
+  } catch {
+    rmSync(place, { recursive: true });
+    return undefined;
+  }
+  t.teardown(() => {
+    execFileSync('umount', ['-l', place]);
+    rmSync(place, { recursive: true });
+  });
+  return place;
+}
+
+/** Fills a disk to the last block. */
+function fill(disk: string): void {
+  for (const piece of [MiB, 4096])
+    for (;;) {
+      try {
+        appendFileSync(join(disk, 'filler'), Buffer.alloc(piece, 1));
+      } catch {
+        break;
+      }
+    }
+}
+
+const problems = async (store: TestAppliance): Promise<string[]> =>
+  (await store.anyone.get('/readyz')).body.problems as string[];
+
+async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await reached())) await sleep(20);
+}
+
+t.test('a full disk is answered with 507, and what makes room goes through', async (t) => {
+  const disk = smallDisk(t, '160m');
+  if (disk === undefined) {
+    t.comment('left out: this user may not mount a disk of its own');
+    return;
+  }
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = disk;
+  const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"')).finally(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  const ballast = join(store.directory, 'blobs/ballast');
+  await until(() => existsSync(ballast));
+  t.same(await problems(store), []);
+  const ada = await store.as('ada');
+  await declare(store, 'ada', 'hello');
+  const client = await logIn(store, await uploadLogin(ada, 'hello'));
+
+  fill(disk);
+  t.equal((await fetch(`${store.url}/unscanned-upload/`, { method: 'POST', body: form('x') })).status, 507);
+  const blob = await client.blob('a layer');
+  t.match(blob, { status: 507 }, 'a push of an image is answered too');
+  t.equal(blob.headers.get('retry-after'), '300');
+  const begun = await client.call('POST', 'blobs/uploads/');
+  const chunk = await client.call(
+    'PATCH',
+    begun.headers.get('location')!.replace(/^https?:..[^/]+/, store.url),
+    'chunk',
+  );
+  t.match(chunk, { status: 507 }, 'and a chunk of one');
+
+  // The log of the database has some room of its own: sooner or later a change finds none.
+  for (let nth = 0; existsSync(ballast) && nth < 400; nth++) {
+    const { status } = await ada.post('/v1/snap', { name: `name-${nth}` });
+    t.equal(status, 200, 'who asks while the ballast lasts notices nothing', { diagnostic: false });
+  }
+  t.notOk(existsSync(ballast), 'the ballast was given up');
+  t.match(await problems(store), [/was full, and what was set aside for that was given up/]);
+  t.ok(statfsSync(disk).bavail > 1000);
+  t.match(await larder(`token issue --data ${store.directory} --account ${store.ids.ada}`), { code: 0 });
+
+  fill(disk);
+  let refused = await ada.post('/v1/snap', { name: 'refused' });
+  for (let nth = 0; refused.status === 200 && nth < 400; nth++)
+    refused = await ada.post('/v1/snap', { name: `r-${nth}` });
+  t.match(refused, { status: 507, body: { 'error-list': [{ code: 'insufficient-storage', message: /is full/ }] } });
+  t.equal(refused.headers.get('retry-after'), '300');
+  t.equal((await ada.get('/v1/snap')).status, 200, 'reading goes on');
+  t.equal((await problems(store)).length, 1, 'one problem');
+
+  rmSync(join(disk, 'filler'));
+  t.equal((await ada.post('/v1/snap', { name: 'refused' })).status, 200);
+  await store.restart();
+  await until(() => existsSync(ballast));
+  await until(async () => (await problems(store)).length === 0);
+  const verdict = await larder(`verify --data ${store.directory} --json`);
+  t.match(JSON.parse(verdict.out), { database: { problems: [] }, audit: { problems: [] }, blobs: { damaged: [] } });
+  t.notOk(readdirSync(join(store.directory, 'blobs/tmp')).length, 'nothing partial is left');
+});
+
+function form(content: string): FormData {
+  const data = new FormData();
+  data.set('binary', new Blob([content]), 'file');
+  return data;
+}
+
+t.test('a push of an image to a store without room is answered at once', async (t) => {
+  const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));
+  await declare(store, 'ada', 'hello');
+  const client = await logIn(store, await uploadLogin(await store.as('ada'), 'hello'));
+  const layer = Buffer.alloc(3 * MiB, 7);
+  t.match(await client.blob(layer), { status: 507 });
+  const begun = await client.call('POST', 'blobs/uploads/');
+  const place = begun.headers.get('location')!.replace(/^https?:..[^/]+/, store.url);
+  t.match(await client.call('PATCH', place, layer), { status: 507 });
+  t.match(await client.call('PUT', `${place}&digest=${digestOf(layer)}`), { status: 404 }, 'the upload has ended');
+});

@@ -19,7 +19,7 @@ import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Now } from '#domain/clock.ts';
-import { hours, seconds, timestamp } from '#domain/clock.ts';
+import { days, hours, seconds, timestamp } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
@@ -120,6 +120,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       latestTime: latest,
       newId,
       location,
+      longestLife: () => days(store.config.identity.longest_token_days),
     });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, siteKey, now, newId, upgrade, close };

@@ -10,6 +10,28 @@ import { json, type Sent } from './answer.ts';
  */
 export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device';
 
+/**
+ * The family of the clients that ask at an address where nothing is. Repositories of images may have any name below `/v2/`,
+ * but for the words that devices use there.
+ */
+export function familyAt(path: string): ErrorFamily {
+  const [, first, second = ''] = path.split('/');
+  switch (first) {
+    case 'v2':
+      return deviceWords.includes(second) ? 'publisher' : 'registry';
+    case 'api':
+      return second === 'v2' ? 'sso' : 'publisher';
+    case 'dev':
+      return second === 'api' ? 'dashboard' : 'publisher';
+    case 'identity':
+      return 'bakery';
+    default:
+      return 'publisher';
+  }
+}
+
+const deviceWords = ['snaps', 'charms', 'assertions', 'cohorts', 'auth', 'messages', 'repairs'];
+
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
   const refusal = error instanceof Refusal ? error : isOutOfFiles(error) ? outOfFiles() : undefined;

@@ -14,7 +14,7 @@ import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
-import { refused, type ErrorFamily } from './refusals.ts';
+import { familyAt, refused, type ErrorFamily } from './refusals.ts';
 import type { Services } from './services.ts';
 
 /** The newest version of the interface that is implemented. */
@@ -129,8 +129,8 @@ function findOperation(
   const { path, prefixed } = call;
   const { method } = call.exchange.request;
   const place = find(path, (op) => isThere(op, services, prefixed));
-  call.errors = place?.operations[0]?.errors ?? (path.startsWith('/v2/images/') ? 'registry' : 'publisher');
   if (place === undefined) throw nothingHere(path);
+  call.errors = place.operations[0]?.errors ?? 'publisher';
   const op = place.operations.find((one) => one.method === method || (one.method === 'GET' && method === 'HEAD'));
   if (op === undefined) {
     const methods = place.operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
@@ -155,13 +155,14 @@ async function converse(
   const end = url.indexOf('?');
   const whole = end < 0 ? url : url.slice(0, end);
   const prefixed = whole === prefix || whole.startsWith(`${prefix}/`);
+  const path = prefixed ? whole.slice(prefix.length) || '/' : whole;
   const call: Conversation = {
     exchange: { request, response, params: {}, query: {}, address, requestId },
-    path: prefixed ? whole.slice(prefix.length) || '/' : whole,
+    path,
     search: end < 0 ? '' : url.slice(end + 1),
     prefixed,
     operation: 'none',
-    errors: 'publisher',
+    errors: familyAt(path),
     allow: undefined,
   };
   let sent: Sent;
@@ -193,8 +194,9 @@ async function converse(
   else services.log.error({ ...line, err: failure }, 'failed');
 }
 
-/** What a browser may do with an answer that does not say so itself: show it alone, and nothing else. */
+/** What becomes of an answer that does not say so itself: nobody keeps it, and a browser shows it alone. */
 const closed = Object.entries({
+  'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -284,7 +286,12 @@ function sayNo(socket: Duplex, [status, code, message]: [string, string, string]
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = [
     ...everyAnswer(requestId, 'none'),
-    ...Object.entries({ ...json, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }).flat(),
+    ...Object.entries({
+      ...json,
+      'cache-control': 'no-store',
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    }).flat(),
   ];
   const lines = headers.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`));
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);

@@ -4,6 +4,7 @@ import { namespaces, packageTypes, type PackageType } from '#domain/namespace.ts
 import { nameProblem } from '#domain/package-name.ts';
 import { isPermission, permissions } from '#domain/permission.ts';
 import type { PackageSelector } from '#domain/selector.ts';
+import { longestLife, ttlProblem } from '#macaroons/authority.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from './command.ts';
@@ -33,9 +34,9 @@ export const tokenIssue = command({
     ttl: {
       type: 'integer',
       value: 'SECONDS',
-      summary: 'How long it lasts; otherwise a year.',
+      summary: 'How long it lasts; otherwise, and at most, identity.longest_token_days of the configuration.',
       minimum: 10,
-      maximum: 31_536_000,
+      maximum: longestLife / 1000,
     },
     description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
   },
@@ -56,6 +57,8 @@ export const tokenIssue = command({
       ttl,
     };
     return withStore({ data, world }, async ({ records, authority, latestTime, now, actor }) => {
+      const problem = ttlProblem(ttl, authority.longestLife());
+      if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
       const { username } = await accountOf(records, account);
       // It begins at the latest time that the store has seen, or the store would not take it as valid yet.
       const clock = await timeKeeper(records, latestTime, now);

@@ -28,12 +28,14 @@ export interface AuthorityOptions {
   newId: NewIds;
   /** Where tokens say they come from: the store's base URL. */
   location: () => string;
+  /** How long tokens last at most, and unless less is asked for: milliseconds, never above `longestLife`. */
+  longestLife: () => number;
 }
 
 /** What somebody wants to log in for. */
 export interface LoginRequest extends Attenuation {
   description?: string | null | undefined;
-  /** Seconds that the token lasts; a year unless said otherwise, and at most. */
+  /** Seconds that the token lasts; as long as the store lets it unless said otherwise, and never longer. */
   ttl?: number | undefined;
 }
 
@@ -79,12 +81,20 @@ export interface Authority {
   authenticate(tokens: string[]): Promise<Principal>;
   /** Whether a text is a store administrator's credential, of which the configuration keeps the digests. */
   isAdministratorCredential(text: string, digests: string | readonly string[] | undefined): boolean;
+  /** Milliseconds that a token lasts at most, as the store is configured. */
+  longestLife(): number;
   /** The latest time that was ever seen: a clock that is set back brings no token to life. */
   latestTime(): Date;
 }
 
-/** No token lasts longer. */
+/** No token lasts longer, however the store is configured. */
 export const longestLife = days(365);
+/** What is wrong with a length in seconds that is asked for a token, where tokens last so many milliseconds at most. */
+export const ttlProblem = (ttl: number | undefined, most: number): string | undefined =>
+  ttl === undefined || ttl * 1000 <= most
+    ? undefined
+    : `A token of this store lasts at most ${most / 1000} seconds, which is ${most / days(1)} days, not ${ttl}`;
+
 /** How soon after a login it must be exchanged. */
 const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
@@ -237,12 +247,14 @@ export function createAuthority(options: AuthorityOptions): Authority {
       return found;
     },
 
+    longestLife: options.longestLife,
     latestTime: () => latestTime.now(),
   };
 
   function newSession({ ttl }: LoginRequest): { id: string; since: string; until: string } {
     const moment = latestTime.now();
-    const life = ttl === undefined ? longestLife : Math.min(ttl * 1000, longestLife);
+    const most = options.longestLife();
+    const life = ttl === undefined ? most : Math.min(ttl * 1000, most);
     return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
   }
 

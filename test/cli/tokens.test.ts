@@ -1,4 +1,6 @@
 // larder token issue
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '#src/appliance.ts';
 import { newStore } from './process.ts';
@@ -78,6 +80,7 @@ t.test('a wrong word is refused with the right one', async (t) => {
     ['--package snp:hello', "--package is TYPE:NAME, such as snap:hello, not 'snp:hello'; did you mean 'snap:hello'?"],
     ['--package snap:-', "--package snap:-: A package name has 2 to 40 characters; '-' has 1."],
     ['--ttl 9', "--ttl is a whole number from 10 to 31536000, not '9'"],
+    ['--ttl 63072000', "--ttl is a whole number from 10 to 31536000, not '63072000'"],
   ];
   for (const [options, said] of cases) {
     const { code, err } = await larder(`token issue --account larder-admin ${options}`);
@@ -85,6 +88,19 @@ t.test('a wrong word is refused with the right one', async (t) => {
   }
   t.match(await larder(`token issue --account larder-admin --description ${'x'.repeat(1025)}`), { code: 2 });
   t.match(await larder('token issue --account nobody'), { code: 1, err: /There is no account with the id 'nobody'/ });
+});
+
+t.test('no token lasts longer than the configuration lets it', async (t) => {
+  const { data, json, larder } = await newStore(t);
+  const file = join(data, 'larder.toml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^.*longest_token_days = 365$/m, 'longest_token_days = 2'));
+  t.match(await larder('token issue --account larder-admin --ttl 172801'), {
+    code: 2,
+    err: /^larder: --ttl: A token of this store lasts at most 172800 seconds, which is 2 days, not 172801\n/,
+  });
+  const { 'valid-until': until } = (await json('token issue --account larder-admin')) as Issued;
+  const life = Date.parse(until) - Date.now();
+  t.ok(life > 47 * 3600_000 && life <= 48 * 3600_000, until);
 });
 
 t.test('with a clock that was set back it begins at the latest time seen, and the problem is said', async (t) => {

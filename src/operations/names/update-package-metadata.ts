@@ -24,8 +24,10 @@ export const updatePackageMetadata = operation({
         throw new Refusal('api-error', `'links' must not be combined with '${flat}'; name it in 'links' alone.`);
       }
     }
-    refuseBadWebsites(body.links?.website ?? []);
-    if (body.website) refuseBadWebsites([body.website]);
+    for (const kind of ['contact', 'website'] as const) {
+      refuseBadLinks(kind, body.links?.[kind] ?? []);
+      if (body[kind]) refuseBadLinks(kind, [body[kind]]);
+    }
 
     const entry = {
       ...by(call, 'update_package_metadata'),
@@ -72,13 +74,14 @@ const text = (given: string | undefined, present: string | null): string | null 
 const linked = (present: Links, given: Links): Links =>
   Object.fromEntries(Object.entries({ ...present, ...given }).filter(([, list]) => list.length > 0));
 
-function refuseBadWebsites(links: string[]): void {
+/** Whoever shows these makes links of them, which a browser may run when they are anything else. */
+function refuseBadLinks(kind: 'contact' | 'website', links: string[]): void {
   for (const link of links) {
     // The parser of URLs mends what clients stumble over: spaces around, missing slashes, line ends within.
-    if (/^https?:\/\/[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
+    if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
     throw new Refusal(
       'api-error',
-      `The website '${link.slice(0, 100)}' is not an address that begins with https:// or http://.`,
+      `The ${kind} '${link.slice(0, 100)}' is not an address that begins with https://, http:// or mailto:.`,
     );
   }
 }

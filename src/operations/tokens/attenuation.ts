@@ -1,5 +1,5 @@
 // What a client asks a token to be restricted to, checked beyond its shape.
-import type { LoginRequest } from '#macaroons/authority.ts';
+import { ttlProblem, type Authority, type LoginRequest } from '#macaroons/authority.ts';
 import { readChannelPattern } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IssueMacaroonRequest } from '#api/wire.ts';
@@ -8,8 +8,13 @@ import type { IssueMacaroonRequest } from '#api/wire.ts';
 const longestList = 16 * 1024;
 
 /** The request as the authority takes it, or a refusal. */
-export function loginRequest(body: IssueMacaroonRequest): LoginRequest {
+export function loginRequest(
+  body: IssueMacaroonRequest,
+  { longestLife }: Pick<Authority, 'longestLife'>,
+): LoginRequest {
   const { channels, packages, permissions, description, ttl } = body;
+  const problem = ttlProblem(ttl, longestLife());
+  if (problem !== undefined) throw new Refusal('api-error', `${problem} at /ttl`);
   const wrong = channels?.find((name) => readChannelPattern(name) === undefined);
   if (wrong !== undefined) {
     throw new Refusal('api-error', `'${wrong.slice(0, 100)}' is not a valid channel name at /channels`);

@@ -1,8 +1,10 @@
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { isDateTime } from '#api/schema.ts';
+import type { IssueMacaroonRequest } from '#api/wire.ts';
 import { isPermission, type Permission } from '#domain/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Authority } from '#macaroons/authority.ts';
 import { loginRequest } from './attenuation.ts';
 
 export const dashboardAcl = operation({
@@ -18,7 +20,7 @@ export const dashboardAcl = operation({
 
   async handle({ body, authority }) {
     const { channels, packages, description, expires } = body;
-    const request = loginRequest({
+    const asked: IssueMacaroonRequest = {
       permissions: body.permissions.flatMap(inOurWords),
       // An empty or absent list restricts nothing here; tokens of the interface have neither.
       ...(channels && channels.length > 0 && { channels }),
@@ -31,9 +33,9 @@ export const dashboardAcl = operation({
           })),
         }),
       ...(description && { description }),
-    });
-    const ttl = expires ? secondsUntil(expires, authority.latestTime()) : undefined;
-    return { macaroon: await authority.startLogin({ ...request, ttl }, 'sso') };
+      ...(expires && { ttl: secondsUntil(expires, authority) }),
+    };
+    return { macaroon: await authority.startLogin(loginRequest(asked, authority), 'sso') };
   },
 });
 
@@ -58,11 +60,12 @@ function inOurWords(word: string): Permission[] {
   throw new Refusal('api-error', `'${word.slice(0, 64)}' is no permission at /permissions`);
 }
 
-function secondsUntil(expires: string, now: Date): number {
+/** Until a moment, or until the last that a token may have: the tools ask for a year by their own clock. */
+function secondsUntil(expires: string, { latestTime, longestLife }: Authority): number {
   // The tools write the zone; without one it is UTC.
   const text = /(?:Z|[+-]\d\d:\d\d)$/.test(expires) ? expires : `${expires}Z`;
   if (!isDateTime(text)) throw new Refusal('api-error', 'The date is not one of RFC 3339 at /expires');
-  const seconds = Math.floor((Date.parse(text) - now.getTime()) / 1000);
+  const seconds = Math.floor((Date.parse(text) - latestTime().getTime()) / 1000);
   if (seconds < 10) throw new Refusal('api-error', 'The token would end within ten seconds at /expires');
-  return seconds;
+  return Math.min(seconds, longestLife() / 1000);
 }

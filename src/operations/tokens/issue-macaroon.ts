@@ -12,5 +12,7 @@ export const issueMacaroon = operation({
   body: 'IssueMacaroonRequest',
   response: 'UndischargedMacaroonResponse',
 
-  handle: async ({ body, authority }) => ({ macaroon: await authority.startLogin(loginRequest(body), 'bakery') }),
+  handle: async ({ body, authority }) => ({
+    macaroon: await authority.startLogin(loginRequest(body, authority), 'bakery'),
+  }),
 });

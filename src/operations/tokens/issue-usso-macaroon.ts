@@ -12,5 +12,7 @@ export const issueUssoMacaroon = operation({
   body: 'IssueMacaroonRequest',
   response: 'UndischargedMacaroonResponse',
 
-  handle: async ({ body, authority }) => ({ macaroon: await authority.startLogin(loginRequest(body), 'sso') }),
+  handle: async ({ body, authority }) => ({
+    macaroon: await authority.startLogin(loginRequest(body, authority), 'sso'),
+  }),
 });

@@ -200,3 +200,22 @@ t.test('only those who have a part in the package write about it', async (t) => 
     refused('api-error', 400),
   );
 });
+
+t.test('a package in the query that is none is refused, once the caller is known to be let in', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const weak = await store.as('ada', { permissions: ['package-view-metadata'] });
+  for (const address of ['/v1/craft/buildsets', '/v1/craft/commit-workflows']) {
+    for (const named of ['alpha', '', '/', 'snap/', '/hello', 'snap/hello/more']) {
+      const path = `${address}?package=${encodeURIComponent(named)}`;
+      t.match(await ada.get(path), {
+        status: 400,
+        body: { 'error-list': [{ code: 'api-error', message: / at \/package$/ }] },
+      });
+      t.match(await weak.get(path), { status: 401, body: { 'error-list': [{ code: 'permission-required' }] } });
+      t.match(await store.anyone.get(path), { status: 401 });
+    }
+    t.match(await ada.get(`${address}?package=nowhere/hello`), { status: 404 });
+    t.match(await ada.get(`${address}?package=snap/hello`), { status: 404 });
+  }
+});

@@ -47,20 +47,20 @@ t.test('there is one truth about links', async (t) => {
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
   const change = async (body: unknown) => (await ada.patch('/v1/snap/hello', body)).body.metadata;
-  t.match(await change({ website: 'https://example.com/', contact: 'ada@example.com' }), {
+  t.match(await change({ website: 'https://example.com/', contact: 'mailto:ada@example.com' }), {
     website: 'https://example.com/',
-    contact: 'ada@example.com',
-    links: { website: ['https://example.com/'], contact: ['ada@example.com'] },
+    contact: 'mailto:ada@example.com',
+    links: { website: ['https://example.com/'], contact: ['mailto:ada@example.com'] },
   });
   t.match(
     await change({ links: { website: ['https://a.example', 'https://b.example'], docs: ['https://docs.example'] } }),
     {
       website: 'https://a.example',
-      contact: 'ada@example.com',
+      contact: 'mailto:ada@example.com',
       links: {
         website: ['https://a.example', 'https://b.example'],
         docs: ['https://docs.example'],
-        contact: ['ada@example.com'],
+        contact: ['mailto:ada@example.com'],
       },
     },
   );
@@ -102,11 +102,28 @@ t.test('links have their limits', async (t) => {
     [{ links: { website: [''] } }, /^The website /],
     [{ website: null }, / at \/website$/],
     [{ contact: null }, / at \/contact$/],
+    ...['javascript:alert(1)', 'ada@example.com', 'mailto:', 'data:text/html,x', 'ftp://x', ' mailto:a@b'].flatMap(
+      (contact) =>
+        [
+          [{ contact }, /^The contact '.*' is not an address that begins with https:\/\/, http:\/\/ or mailto:\.$/],
+          [{ links: { contact: ['https://fine.example', contact] } }, /^The contact /],
+          [{ website: contact }, /^The website /],
+        ] as const,
+    ),
+    [{ contact: `mailto:${'x'.repeat(1994)}` }, / at \/contact$/],
   ] as const) {
     t.match(await ada.patch('/v1/snap/hello', body), refused(message), JSON.stringify(body).slice(0, 80));
   }
   t.same((await ada.get('/v1/snap/hello')).body, before);
   t.same(footprint(store.directory), rows);
+  for (const contact of [
+    'https://example.com/ask',
+    'http://example.com',
+    'mailto:ada@example.com',
+    `mailto:${'x'.repeat(1993)}`,
+  ]) {
+    t.match((await ada.patch('/v1/snap/hello', { contact })).body.metadata, { contact, links: { contact: [contact] } });
+  }
   t.equal(
     (await ada.patch('/v1/snap/hello', { links: { docs: [long.slice(0, 2000), '', '3', '4', '5'] } })).status,
     200,
@@ -121,7 +138,6 @@ t.test('texts have their limits', async (t) => {
     ['title', 256],
     ['summary', 512],
     ['description', 65_536],
-    ['contact', 2000],
   ] as const) {
     t.equal((await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most) })).status, 200, `${name} of ${most}`);
     t.match(

@@ -48,6 +48,7 @@ import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { keepKeyCheck, refuseForeignKey } from '#macaroons/site-key.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { operations } from '#operations/index.ts';
+import { beginSealing, chainsSeals, type SealFile, type Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
 import { checkDatabase } from '#records/check.ts';
 import { migrate, missing } from '#records/migrate.ts';
@@ -67,6 +68,7 @@ import { lockDirectory } from './lock.ts';
 import { createLog, isForPeople, type LogFormat } from './log.ts';
 import { nativeBinding, nativePath } from './native.ts';
 import { readMasterKey, readSiteKey } from './secrets.ts';
+import { sealFileIn } from './seal-file.ts';
 import { removeState, writeState } from './state-file.ts';
 import { version } from './version.ts';
 
@@ -92,6 +94,7 @@ export interface Store {
   latestTime: LatestTime;
   /** Under which secrets are sealed in the records. */
   siteKey: Buffer;
+  sealing: AuditSealing;
   now: Now;
   newId: NewIds;
   /** What was done to data of an older release when it was opened. */
@@ -104,9 +107,10 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const { records: known, upgrade, close } = await openRecords(directory, options);
+  const { records: known, upgrade, sealing, close } = await openRecords(directory, { ...options, siteKey });
   try {
     await refuseForeignKey(known, siteKey);
+    await settleSeals(known);
     const latest = latestTime(now);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
@@ -123,12 +127,18 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       longestLife: () => days(store.config.identity.longest_token_days),
     });
     const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
-    const store: Store = { directory, config, ...parts, siteKey, now, newId, upgrade, close };
+    const store: Store = { directory, config, ...parts, siteKey, sealing, now, newId, upgrade, close };
     return store;
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Brings the seals of the audit log to where a process that was killed, or a release without them, has not. */
+async function settleSeals(known: Records): Promise<void> {
+  await known.settleSeals();
+  if ((await known.auditSeals.newest()) === undefined) await known.seal();
 }
 
 /** How the records of a data directory are opened. */
@@ -139,6 +149,19 @@ export interface Opening {
   now?: Now;
   /** Makes room for the database on a full disk, instead of giving up the ballast alone. */
   makeRoom?: () => Promise<boolean>;
+  /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
+  siteKey?: Buffer;
+  /** The database, where it is not the one of the data directory. */
+  file?: string;
+}
+
+/** How the audit log of a data directory is sealed. */
+export interface AuditSealing {
+  file: SealFile;
+  /** What is wrong with the seals, as far as it was noticed. */
+  problem(): string | undefined;
+  /** Tells that now, and whenever it is looked at again. */
+  hear(listener: (problem: string | undefined) => void): void;
 }
 
 /** Data of an older release that was brought up to date. */
@@ -162,10 +185,12 @@ export async function openRecords(
     held = false,
     now = () => new Date(),
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
+    siteKey,
+    file = join(directory, 'larder.db'),
   }: Opening = {},
-): Promise<{ records: Records; upgrade: Upgrade | undefined; close: () => Promise<void> }> {
+): Promise<{ records: Records; upgrade: Upgrade | undefined; sealing: AuditSealing; close: () => Promise<void> }> {
   const binding = nativeBinding();
-  const file = join(directory, 'larder.db');
+  const sealing = sealingOf(directory, siteKey);
   const db = openSqlite(file, { nativeBinding: binding, makeRoom, ...(fatal && { fatal }) });
   let lock: { close(): unknown } | undefined;
   let upgrade: Upgrade | undefined;
@@ -179,21 +204,45 @@ export async function openRecords(
     const migration = await isUpgrade();
     const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
     const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
+    const isUnsealed = !(await chainsSeals(db));
+    if (isUnsealed && sealing.with !== undefined) {
+      // Nothing is sealed with the key of another store.
+      if (migration !== undefined) await refuseForeignKey(records(db), sealing.with.siteKey);
+      beginSealing(sealing.with);
+    }
     const ran = await migrate(db, migrations());
     db.keepRowDigests();
-    const known = records(db);
+    const known = records(db, sealing.with);
     if (copy !== undefined && ran.length > 0) {
       upgrade = { migrations: ran, copy, problems };
       const entry = { at: timestamp(now()), actor: 'larder', action: 'upgrade', object: 'store' };
-      await known.change({ ...entry, details: { migrations: ran, version, problems } }, () => Promise.resolve());
+      const told = { ...entry, details: { migrations: ran, version, problems } };
+      // Seals of a later time are those of data that an older release has put aside since.
+      await (isUnsealed ? known.beginAnew : known.change)(told, () => Promise.resolve());
     }
-    return { records: known, upgrade, close: () => db.close() };
+    return { records: known, upgrade, sealing, close: () => db.close() };
   } catch (error) {
     await db.close();
     throw error;
   } finally {
     lock?.close();
   }
+}
+
+/** How the audit log is sealed, with the key for it where there is one. */
+function sealingOf(directory: string, siteKey: Buffer | undefined): AuditSealing & { with: Sealing | undefined } {
+  const file = sealFileIn(directory);
+  let problem: string | undefined;
+  const listeners: ((problem: string | undefined) => void)[] = [];
+  const report = (found: string | undefined): void => {
+    problem = found;
+    for (const listener of listeners) listener(found);
+  };
+  const hear = (listener: (problem: string | undefined) => void): void => {
+    listeners.push(listener);
+    listener(problem);
+  };
+  return { file, problem: () => problem, hear, with: siteKey && { siteKey, file, report } };
 }
 
 /**
@@ -266,7 +315,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const makeRoom = (): Promise<boolean> => room?.makeRoom() ?? releaseBallast(join(directory, 'blobs'));
     store = await openStore({ ...options, fatal, held: true, makeRoom });
     let { config } = store;
-    const { records: known, authority, now, newId } = store;
+    const { records: known, authority, now, newId, sealing } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
     const health = createHealth(log);
@@ -278,6 +327,11 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
       }
     }
+    sealing.hear((problem) => {
+      const told =
+        problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. 'larder audit verify' tells more.`;
+      health.report('audit', told);
+    });
     const reports = blobReports(known, health);
     await reports.damaged();
     const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, reports, now, log });
@@ -331,7 +385,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const proof = await proofOfRecords({
       database: { file: join(directory, 'larder.db'), native: nativePath() },
-      ...{ records: known, siteKey: store.siteKey, now, unclean },
+      ...{ records: known, siteKey: store.siteKey, sealFile: sealing.file, now, unclean },
       startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     });
 
@@ -432,7 +486,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         forgetSessions(known, store.latestTime),
         signing.job,
         renewCertificate(renew),
-        sealAudit(known, store.siteKey, store.latestTime),
+        sealAudit(known),
         proof.job,
         clock.job,
         roomKeeper.job,
@@ -517,6 +571,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         await digests.close();
         await scrubDigests.close();
         await clock.keep();
+        await known.seal();
         await opened.close();
         lock.close();
         log.info('stopped');

@@ -73,15 +73,23 @@ export function copiesForReturn(directory: string): string[] {
     .map((name) => join(folder, name));
 }
 
+export interface PutBackOptions extends FileOptions {
+  /** Changes the database that takes the other's place, before it does: what is written there is there from the first moment. */
+  finish: (database: string) => Promise<void>;
+}
+
 /**
  * Puts a copy in the place of the database; the database that was there goes to `aside`. The exchange is one rename:
  * whatever happens, the data directory has the one or the other, whole.
  */
-export async function putBack(directory: string, copy: string, aside: string, options: FileOptions): Promise<void> {
+export async function putBack(directory: string, copy: string, aside: string, options: PutBackOptions): Promise<void> {
   const database = join(directory, 'larder.db');
   const fresh = `${database}.back`;
-  for (const left of [fresh, `${fresh}-journal`]) rmSync(left, { force: true });
+  for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${fresh}${ending}`, { force: true });
   await copyDurably(copy, fresh, options);
+  await options.finish(fresh);
+  foldLog(fresh, options);
+  sync(fresh);
   // What is in the log of the database belongs to that database; the other must not find it.
   foldLog(database, options);
   linkSync(database, aside);

@@ -66,7 +66,7 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
   const problems = checkDatabase(join(target, 'larder.db'), options);
   if (problems.length > 0) throw new CannotRestore(`the database in ${file} is damaged: ${problems[0]!}`);
   for (const [name, text] of Object.entries(options.keys)) {
-    if (/^(?:site|master)\.key$/.test(name)) await writeWhole(files, join(target, name), text, 0o400);
+    if (/^(?:(?:site|master)\.key|audit\.seal)$/.test(name)) await writeWhole(files, join(target, name), text, 0o400);
   }
   await options.finish(target);
   progress('database', 1, 1);
@@ -79,7 +79,7 @@ async function makeRoom(files: Files, directory: string): Promise<boolean> {
   const names = await files.readdir(directory);
   if (names.includes('larder.toml')) throw new CannotRestore(`there is a store in ${directory} already`);
   const database = ['larder.db', 'larder.db-wal', 'larder.db-shm', upgradesFolder];
-  const ours = new Set([work, 'store.lock', ...database, 'site.key', 'master.key', 'tls', 'blobs']);
+  const ours = new Set([work, 'store.lock', ...database, 'site.key', 'master.key', 'audit.seal', 'tls', 'blobs']);
   const strange = names.filter((name) => name !== 'lost+found' && !(names.includes(work) && ours.has(name)));
   if (strange.length > 0)
     throw new CannotRestore(`${directory} is not empty (${strange.slice(0, 3).join(', ')}); restore into an empty one`);

@@ -6,6 +6,7 @@ import { timestamp } from '#domain/clock.ts';
 import { checkDatabase, migrationsIn } from '#records/check.ts';
 import { migrations, nativeBinding, openRecords } from '#src/appliance.ts';
 import { DataDirectoryInUse, lockDirectory } from '#src/lock.ts';
+import { readSiteKey } from '#src/secrets.ts';
 import { version } from '#src/version.ts';
 import { command, dataInUse, Failure } from './command.ts';
 import { becomeOwner } from './owner.ts';
@@ -38,13 +39,17 @@ export const goBack = command({
       if (problems.length > 0) throw new Failure(`${file} is damaged: ${problems[0]!}; nothing was changed`);
       const at = timestamp(new Date());
       const aside = join(data, upgradesFolder, `left-${at.replaceAll(/[-:]|\.\d+/g, '')}.db`);
-      await putBack(data, file, aside, binding);
-      const { records, close } = await openRecords(data, { held: true });
-      try {
-        await records.change({ at, actor, action: 'go-back', object: 'store' }, () => Promise.resolve());
-      } finally {
-        await close();
-      }
+      const siteKey = readSiteKey({
+        directory: data,
+        credentials: world.env['CREDENTIALS_DIRECTORY'],
+        masterKeyFile: undefined,
+      });
+      const finish = async (database: string): Promise<void> => {
+        const { records, close } = await openRecords(data, { held: true, siteKey, file: database });
+        const entry = { at, actor, action: 'go-back', object: 'store' };
+        await records.beginAnew(entry, () => Promise.resolve()).finally(close);
+      };
+      await putBack(data, file, aside, { ...binding, finish });
       return {
         text: `The records are as they were before the upgrade.\nThe database since then is kept in ${aside}; remove it when nobody needs it.`,
         json: { data, 'put-back': file, 'kept-aside': aside },

@@ -30,6 +30,7 @@ const halfMade = [
   'larder.db',
   'larder.db-wal',
   'larder.db-shm',
+  'audit.seal',
   'admin.macaroon',
   'tls',
   unfinished,
@@ -288,7 +289,7 @@ function lockOf(data: string): { close(): unknown } {
 async function makeRecords(data: string, email: string, actor: string, siteKey: Buffer): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
-  const { records, close } = await openRecords(data, { held: true });
+  const { records, close } = await openRecords(data, { held: true, siteKey });
   try {
     const at = timestamp(new Date());
     await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {

@@ -7,7 +7,7 @@ import { NotOurs } from '#backup/manifest.ts';
 import { restoreBackup } from '#backup/restore.ts';
 import { NotWhole } from '#backup/tar.ts';
 import { timestamp } from '#domain/clock.ts';
-import { verifyAudit } from '#records/audit.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding, openRecords, withBlobs } from '#src/appliance.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
@@ -148,7 +148,7 @@ async function keysFor(
 
 function keyTexts(folder: string): KeyTexts {
   const texts: KeyTexts = {};
-  for (const name of ['site.key', 'master.key']) {
+  for (const name of ['site.key', 'master.key', 'audit.seal'] as const) {
     const file = join(folder, name);
     if (existsSync(file)) texts[name] = readFileSync(file, 'utf8');
   }
@@ -159,11 +159,11 @@ function keyTexts(folder: string): KeyTexts {
 
 /** Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was restored. */
 async function finish(directory: string, actor: string): Promise<void> {
+  const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
   const lock = lockDirectory(directory);
-  const { records, close } = await openRecords(directory, { held: true });
+  const { records, close } = await openRecords(directory, { held: true, siteKey });
   try {
-    const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
-    const { problems } = await verifyAudit(records.audit, { siteKey });
+    const { problems } = await verifyAudit(records, { siteKey });
     if (problems.length > 0) throw new CannotRestore(`the audit log in the backup is damaged: ${problems[0]!}`);
     const config = readConfig(join(directory, 'larder.toml'));
     const gone = await withBlobs({ directory, config }, async ({ blobs }) => {
@@ -176,7 +176,7 @@ async function finish(directory: string, actor: string): Promise<void> {
       }
     });
     const entry = { at: timestamp(new Date()), actor, action: 'restore', object: 'store' };
-    await records.change(entry, async (tx, note) => {
+    await records.beginAnew(entry, async (tx, note) => {
       let forgotten = 0;
       for (const content of gone)
         for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));

@@ -36,7 +36,7 @@ export const verify = command({
     withStore(call, async (store) => {
       call.world.yieldToOthers?.();
       const progress = progressOf(call);
-      const { records, siteKey } = store;
+      const { records, siteKey, sealing } = store;
       const verdict = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding }) => {
         const by = { records, blobs, at: timestamp(store.now()), actor: store.actor };
         const back = call.options['restore-quarantined'] ? await putBackGood(by, digests) : [];
@@ -46,6 +46,7 @@ export const verify = command({
           blobs,
           digests,
           siteKey,
+          sealFile: sealing.file,
           nativeBinding,
           progress: progress.at,
         });

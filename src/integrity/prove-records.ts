@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
-import { verifyAudit } from '#records/audit.ts';
+import type { SealFile } from '#records/audit-seals.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
 import type { Records } from '#records/index.ts';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DatabaseToCheck } from './database-worker.ts';
@@ -19,6 +20,7 @@ export interface ProofOptions {
   database: DatabaseToCheck;
   records: Records;
   siteKey: Buffer;
+  sealFile: SealFile;
   /** Starts `database-worker.ts`. */
   startWorker: StartWorker;
   now: Now;
@@ -36,7 +38,7 @@ interface Outcome {
 }
 
 export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
-  const { database: toCheck, records, siteKey, startWorker, now } = options;
+  const { database: toCheck, records, siteKey, sealFile, startWorker, now } = options;
   let last = JSON.parse((await records.appliance.find(kept)) ?? 'null') as Outcome | null;
   // What was wrong before may have been mended since, by a restore for one.
   let due = options.unclean || (last?.problems ?? 0) > 0;
@@ -56,7 +58,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
         const at = timestamp(now());
         if (!due && last !== null && at < timestamp(after(new Date(last.at), interval))) return {};
         const database = await inWorker(startWorker, toCheck);
-        const audit = await verifyAudit(records.audit, { siteKey });
+        const audit = await verifyAudit(records, { siteKey, file: sealFile });
         const found = { at, problems: database.length + audit.problems.length };
         const details = { problems: found.problems, first: [...database, ...audit.problems].slice(0, 3) };
         const entry = { at, actor: 'larder', action: 'prove_records', object: 'records', details };

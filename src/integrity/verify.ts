@@ -1,7 +1,8 @@
 // Proves that the store has everything and everything is as it was written: the database, the audit log, every blob.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { verifyAudit, type AuditVerdict } from '#records/audit.ts';
+import type { SealFile } from '#records/audit-seals.ts';
+import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
 import { checkDatabase, type FileOptions } from '#records/check.ts';
 import type { Records } from '#records/index.ts';
 import { judge } from './judge.ts';
@@ -20,6 +21,7 @@ export interface VerifyOptions extends FileOptions {
   blobs: Blobs;
   digests: DigestPool;
   siteKey: Buffer;
+  sealFile: SealFile;
   progress: (step: string, done: number, total: number) => void;
 }
 
@@ -33,6 +35,7 @@ export async function verifyStore({
   blobs,
   digests,
   siteKey,
+  sealFile,
   progress,
   nativeBinding,
 }: VerifyOptions): Promise<Verdict> {
@@ -41,8 +44,9 @@ export async function verifyStore({
   progress('database', 1, 1);
 
   const end = (await records.audit.end())?.seq ?? 0;
-  const audit = await verifyAudit(records.audit, {
+  const audit = await verifyAudit(records, {
     siteKey,
+    file: sealFile,
     progress: (rows) => {
       progress('audit log', rows, end);
     },

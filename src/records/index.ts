@@ -3,7 +3,8 @@ import { accountChanges, accounts } from './accounts.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { assertionChanges, assertions } from './assertions.ts';
-import { appendAudit, audit, auditChanges, type AuditEntry } from './audit.ts';
+import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
+import { auditSeals, keepSeal, leftBehind, settle, type Occasion, type Sealing } from './audit-seals.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
 import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
@@ -44,6 +45,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   appliance: appliance(db),
   assertions: assertions(db),
   audit: audit(db),
+  auditSeals: auditSeals(db),
   brands: brands(db),
   buildSets: buildSets(db),
   charmLibraries: charmLibraries(db),
@@ -82,7 +84,6 @@ const changing = (db: Queries) => ({
   agents: agentChanges(db),
   appliance: applianceChanges(db),
   assertions: assertionChanges(db),
-  audit: auditChanges(db),
   brands: brandChanges(db),
   buildSets: buildSetChanges(db),
   charmLibraries: charmLibraryChanges(db),
@@ -128,22 +129,49 @@ export type Changes = ReturnType<typeof changing>;
 
 export type Records = ReturnType<typeof records>;
 
-/** The records of a database: nouns to read, and `change` to alter them. */
-export const records = (db: Database) => ({
-  ...remembering(reading(db), db),
+type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>;
 
-  /**
-   * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
-   * There is no way to change records without an entry.
-   */
-  change: <Result>(
-    entry: AuditEntry,
-    work: (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>,
-  ) =>
-    db.transaction(async (queries) => {
+/** The records of a database: nouns to read, and `change` to alter them. With `sealing` the audit log is sealed. */
+export function records(db: Database, sealing?: Sealing) {
+  const changeOn = async <Result>(entry: AuditEntry, work: Work<Result>, occasion: Occasion): Promise<Result> => {
+    const { result, seal } = await db.transaction(async (queries) => {
       let details = entry.details ?? {};
-      const result = await work(changing(queries), (more) => (details = { ...details, ...more }));
-      await appendAudit(queries, { ...entry, details });
-      return result;
-    }),
-});
+      const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
+      return { result: done, seal: await appendAudit(queries, { ...entry, details }, sealing, occasion) };
+    });
+    if (sealing && seal) keepSeal(sealing, seal);
+    return result;
+  };
+
+  return {
+    ...remembering(reading(db), db),
+
+    /**
+     * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
+     * There is no way to change records without an entry.
+     */
+    change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
+
+    /**
+     * A change with which the audit log goes on from somewhere else than where it had ended, such as a backup that was
+     * restored. Its entry and its seal name what is left behind: the newest seal that is known outside the database.
+     */
+    async beginAnew<Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> {
+      const left = sealing && (await leftBehind(db, sealing));
+      const details = { ...entry.details, ...(left && { 'left-behind': { seq: left.seq, hash: left.hash } }) };
+      return changeOn({ ...entry, details }, work, { anew: { by: entry.action, left } });
+    },
+
+    /** Seals the end of the audit log, where it is not sealed yet. */
+    async seal(): Promise<void> {
+      if (sealing === undefined) return;
+      const seal = await db.transaction((queries) => sealEnd(queries, sealing));
+      if (seal) keepSeal(sealing, seal);
+    },
+
+    /** Holds the file with the newest seal against the chain, and brings it up to date where a killed process has not. */
+    async settleSeals(): Promise<void> {
+      if (sealing) await settle(db, sealing);
+    },
+  };
+}

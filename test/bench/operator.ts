@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import type { StoredBlob } from '#blobs/blobs.ts';
-import { verifyAudit } from '#records/audit.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
 import { withBlobs } from '#src/appliance.ts';
 import { judge } from '#integrity/judge.ts';
 import { fillStore } from './store.ts';
@@ -23,7 +23,7 @@ export async function operator(): Promise<void> {
   const commit = (number: number) =>
     records.change({ at, actor: 'bench', action: 'bench', object: `row/${number}` }, () => Promise.resolve());
   while (((await records.audit.head())?.seq ?? 0) < (long ? size.audit : 20_000)) await commit(0);
-  const rows = await timed(() => verifyAudit(records.audit, { siteKey }));
+  const rows = await timed(() => verifyAudit(records, { siteKey }));
   print('audit verify', `${Math.round(rows.result.rows / rows.seconds)} rows/s (at least 50,000)`);
 
   await withBlobs(store, async ({ blobs, digests }) => {

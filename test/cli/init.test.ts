@@ -72,6 +72,7 @@ t.test('nobody but the owner can read what init makes, and nobody can write the 
   t.equal(mode(data), '700');
   t.strictSame(Object.fromEntries(readdirSync(data).map((name) => [name, mode(join(data, name))])), {
     'admin.macaroon': '600',
+    'audit.seal': '600',
     'larder.db': '600',
     'larder.toml': '600',
     'master.key': '400',
@@ -143,7 +144,7 @@ t.test('an empty directory will do, also a fresh file system, and is closed to o
 });
 
 t.test('after an init that was interrupted, wherever it was, another one makes the store', async (t) => {
-  const steps = ['larder.toml.init', 'site.key', 'master.key', 'larder.db', 'admin.macaroon'];
+  const steps = ['larder.toml.init', 'site.key', 'master.key', 'larder.db', 'audit.seal', 'admin.macaroon'];
   for (let done = 0; done <= steps.length; done++) {
     const { data } = await newStore(t);
     const keys = readFileSync(join(data, 'site.key'), 'utf8');

@@ -225,6 +225,7 @@ t.test('verify says what cannot be read, and takes none of it out of service', a
     file: join(store.directory, 'larder.db'),
     records: store.beside.records,
     siteKey: store.beside.siteKey,
+    sealFile: store.beside.sealing.file,
     blobs,
     digests: pool,
     progress: () => undefined,

@@ -14,6 +14,7 @@ const proofOf = ({ directory, beside, clock }: TestAppliance, unclean = false): 
     database: { file: join(directory, 'larder.db'), native: undefined },
     records: beside.records,
     siteKey: beside.siteKey,
+    sealFile: beside.sealing.file,
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     now: () => clock.now,
     unclean,

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { audit, verifyAudit } from '#records/audit.ts';
+import { audit } from '#records/audit.ts';
+import { auditSeals } from '#records/audit-seals.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#records/check.ts';
 import type { Statement } from '#records/database.ts';
 import { migrate } from '#records/migrate.ts';
@@ -17,12 +19,13 @@ import { filler } from '#test/fixtures/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const flips = long ? 2000 : 200;
+const siteKey = Buffer.alloc(32);
 t.setTimeout(600_000);
 
 async function filled(t: { teardown(work: () => unknown): void }): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-digests-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const { records, close } = await openRecords(directory);
+  const { records, close } = await openRecords(directory, { siteKey });
   const at = '2026-03-01T12:00:00.000Z';
   await records.change({ at, actor: 'test', action: 'fill', object: 'all' }, async (tx) => {
     for (let number = 0; number < 300; number++) {
@@ -36,7 +39,7 @@ async function filled(t: { teardown(work: () => unknown): void }): Promise<strin
 t.test('what larder has written is good, also after it changed and removed rows', async (t) => {
   const file = await filled(t);
   t.strictSame(checkDatabase(file), []);
-  const { records, close } = await openRecords(join(file, '..'));
+  const { records, close } = await openRecords(join(file, '..'), { siteKey });
   const at = '2026-03-01T12:00:00.000Z';
   await records.change({ at, actor: 'test', action: 'change', object: 'all' }, async (tx) => {
     await tx.accounts.makeStoreAdministrator('account-1', at);
@@ -141,7 +144,7 @@ async function auditProblems(file: string): Promise<string[]> {
     all: async <Row>(statement: Statement) => prepared(statement).all(...statement.values) as Row[],
   };
   try {
-    return (await verifyAudit(audit(reading), { siteKey: Buffer.alloc(32) })).problems;
+    return (await verifyAudit({ audit: audit(reading), auditSeals: auditSeals(reading) }, { siteKey })).problems;
   } catch (error) {
     return [String(error)];
   } finally {

@@ -1,0 +1,173 @@
+// Proves the audit log: its rows, the links between them, its end, its seals, and the seal that is kept outside the database.
+import { auditHash, beginning, type audit, type AuditRow } from './audit.ts';
+import {
+  isEarlySeal,
+  isEnd,
+  isSealed,
+  keptIn,
+  problemOfKept,
+  sealEvery,
+  timeBetween,
+  type auditSeals,
+  type AuditHead,
+  type AuditSeal,
+  type SealFile,
+} from './audit-seals.ts';
+
+/** What was found out about the log. */
+export interface AuditVerdict {
+  rows: number;
+  seals: number;
+  head: AuditHead | undefined;
+  /** Where the log goes on from somewhere else than where it had ended, as larder was told to. */
+  begunAnew: BegunAnew[];
+  problems: string[];
+}
+
+export interface BegunAnew {
+  /** The row that tells of it. */
+  seq: number;
+  at: string;
+  /** What was done, such as `restore`. */
+  by: string;
+  /** How far the log had come that was left behind, where that was known. */
+  left: AuditHead | undefined;
+}
+
+export interface AuditProof {
+  siteKey: Buffer;
+  /** Where the newest seal is kept outside the database; left out where it has no such place, as in a backup. */
+  file?: SealFile | undefined;
+  /** Heads that somebody has copied off the host. */
+  expected?: readonly AuditHead[] | undefined;
+  progress?: (rows: number) => void;
+}
+
+type Reading = Pick<ReturnType<typeof audit>, 'list' | 'end' | 'earlySeals'>;
+type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows'>;
+
+const batch = 2000;
+const enough = 100;
+/** Twice what larder itself allows, for clocks that are set. */
+const longest = 2 * sealEvery.milliseconds;
+
+/** Follows the whole log. What is appended meanwhile does no harm: what must be in the rows is asked before them. */
+export async function verifyAudit(
+  records: { audit: Reading; auditSeals: ReadingSeals },
+  { siteKey, file, expected = [], progress }: AuditProof,
+): Promise<AuditVerdict> {
+  const kept = file && keptIn(file, siteKey);
+  const end = await records.audit.end();
+  const problems: string[] = [];
+  const seals = await chainOf(records.auditSeals, siteKey, problems);
+  if (file !== undefined && kept !== undefined) {
+    const problem = await problemOfKept(kept, file.path, records.auditSeals.knows);
+    if (problem !== undefined) problems.push(problem);
+  }
+  if (end !== undefined && !isEnd(siteKey, end))
+    problems.push('the end of the log is not the one that larder has written');
+
+  const must = new Map<number, { hash: string; what: string }[]>();
+  const require = ({ seq, hash }: AuditHead, what: string): void => {
+    must.set(seq, [...(must.get(seq) ?? []), { hash, what }]);
+  };
+  for (const seal of seals) require(seal, 'sealed');
+  for (const seal of await earlySeals(records.audit, siteKey, problems)) require(seal, 'sealed');
+  for (const head of expected) require(head, 'expected');
+  if (end !== undefined) require(end, 'the end of the log');
+
+  const newest = seals.at(-1);
+  const followed = await follow(records.audit, problems, progress, (row) => {
+    for (const { hash, what } of must.get(row.seq) ?? []) {
+      if (row.hash !== hash) problems.push(`row ${String(row.seq)} is not the one that was ${what}`);
+    }
+    must.delete(row.seq);
+    if (newest && row.seq > newest.seq && row.seq <= (end?.seq ?? 0)) unsealed(row, newest, problems);
+  });
+  if (followed === undefined) return { rows: 0, seals: seals.length, head: undefined, begunAnew: [], problems };
+  const { rows, head } = followed;
+  const last = head?.seq ?? 0;
+  const furthest = Math.max(0, ...must.keys());
+  if (furthest > last) {
+    const what = must.get(furthest)?.[0]?.what ?? '';
+    problems.push(`the log is cut off behind row ${String(last)}; row ${String(furthest)} was ${what}`);
+  }
+  if (end === undefined && rows > 0) problems.push('where the log ends is not recorded any more');
+  if (newest === undefined && rows > 0) problems.push('the log has no seal');
+  return { rows, seals: seals.length, head, begunAnew: seals.flatMap(begunAnew), problems };
+}
+
+/** The seals, oldest first; each under its code, with the number and the code that follow from the one before. */
+async function chainOf(records: ReadingSeals, siteKey: Buffer, problems: string[]): Promise<AuditSeal[]> {
+  const seals: AuditSeal[] = [];
+  for (let last: AuditSeal | undefined; ;) {
+    const some = await records.list(last?.number ?? 0, batch);
+    for (const seal of some) {
+      const number = (last?.number ?? 0) + 1;
+      if (!isSealed(siteKey, seal)) problems.push(`seal ${String(seal.number)} is not of this store`);
+      else if (seal.number !== number)
+        problems.push(`seals ${String(number)} to ${String(seal.number - 1)} are missing`);
+      else if (seal.previous !== (last?.mac ?? beginning))
+        problems.push(`seal ${String(number)} does not follow the seal before it`);
+      seals.push(seal);
+      last = seal;
+      if (problems.length >= enough) return seals;
+    }
+    if (some.length < batch) return seals;
+  }
+}
+
+/** What the first release has sealed. */
+async function earlySeals(records: Reading, siteKey: Buffer, problems: string[]): Promise<AuditHead[]> {
+  const seals: AuditHead[] = [];
+  for (let after = -1; ;) {
+    const some = await records.earlySeals(after, batch);
+    for (const seal of some) {
+      if (!isEarlySeal(siteKey, seal)) problems.push(`the seal of row ${String(seal.seq)} is not of this store`);
+      seals.push(seal);
+      after = seal.seq;
+    }
+    if (some.length < batch) return seals;
+  }
+}
+
+/** Goes from row to row; nothing when there are so many problems that more tell a person nothing. */
+async function follow(
+  records: Reading,
+  problems: string[],
+  progress: ((rows: number) => void) | undefined,
+  look: (row: AuditRow) => void,
+): Promise<{ rows: number; head: AuditHead | undefined } | undefined> {
+  let rows = 0;
+  let head: AuditHead | undefined;
+  for (;;) {
+    const after = head?.seq ?? 0;
+    const some = await records.list(after, batch);
+    for (const row of some) {
+      rows++;
+      const next = (head?.seq ?? 0) + 1;
+      if (row.seq !== next) problems.push(`rows ${String(next)} to ${String(row.seq - 1)} are missing`);
+      else if (row.previous !== (head?.hash ?? beginning))
+        problems.push(`row ${String(row.seq)} does not follow the row before it`);
+      if (auditHash(row) !== row.hash) problems.push(`row ${String(row.seq)} is not as it was written`);
+      look(row);
+      head = { seq: row.seq, hash: row.hash };
+      if (problems.length >= enough) return undefined;
+    }
+    progress?.(rows);
+    if (some.length < batch) return { rows, head };
+  }
+}
+
+/** Larder would have sealed sooner. */
+function unsealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
+  const behind = row.seq - newest.seq;
+  if (behind === sealEvery.rows + 1 || (behind <= sealEvery.rows && timeBetween(newest, row) > longest)) {
+    problems.push(`row ${String(row.seq)} and what follows it should have been sealed`);
+  }
+}
+
+const begunAnew = ({ seq, at, anew, leftSeq, leftHash }: AuditSeal): BegunAnew[] =>
+  anew === null
+    ? []
+    : [{ seq, at, by: anew, left: leftSeq === null ? undefined : { seq: leftSeq, hash: leftHash ?? '' } }];

@@ -7,6 +7,8 @@ export interface TakenBlob {
   size: number;
   sha3_384: string;
   sha256: string;
+  /** Where it was asked for. */
+  sha512?: string;
 }
 
 export interface StoredBlob {
@@ -31,6 +33,8 @@ export interface ReceiveOptions {
   expected?: number | undefined;
   /** Whether nobody else looks at the chunks any more: their memory is then given back as soon as they are written. */
   ownsChunks?: boolean | undefined;
+  /** Asked when all has come: whether its sha512 is wanted as well, for which it is read once more. */
+  wantsSha512?: (() => boolean) | undefined;
   /** Told what came, before it is moved to its place; what it throws refuses the content, and nothing is left. */
   accept?: ((taken: TakenBlob) => void) | undefined;
 }

@@ -231,7 +231,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   }
 
   return {
-    receive: (source, { id, limit, expected, ownsChunks = false, accept }) =>
+    receive: (source, { id, limit, expected, ownsChunks = false, wantsSha512, accept }) =>
       take(id, expected, async (file, temporaryFile, claim) => {
         const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
         const writer = fileWriter(file, {
@@ -250,7 +250,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
           }
           await writer.end();
           const [found] = await both(followed.end(), seal(file));
-          const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256 };
+          const more = wantsSha512?.() === true ? await digests.ofFile(temporaryFile, ['sha512']) : {};
+          const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256, ...more };
           accept?.(taken);
           return taken;
         } finally {

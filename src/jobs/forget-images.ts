@@ -7,6 +7,7 @@ import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { StoredManifest } from '#records/images.ts';
 import type { Records } from '#records/index.ts';
+import { readMentions, textOf } from '#registry/mentions.ts';
 import type { Job } from './runner.ts';
 
 /** Blobs wait for the manifest that names them: an upload lasts six hours at most. */
@@ -14,8 +15,6 @@ const blobGrace = hours(24);
 /** Manifests wait, after they were pushed or lost their last tag, for a resource that names them. */
 const manifestGrace = days(30);
 
-/** What a deployment reads of a resource is some hundred bytes. */
-const longestContent = 64 * 1024;
 const atOnce = 500;
 
 export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => ({
@@ -25,35 +24,16 @@ export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => (
   async run() {
     const moment = now();
     const entry = { at: timestamp(moment), actor: 'larder', object: 'images' };
-    const unreadable = (await readContents()) + (await readIndexes());
+    const unreadable = (await readMentions(records, blobs, entry)) + (await readIndexes());
     const manifests = unreadable === 0 ? await forgetManifests() : 0;
     return { manifests, blobs: await forgetBlobs(), unreadable };
-
-    /** Learns which images the contents of resources name; how many could not be read. */
-    async function readContents(): Promise<number> {
-      const unread = await records.images.unreadContents(atOnce);
-      const read: { content: string; manifest: string | null }[] = [];
-      for (const { sha3_384, size } of unread) {
-        const text = size > longestContent ? '' : await textOf(sha3_384);
-        if (text !== undefined) read.push({ content: sha3_384, manifest: mentioned(text) });
-      }
-      if (read.length > 0) {
-        await records.change(
-          { ...entry, action: 'read_image_resources', details: { read: read.length } },
-          async (tx) => {
-            for (const { content, manifest } of read) await tx.images.mention(content, manifest);
-          },
-        );
-      }
-      return unread.length - read.length;
-    }
 
     /** Learns what the indexes name that came before that was noted. */
     async function readIndexes(): Promise<number> {
       const unread = await records.images.unreadIndexes(atOnce);
       const read: (StoredManifest & { children: string[] })[] = [];
       for (const index of unread) {
-        const text = await textOf(index.sha3_384);
+        const text = await textOf(blobs, index.sha3_384);
         if (text === undefined) continue;
         const { manifests } = JSON.parse(text) as { manifests: { digest: string }[] };
         read.push({ ...index, children: manifests.map(({ digest }) => digest.replace(/^sha256:/, '')) });
@@ -66,16 +46,6 @@ export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => (
         });
       }
       return unread.length - read.length;
-    }
-
-    async function textOf(sha3_384: string): Promise<string | undefined> {
-      const content = await blobs.open(sha3_384);
-      if (content === undefined) return undefined;
-      try {
-        return Buffer.concat(await Array.fromAsync(content.stream as AsyncIterable<Buffer>)).toString();
-      } catch {
-        return undefined; // damaged; the scrub says so to whoever can mend it
-      }
     }
 
     /** While anything is unread nothing is forgotten: it might be what keeps the rest. */
@@ -102,6 +72,3 @@ export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => (
     }
   },
 });
-
-/** The image that a text names as `…@sha256:…`, whatever else stands in it. */
-const mentioned = (text: string): string | null => /@sha256:([0-9a-f]{64})(?![0-9a-f])/.exec(text)?.[1] ?? null;

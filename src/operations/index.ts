@@ -51,6 +51,7 @@ import {
   startBlobUpload,
 } from './registry/blob-uploads.ts';
 import { imageBlob } from './registry/blob.ts';
+import { deleteImageBlob, deleteImageManifest } from './registry/deletions.ts';
 import { registryEvents } from './registry/events.ts';
 import { imageManifest, listImageTags, putImageManifest } from './registry/manifests.ts';
 import { listImageReferrers } from './registry/referrers.ts';
@@ -155,6 +156,8 @@ const imageRegistry = [
   imageBlob,
   imageManifest,
   putImageManifest,
+  deleteImageManifest,
+  deleteImageBlob,
   listImageTags,
   listImageReferrers,
 ];

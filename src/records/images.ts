@@ -6,9 +6,10 @@ export interface Repository {
   resource: string;
 }
 
-/** Content that a repository knows by its sha256. */
+/** Content that a repository knows by its sha256, and by its sha512 where a client has named it so. */
 export interface ImageBlob {
   sha256: string;
+  sha512: string | null;
   sha3_384: string;
   size: number;
 }
@@ -30,6 +31,7 @@ export interface ImageReferences {
 /** A manifest that is about another one. */
 export interface ImageReferrer {
   sha256: string;
+  sha512: string | null;
   size: number;
   mediaType: string;
   /** Empty when there is none. */
@@ -43,34 +45,51 @@ export interface StoredManifest extends Repository {
   sha3_384: string;
 }
 
+/** A `digest` is the hexadecimal digits of a sha256 or of a sha512: their length tells them apart. */
 export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
-  blob: ({ packageId, resource }: Repository, sha256: string) =>
+  blob: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageBlob>(sql`
-      SELECT sha256, sha3_384, size FROM image_blobs
-      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
+      SELECT sha256, sha512, sha3_384, size FROM image_blobs
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${digest}
+      UNION ALL
+      SELECT sha256, sha512, sha3_384, size FROM image_blobs
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
   /** Those of the blobs that the repository has. */
   blobs: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageBlob>(sql`
-      SELECT image_blobs.sha256, image_blobs.sha3_384, image_blobs.size
+      SELECT image_blobs.sha256, image_blobs.sha512, image_blobs.sha3_384, image_blobs.size
       FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value`),
+      CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value
+      UNION ALL
+      SELECT image_blobs.sha256, image_blobs.sha512, image_blobs.sha3_384, image_blobs.size
+      FROM json_each(${JSON.stringify(digests)}) AS wanted
+      CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha512 = wanted.value`),
 
-  manifest: ({ packageId, resource }: Repository, sha256: string) =>
+  manifest: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageManifest & { pushedAt: string }>(sql`
-      SELECT sha256, sha3_384, size, media_type AS "mediaType", pushed_at AS "pushedAt" FROM image_manifests
-      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
+      SELECT sha256, sha512, sha3_384, size, media_type AS "mediaType", pushed_at AS "pushedAt" FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${digest}
+      UNION ALL
+      SELECT sha256, sha512, sha3_384, size, media_type, pushed_at FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
   /** Those of the manifests that the repository has. */
   manifests: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageManifest>(sql`
-      SELECT image_manifests.sha256, image_manifests.sha3_384, image_manifests.size, media_type AS "mediaType"
+      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size,
+        media_type AS "mediaType"
       FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_manifests ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value`),
+      CROSS JOIN image_manifests ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value
+      UNION ALL
+      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size, media_type
+      FROM json_each(${JSON.stringify(digests)}) AS wanted
+      CROSS JOIN image_manifests ON package_id = ${packageId} AND resource = ${resource} AND sha512 = wanted.value`),
 
   tagged: ({ packageId, resource }: Repository, tag: string) =>
     db.get<ImageManifest>(sql`
-      SELECT image_manifests.sha256, image_manifests.sha3_384, image_manifests.size, media_type AS "mediaType"
+      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size,
+        media_type AS "mediaType"
       FROM image_tags
       JOIN image_manifests ON image_manifests.package_id = image_tags.package_id
         AND image_manifests.resource = image_tags.resource AND image_manifests.sha256 = image_tags.manifest
@@ -91,8 +110,8 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
     { type, after, limit }: { type: string | undefined; after: string; limit: number },
   ): Promise<ImageReferrer[]> {
     const rows = await db.all<Omit<ImageReferrer, 'annotations'> & { annotations: string | null }>(sql`
-      SELECT image_manifests.sha256, image_manifests.size, media_type AS "mediaType", artifact_type AS "artifactType",
-        annotations
+      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.size, media_type AS "mediaType",
+        artifact_type AS "artifactType", annotations
       FROM image_referrers
       JOIN image_manifests ON image_manifests.package_id = image_referrers.package_id
         AND image_manifests.resource = image_referrers.resource AND image_manifests.sha256 = image_referrers.manifest
@@ -169,6 +188,38 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
                 WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned')))))
       LIMIT ${limit}`),
 
+  /** Whether an image, or an index that leads to it, is named by a resource that is published or under review. */
+  isNamed: async ({ packageId, resource }: Repository, sha256: string) =>
+    undefined !==
+    (await db.get(sql`
+      WITH RECURSIVE keepers (manifest) AS (
+        SELECT ${sha256}
+        UNION
+        SELECT image_children.manifest FROM keepers
+        CROSS JOIN image_children ON package_id = ${packageId} AND resource = ${resource} AND child = keepers.manifest
+      )
+      SELECT 1 FROM keepers
+      CROSS JOIN image_mentions ON image_mentions.manifest = keepers.manifest
+      WHERE EXISTS (
+          SELECT 1 FROM resource_revisions
+          WHERE resource_revisions.type = 'oci-image' AND resource_revisions.sha3_384 = image_mentions.content)
+        OR EXISTS (
+          SELECT 1 FROM uploads
+          WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned'))
+      LIMIT 1`)),
+
+  /** An index of the repository that names a manifest. */
+  indexOf: ({ packageId, resource }: Repository, sha256: string) =>
+    db.get<{ sha256: string }>(sql`
+      SELECT manifest AS sha256 FROM image_children
+      WHERE package_id = ${packageId} AND resource = ${resource} AND child = ${sha256} AND manifest <> ${sha256} LIMIT 1`),
+
+  /** An image of the repository that a blob is a part of. */
+  imageOf: ({ packageId, resource }: Repository, sha256: string) =>
+    db.get<{ sha256: string }>(sql`
+      SELECT manifest AS sha256 FROM image_parts
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256} LIMIT 1`),
+
   /** Whether there are blobs that came before a moment and became part of no image. */
   hasLoose: async (before: string) =>
     undefined !==
@@ -187,9 +238,10 @@ export const imageChanges = (db: Queries) => ({
   /** Adds a blob; the time of one that is there already is renewed. */
   addBlob: ({ packageId, resource }: Repository, blob: ImageBlob, at: string) =>
     db.run(sql`
-      INSERT INTO image_blobs (package_id, resource, sha256, sha3_384, size, pushed_at)
-      VALUES (${packageId}, ${resource}, ${blob.sha256}, ${blob.sha3_384}, ${blob.size}, ${at})
-      ON CONFLICT (package_id, resource, sha256) DO UPDATE SET pushed_at = excluded.pushed_at`),
+      INSERT INTO image_blobs (package_id, resource, sha256, sha512, sha3_384, size, pushed_at)
+      VALUES (${packageId}, ${resource}, ${blob.sha256}, ${blob.sha512}, ${blob.sha3_384}, ${blob.size}, ${at})
+      ON CONFLICT (package_id, resource, sha256) DO UPDATE
+      SET pushed_at = excluded.pushed_at, sha512 = COALESCE(excluded.sha512, image_blobs.sha512)`),
 
   /** Adds a manifest with what it refers to; one that is there already counts as pushed again. */
   async addManifest(
@@ -200,11 +252,16 @@ export const imageChanges = (db: Queries) => ({
   ): Promise<void> {
     const { packageId, resource } = repository;
     await db.run(sql`
-      INSERT INTO image_manifests (package_id, resource, sha256, sha3_384, size, media_type, pushed_at)
-      VALUES (${packageId}, ${resource}, ${manifest.sha256}, ${manifest.sha3_384}, ${manifest.size},
+      INSERT INTO image_manifests (package_id, resource, sha256, sha512, sha3_384, size, media_type, pushed_at)
+      VALUES (${packageId}, ${resource}, ${manifest.sha256}, ${manifest.sha512}, ${manifest.sha3_384}, ${manifest.size},
         ${manifest.mediaType}, ${at})
       ON CONFLICT (package_id, resource, sha256) DO UPDATE
-      SET media_type = excluded.media_type, pushed_at = excluded.pushed_at`);
+      SET media_type = excluded.media_type, pushed_at = excluded.pushed_at,
+        sha512 = COALESCE(excluded.sha512, image_manifests.sha512)`);
+    // What was about it before it came could name it by this digest alone.
+    await db.run(sql`
+      UPDATE image_referrers SET subject = ${manifest.sha256}
+      WHERE package_id = ${packageId} AND resource = ${resource} AND subject = ${manifest.sha512}`);
     await db.run(sql`
       INSERT INTO image_parts (package_id, resource, sha256, manifest)
       SELECT ${packageId}, ${resource}, part.value, ${manifest.sha256}
@@ -235,6 +292,20 @@ export const imageChanges = (db: Queries) => ({
       ON CONFLICT (package_id, resource, tag) DO UPDATE SET manifest = excluded.manifest, tagged_at = excluded.tagged_at`);
   },
 
+  /** Takes a tag away; what it named counts as wanted until now. False when there is no such tag. */
+  async untag({ packageId, resource }: Repository, tag: string, at: string): Promise<boolean> {
+    await db.run(sql`
+      UPDATE image_manifests SET pushed_at = ${at}
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = (
+        SELECT manifest FROM image_tags
+        WHERE package_id = ${packageId} AND resource = ${resource} AND tag = ${tag})`);
+    return (
+      0 <
+      (await db.run(sql`
+        DELETE FROM image_tags WHERE package_id = ${packageId} AND resource = ${resource} AND tag = ${tag}`))
+    );
+  },
+
   /** Says that somebody wants a manifest, which then waits longer to be named by a resource. */
   want: ({ packageId, resource }: Repository, sha256: string, at: string) =>
     db.run(sql`
@@ -251,6 +322,10 @@ export const imageChanges = (db: Queries) => ({
     db.run(sql`
       DELETE FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
+
+  removeBlob: ({ packageId, resource }: Repository, sha256: string) =>
+    db.run(sql`
+      DELETE FROM image_blobs WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
   /** Forgets blobs that came before a moment and became part of no image; how many. */
   forgetLoose: (before: string) =>

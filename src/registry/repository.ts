@@ -14,6 +14,21 @@ export const repositoryName = ({ packageId, resource }: Repository): string =>
 export const canBeRepository = (resource: string): boolean =>
   resource.length <= 128 && /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/.test(resource);
 
+/** By what clients name content: an algorithm, and its 64 or 128 hexadecimal digits. */
+export interface Digest {
+  algorithm: 'sha256' | 'sha512';
+  digits: string;
+}
+
+/** Reads `sha256:…` or `sha512:…`; nothing for what is no such digest. */
+export function readDigest(text: string): Digest | undefined {
+  const [, short, long] = /^(?:sha256:([0-9a-f]{64})|sha512:([0-9a-f]{128}))$/.exec(text) ?? [];
+  if (short !== undefined) return { algorithm: 'sha256', digits: short };
+  return long === undefined ? undefined : { algorithm: 'sha512', digits: long };
+}
+
+export const digestText = ({ algorithm, digits }: Digest): string => `${algorithm}:${digits}`;
+
 /** The hexadecimal digits of `sha256:…`; nothing for what is no such digest. */
 export const sha256Of = (digest: string): string | undefined => /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1];
 

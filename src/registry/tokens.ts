@@ -51,13 +51,18 @@ export function createTokens(clock: Now): RegistryTokens {
   };
 }
 
-/** What is asked for in a scope such as `repository:images/x/y:pull,push`; several stand with spaces between them. */
+/**
+ * What is asked for in a scope such as `repository:images/x/y:pull,push`; several stand with spaces between them. Whoever
+ * may push may delete.
+ */
 export function readScope(text: string): Grant[] {
   return text.split(' ').flatMap((one) => {
     const [, repository = '', actions = ''] = /^repository:([^:\s]{1,400}):([a-z,*]{1,40})$/.exec(one) ?? [];
     if (repository === '') return [];
     const asked = new Set(actions.split(','));
-    const wanted = (['pull', 'push'] as const).filter((action) => asked.has(action) || asked.has('*'));
+    const wanted = (['pull', 'push'] as const).filter(
+      (action) => asked.has(action) || asked.has('*') || (action === 'push' && asked.has('delete')),
+    );
     return wanted.length === 0 ? [] : [{ repository, actions: wanted }];
   });
 }

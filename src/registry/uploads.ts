@@ -3,13 +3,14 @@
 // clients begin again then.
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { repositoryName, type Repository } from './repository.ts';
+import { digestText, repositoryName, type Digest, type Repository } from './repository.ts';
 
 /** What is known of content that was stored. */
 export interface Stored {
   size: number;
   sha3_384: string;
   sha256: string;
+  sha512?: string | undefined;
 }
 
 /** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
@@ -20,6 +21,8 @@ export type Receive = (
     limit: number;
     expected?: number | undefined;
     ownsChunks: true;
+    /** Asked when all has come: whether the sha512 is wanted as well. */
+    wantsSha512: () => boolean;
     accept: (stored: Stored) => void;
   },
 ) => Promise<Stored>;
@@ -40,8 +43,8 @@ export interface BlobUpload {
    * The chunks are given away: whoever sends looks at none of them again.
    */
   append(chunks: AsyncIterable<Uint8Array>, options: { limit: number; whole?: number | undefined }): Promise<void>;
-  /** Stores what came, when its sha256 is this; otherwise nothing is left. The upload has ended either way. */
-  finish(sha256: string, limit: number): Promise<Stored>;
+  /** Stores what came, when it has this digest; otherwise nothing is left. The upload has ended either way. */
+  finish(digest: Digest, limit: number): Promise<Stored>;
   /** Gives the upload up; nothing is left. */
   abandon(): Promise<void>;
 }
@@ -75,7 +78,7 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
     const id = newId();
     const pipe = conduit();
     let storing: Promise<Stored> | undefined;
-    let expected: string | undefined;
+    let expected: Digest | undefined;
     let size = 0;
     let busy = false;
 
@@ -92,14 +95,8 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
           limit,
           expected: whole,
           ownsChunks: true,
-          accept(stored) {
-            if (stored.sha256 !== expected) {
-              throw new Refusal(
-                'digest-invalid',
-                `The content that came has the digest sha256:${stored.sha256}, not the one that was given.`,
-              );
-            }
-          },
+          wantsSha512: () => expected?.algorithm === 'sha512',
+          accept: (stored) => mustHave(expected, stored),
         });
         // Whoever sends, or finishes, hears of a failure; before that it must not count as unhandled. Who refuses the
         // content before he has asked for the first of it leaves nobody to take it.
@@ -149,9 +146,9 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
             size += length;
           }
         }),
-      finish: (sha256, limit) =>
+      finish: (digest, limit) =>
         alone(async () => {
-          expected = sha256;
+          expected = digest;
           try {
             const stored = store(limit, 0);
             pipe.end();
@@ -182,6 +179,16 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
       await Promise.all([...uploads.values()].map((upload) => upload.abandon()));
     },
   };
+}
+
+function mustHave(expected: Digest | undefined, stored: Stored): void {
+  const algorithm = expected?.algorithm ?? 'sha256';
+  const digits = stored[algorithm] ?? '';
+  if (digits === expected?.digits) return;
+  throw new Refusal(
+    'digest-invalid',
+    `The content that came has the digest ${digestText({ algorithm, digits })}, not the one that was given.`,
+  );
 }
 
 /** Hands chunks from one who sends to one who takes; it holds one, and the sender waits until that is taken. */

@@ -7,7 +7,7 @@ import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageBlob } from '#records/images.ts';
-import { sha256Of } from '#registry/repository.ts';
+import { digestText, readDigest, type Digest } from '#registry/repository.ts';
 import { grants } from '#registry/tokens.ts';
 import type { BlobUpload } from '#registry/uploads.ts';
 import { chunksOf } from './chunks.ts';
@@ -30,13 +30,11 @@ export const startBlobUpload = operation({
 
   async handle(call) {
     const { query, registry, repository } = call;
-    if (
-      query.mount !== undefined &&
-      (await mounts(call, mustBeSha256(query.mount), query.from ?? call.repositoryName))
-    ) {
-      return stored(call, mustBeSha256(query.mount));
+    const mount = query.mount === undefined ? undefined : mustBeDigest(query.mount);
+    if (mount !== undefined && (await mounts(call, mount, query.from ?? call.repositoryName))) {
+      return stored(call, mount);
     }
-    const digest = query.digest === undefined ? undefined : mustBeSha256(query.digest);
+    const digest = query.digest === undefined ? undefined : mustBeDigest(query.digest);
     const upload = registry.uploads.begin(repository);
     if (digest === undefined) return state(call, upload, 202);
     try {
@@ -94,7 +92,12 @@ export const finishBlobUpload = operation({
 
   async handle(call) {
     const upload = find(call, call.params.upload_id);
-    const digest = mustBeSha256(call.query.digest);
+    const digest = readDigest(call.query.digest);
+    if (digest === undefined) {
+      // As one whose digest is wrong it has ended: it would wait for nobody, in the place of another one.
+      await upload.abandon();
+      throw noDigest();
+    }
     mustContinue(call, upload);
     await append(call, upload, upload.size === 0);
     return finish(call, upload, digest);
@@ -178,10 +181,10 @@ async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise
   await upload.append(chunks, { limit, ...(isWhole && length !== undefined && { whole: Number(length) }) });
 }
 
-async function finish(call: Call, upload: BlobUpload, sha256: string): Promise<Answer> {
-  const { sha3_384, size } = await upload.finish(sha256, call.config.uploads.max_size);
-  await add(call, { sha256, sha3_384, size });
-  return stored(call, sha256);
+async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<Answer> {
+  const { sha256, sha512 = null, sha3_384, size } = await upload.finish(digest, call.config.uploads.max_size);
+  await add(call, { sha256, sha512, sha3_384, size });
+  return stored(call, digest);
 }
 
 /**
@@ -190,11 +193,11 @@ async function finish(call: Call, upload: BlobUpload, sha256: string): Promise<A
  */
 async function mounts(
   { token, records, repository, repositoryName: here }: Call,
-  sha256: string,
+  digest: Digest,
   from: string,
 ): Promise<boolean> {
   if (from !== here || !grants(token, from, 'pull')) return false;
-  return (await records.images.blob(repository, sha256)) !== undefined;
+  return (await records.images.blob(repository, digest.digits)) !== undefined;
 }
 
 async function add({ records, repository, requestId, now }: Call, blob: ImageBlob): Promise<void> {
@@ -220,20 +223,25 @@ async function add({ records, repository, requestId, now }: Call, blob: ImageBlo
   });
 }
 
-const stored = ({ origin, repositoryName: name }: Call, sha256: string): Answer =>
+const stored = ({ origin, repositoryName: name }: Call, digest: Digest): Answer =>
   new Answer({
     status: 201,
     headers: {
       ...apiVersion,
-      location: `${origin}/v2/${name}/blobs/sha256:${sha256}`,
-      'docker-content-digest': `sha256:${sha256}`,
+      location: `${origin}/v2/${name}/blobs/${digestText(digest)}`,
+      'docker-content-digest': digestText(digest),
       'content-length': '0',
     },
   });
 
-export function mustBeSha256(digest: string): string {
-  const sha256 = sha256Of(digest);
-  if (sha256 === undefined)
-    throw new Refusal('digest-invalid', 'A digest is written as sha256: and 64 lower-case hexadecimal digits.');
-  return sha256;
+export function mustBeDigest(text: string): Digest {
+  const digest = readDigest(text);
+  if (digest === undefined) throw noDigest();
+  return digest;
 }
+
+const noDigest = (): Refusal =>
+  new Refusal(
+    'digest-invalid',
+    'A digest is written as sha256: and 64 lower-case hexadecimal digits, or sha512: and 128 of them.',
+  );

@@ -1,7 +1,8 @@
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { mustBeSha256 } from './blob-uploads.ts';
+import { digestText } from '#registry/repository.ts';
+import { mustBeDigest } from './blob-uploads.ts';
 
 export const imageBlob = operation({
   name: 'image_blob',
@@ -15,15 +16,16 @@ export const imageBlob = operation({
   prefixed: false,
 
   async handle({ params, request, records, repository, blobs }) {
-    const sha256 = mustBeSha256(params.digest);
-    const blob = await records.images.blob(repository, sha256);
+    const digest = mustBeDigest(params.digest);
+    const name = digestText(digest);
+    const blob = await records.images.blob(repository, digest.digits);
     if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
     const { size, sha3_384 } = blob;
     const headers = {
       ...apiVersion,
       'content-type': 'application/octet-stream',
-      'docker-content-digest': `sha256:${sha256}`,
-      etag: `"sha256:${sha256}"`,
+      'docker-content-digest': name,
+      etag: `"${name}"`,
       'accept-ranges': 'bytes',
       'cache-control': 'private, max-age=31536000, immutable',
     };
@@ -39,7 +41,7 @@ export const imageBlob = operation({
     const content = await blobs.open(sha3_384, range);
     if (content?.size !== size) {
       content?.stream.destroy();
-      throw new Error(`cannot read the blob sha256:${sha256}: its content is missing or damaged`);
+      throw new Error(`cannot read the blob ${name}: its content is missing or damaged`);
     }
     if (range === undefined) return new Answer({ headers: sized, body: content.stream });
     const partial = { ...sized, 'content-range': `bytes ${range.start}-${range.end}/${size}` };

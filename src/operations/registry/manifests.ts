@@ -4,14 +4,14 @@ import { hash } from 'node:crypto';
 
 import { readJson } from '#api/json.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { apiVersion, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
+import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { check } from '#api/schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest, ImageReferences } from '#records/images.ts';
 import type { Changes, Records } from '#records/index.ts';
-import { isTag, sha256Of } from '#registry/repository.ts';
+import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
 
 /** What may be kept, by media type: images and indexes, of the OCI and of the older format. */
@@ -40,13 +40,14 @@ export const imageManifest = operation({
   prefixed: false,
 
   async handle({ params, request, records, repository, blobs }) {
-    const manifest = await find(records, repository, params.reference);
+    const manifest = await findManifest(records, repository, params.reference);
+    const digest = readDigest(params.reference) ?? { algorithm: 'sha256', digits: manifest.sha256 };
     const headers = {
       ...apiVersion,
       'content-type': manifest.mediaType,
       'content-length': String(manifest.size),
-      'docker-content-digest': `sha256:${manifest.sha256}`,
-      etag: `"sha256:${manifest.sha256}"`,
+      'docker-content-digest': digestText(digest),
+      etag: `"${digestText(digest)}"`,
     };
     if (request.method === 'HEAD') {
       if ((await blobs.stat(manifest.sha3_384))?.size !== manifest.size)
@@ -76,7 +77,7 @@ export const putImageManifest = operation({
   async handle({ params, request, records, repository, repositoryName, origin, blobs, now, newId, requestId }) {
     const { reference } = params;
     const tag = isTag(reference) ? reference : undefined;
-    const wanted = sha256Of(reference);
+    const wanted = readDigest(reference);
     if (tag === undefined && wanted === undefined) {
       throw new Refusal(
         'manifest-invalid',
@@ -85,10 +86,12 @@ export const putImageManifest = operation({
     }
     const bytes = await wholeBody(request, largest);
     const sha256 = hash('sha256', bytes);
-    if (wanted !== undefined && sha256 !== wanted) {
+    const digest: Digest = wanted ?? { algorithm: 'sha256', digits: sha256 };
+    const digits = digest.algorithm === 'sha256' ? sha256 : hash('sha512', bytes);
+    if (digits !== digest.digits) {
       throw new Refusal(
         'digest-invalid',
-        `The manifest that came has the digest sha256:${sha256}, not the one it is put under.`,
+        `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
       );
     }
     const { mediaType, parts, children, about } = readManifest(request, bytes);
@@ -101,16 +104,17 @@ export const putImageManifest = operation({
       action: 'push_image_manifest',
       object: `${repository.namespace}/${repository.name}`,
       requestId,
-      details: { resource: repository.resource, digest: `sha256:${sha256}`, tag, credentials: repository.id },
+      details: { resource: repository.resource, digest: digestText(digest), tag, credentials: repository.id },
     };
     await records.change(entry, async (tx) => {
-      await mustBeThere(tx, repository, parts, children);
+      const there = await mustBeThere(tx, repository, parts, children);
       const references = {
-        parts: digestsOf(parts),
-        children: isIndexType(mediaType) ? digestsOf(children) : undefined,
-        about,
+        parts: there.blobs,
+        children: isIndexType(mediaType) ? there.manifests : undefined,
+        about: about && { ...about, subject: await asKnown(tx, repository, about.subject) },
       };
-      await tx.images.addManifest(repository, { sha256, sha3_384, size, mediaType }, references, at);
+      const sha512 = digest.algorithm === 'sha512' ? digits : null;
+      await tx.images.addManifest(repository, { sha256, sha512, sha3_384, size, mediaType }, references, at);
       await tx.damagedBlobs.mended(sha3_384);
       if (tag !== undefined) await tx.images.tag(repository, tag, sha256, at);
     });
@@ -118,16 +122,18 @@ export const putImageManifest = operation({
       status: 201,
       headers: {
         ...apiVersion,
-        location: `${origin}/v2/${repositoryName}/manifests/sha256:${sha256}`,
-        'docker-content-digest': `sha256:${sha256}`,
+        location: `${origin}/v2/${repositoryName}/manifests/${digestText(digest)}`,
+        'docker-content-digest': digestText(digest),
         'content-length': '0',
-        ...(about !== undefined && { 'oci-subject': `sha256:${about.subject}` }),
+        ...(about !== undefined && { 'oci-subject': digestText(about.subject) }),
       },
     });
   },
 });
 
-const digestsOf = (descriptors: ImageDescriptor[]): string[] => descriptors.map(({ digest }) => sha256Of(digest) ?? '');
+/** What is here is known by its sha256; what is not, by the digest that it was named by. */
+const asKnown = async ({ images }: Pick<Changes, 'images'>, repository: Repository, { digits }: Digest) =>
+  (await images.manifest(repository, digits))?.sha256 ?? digits;
 
 export const listImageTags = operation({
   name: 'list_image_tags',
@@ -156,16 +162,17 @@ export const listImageTags = operation({
   },
 });
 
-async function find(
-  records: Records,
-  repository: RepositoryEvidence['repository'],
+/** The manifest of a tag or a digest; refused where there is none. */
+export async function findManifest(
+  { images }: Pick<Records | Changes, 'images'>,
+  repository: Repository,
   reference: string,
 ): Promise<ImageManifest> {
-  const sha256 = sha256Of(reference);
+  const digest = readDigest(reference);
   const found =
-    sha256 === undefined
-      ? await records.images.tagged(repository, reference)
-      : await records.images.manifest(repository, sha256);
+    digest === undefined
+      ? await images.tagged(repository, reference)
+      : await images.manifest(repository, digest.digits);
   if (found === undefined)
     throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag or digest.');
   return found;
@@ -177,24 +184,24 @@ interface Content {
   parts: ImageDescriptor[];
   /** The manifests of an index. */
   children: ImageDescriptor[];
-  about: ImageReferences['about'];
+  about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
 }
 
 /** What is said of a manifest that is about another one is kept beside it, to be listed. */
 const longestAnnotations = 64 * 1024;
 
-function aboutOf(content: ManifestContent | ImageIndex): ImageReferences['about'] {
+function aboutOf(content: ManifestContent | ImageIndex): Content['about'] {
   const { subject, annotations } = content;
   if (subject === undefined) return undefined;
-  const sha256 = sha256Of(subject.digest);
-  if (sha256 === undefined) {
-    throw new Refusal('manifest-invalid', 'The digest of the subject is not written as sha256: and 64 digits.');
+  const digest = readDigest(subject.digest);
+  if (digest === undefined) {
+    throw new Refusal('manifest-invalid', 'The digest of the subject is none of sha256 or sha512.');
   }
   if (JSON.stringify(annotations ?? {}).length > longestAnnotations) {
     throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject have at most 64 KiB.');
   }
   const config = 'config' in content ? content.config : undefined;
-  return { subject: sha256, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
+  return { subject: digest, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
 }
 
 function readManifest(request: IncomingMessage, bytes: Buffer): Content {
@@ -230,31 +237,53 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Refuses a manifest that names what the repository has not, or has in another size. */
+/**
+ * Whether a layer may be missing: one that is not given away by registries, which clients fetch from elsewhere (OCI image
+ * specification, non-distributable layers).
+ */
+const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
+  (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);
+
+/**
+ * Refuses a manifest that names what the repository has not, or has in another size; the sha256 of all that it names and
+ * that is here.
+ */
 async function mustBeThere(
   { images }: Pick<Records | Changes, 'images'>,
-  repository: RepositoryEvidence['repository'],
+  repository: Repository,
   parts: ImageDescriptor[],
   children: ImageDescriptor[],
-): Promise<void> {
-  for (const [wanted, look, what] of [
-    [parts, images.blobs, 'blob'],
-    [children, images.manifests, 'manifest'],
-  ] as const) {
-    if (wanted.length === 0) continue;
-    const digests = new Set(wanted.map(({ digest }) => sha256Of(digest)).filter((digest) => digest !== undefined));
-    const there = new Map((await look(repository, [...digests])).map(({ sha256, size }) => [sha256, size]));
-    for (const { digest, size } of wanted) {
-      const known = there.get(sha256Of(digest) ?? '');
+): Promise<{ blobs: string[]; manifests: string[] }> {
+  const here = async (
+    wanted: ImageDescriptor[],
+    look: typeof images.blobs | typeof images.manifests,
+    what: 'blob' | 'manifest',
+  ): Promise<string[]> => {
+    if (wanted.length === 0) return [];
+    const digests = new Set(wanted.flatMap(({ digest }) => readDigest(digest)?.digits ?? []));
+    const found = await look(repository, [...digests]);
+    const there = new Map(
+      found.flatMap((one) => [one.sha256, one.sha512 ?? ''].map((digits) => [digits, one] as const)),
+    );
+    return wanted.flatMap((one) => {
+      const { digest, size } = one;
+      const known = there.get(readDigest(digest)?.digits ?? 'none');
       if (known === undefined) {
+        if (what === 'blob' && mayBeElsewhere(one)) return [];
         throw new Refusal(
           'manifest-blob-unknown',
-          `The repository has no ${what} ${digest.slice(0, 100)}; send it before the manifest that names it.`,
+          `The repository has no ${what} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
         );
       }
-      if (known !== size) {
-        throw new Refusal('manifest-invalid', `The ${what} ${digest.slice(0, 100)} has ${known} bytes, not ${size}.`);
-      }
-    }
-  }
+      if (known.size === size) return [known.sha256];
+      throw new Refusal(
+        'manifest-invalid',
+        `The ${what} ${digest.slice(0, 140)} has ${known.size} bytes, not ${size}.`,
+      );
+    });
+  };
+  return {
+    blobs: await here(parts, images.blobs, 'blob'),
+    manifests: await here(children, images.manifests, 'manifest'),
+  };
 }

@@ -1,7 +1,8 @@
 // What is about an image: signatures, lists of parts, whatever names it as its subject.
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
-import { mustBeSha256 } from './blob-uploads.ts';
+import { digestText } from '#registry/repository.ts';
+import { mustBeDigest } from './blob-uploads.ts';
 
 const indexType = 'application/vnd.oci.image.index.v1+json';
 const inPage = 100;
@@ -19,12 +20,14 @@ export const listImageReferrers = operation({
   prefixed: false,
 
   async handle({ params, query, records, repository, repositoryName: name }) {
-    const subject = mustBeSha256(params.digest);
+    const digest = mustBeDigest(params.digest);
+    // What is here is known by its sha256, also to those that are about it.
+    const subject = (await records.images.manifest(repository, digest.digits))?.sha256 ?? digest.digits;
     const { artifactType: type, last: after = '' } = query;
     const found = await records.images.referrers(repository, subject, { type, after, limit: inPage + 1 });
-    const manifests = found.slice(0, inPage).map(({ mediaType, sha256, size, artifactType, annotations }) => ({
+    const manifests = found.slice(0, inPage).map(({ mediaType, sha256, sha512, size, artifactType, annotations }) => ({
       mediaType,
-      digest: `sha256:${sha256}`,
+      digest: sha512 === null ? `sha256:${sha256}` : `sha512:${sha512}`,
       size,
       ...(artifactType !== '' && { artifactType }),
       ...(annotations !== undefined && { annotations }),
@@ -39,7 +42,7 @@ export const listImageReferrers = operation({
         'content-type': indexType,
         ...(type !== undefined && { 'oci-filters-applied': 'artifactType' }),
         ...(found.length > inPage && {
-          link: `</v2/${name}/referrers/sha256:${subject}?${more.toString()}>; rel="next"`,
+          link: `</v2/${name}/referrers/${digestText(digest)}?${more.toString()}>; rel="next"`,
         }),
       },
       // An image of which nothing is known has none: signatures may come before it.

@@ -4,7 +4,7 @@ import type { Services } from '#api/services.ts';
 import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { AuditEntry } from '#records/audit.ts';
-import { imageKey, sha256Of, type Repository } from '#registry/repository.ts';
+import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repository.ts';
 import { by } from '../by.ts';
 import { imageName, imageResource, ownHost } from './image-resource.ts';
 
@@ -31,7 +31,7 @@ export const ociImageResourceBlob = operation({
       object: `${subject.namespace}/${subject.name}`,
       details: { resource: repository.resource },
     };
-    const sha256 = sha256Of(digest);
+    const sha256 = sha256Of(digest) ?? (await nameOf(call, repository, digest));
     const host = sha256 === undefined ? undefined : await keeperOf(call, repository, sha256, entry);
     if (host === undefined) {
       throw new Refusal(
@@ -42,12 +42,18 @@ export const ociImageResourceBlob = operation({
     // The same image must always come out the same: clients keep this text as the content of the resource.
     const login = await registry.credentials.toPull(repository, entry);
     return {
-      ImageName: `${imageName(host, repository)}@${digest}`,
+      ImageName: `${imageName(host, repository)}@sha256:${sha256}`,
       Username: login.username,
       Password: login.password,
     };
   },
 });
+
+/** The sha256 of an image that was pushed by its sha512: by that it is asked for, which every client knows. */
+async function nameOf({ records }: Services, repository: Repository, digest: string): Promise<string | undefined> {
+  const digits = readDigest(digest)?.digits;
+  return digits === undefined ? undefined : (await records.images.manifest(repository, digits))?.sha256;
+}
 
 /** The host of the registry that keeps an image: the one that is configured before others that did so earlier. */
 async function keeperOf(

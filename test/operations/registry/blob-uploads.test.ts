@@ -121,7 +121,15 @@ t.test('a digest that lies is refused with 400, and nothing is left', async (t) 
   await client.call('PATCH', location, 'content');
   t.match(await client.call('PUT', `${location}&digest=${lie}`), { status: 400, code: 'DIGEST_INVALID' });
   t.match(await client.call('GET', location), { status: 404 }, 'the upload is over');
-  for (const odd of ['md5:abc', 'sha256:abc', `sha256:${'A'.repeat(64)}`, 'x', '', `sha512:${'0'.repeat(128)}`]) {
+  for (const odd of [
+    'md5:abc',
+    'sha256:abc',
+    `sha256:${'A'.repeat(64)}`,
+    'x',
+    '',
+    `sha512:${'0'.repeat(64)}`,
+    `sha384:${'0'.repeat(96)}`,
+  ]) {
     t.match(
       await client.call('POST', `blobs/uploads/?digest=${odd}`, 'content'),
       { status: 400, code: 'DIGEST_INVALID' },
@@ -339,4 +347,19 @@ t.test('a repository has at most so many uploads under way', async (t) => {
   const refused = await client.call('POST', 'blobs/uploads/');
   t.match(refused, { status: 429, code: 'TOOMANYREQUESTS' });
   t.ok(refused.headers.get('retry-after'));
+});
+
+t.test('an upload that ends with what is no digest makes room for the next', async (t) => {
+  const { client } = await adasClient(t);
+  for (let nth = 0; nth < 40; nth++) {
+    const location = await begin(client);
+    const { status, code } = await client.call(
+      'PUT',
+      `${location}&digest=${nth % 2 === 0 ? 'sha1:00' : 'x'}`,
+      'content',
+    );
+    t.match([status, code], [400, 'DIGEST_INVALID']);
+    t.equal((await client.call('GET', location)).code, 'BLOB_UPLOAD_UNKNOWN');
+  }
+  t.equal((await client.call('POST', 'blobs/uploads/')).status, 202);
 });

@@ -1,0 +1,50 @@
+// Which images the resources name: learned from what was pushed as their content, once for each content.
+import type { Readable } from 'node:stream';
+
+import type { AuditEntry } from '#records/audit.ts';
+import type { Records } from '#records/index.ts';
+
+/** What a deployment reads of a resource is some hundred bytes. */
+const longestContent = 64 * 1024;
+const atOnce = 500;
+
+/** Where contents are read. */
+export interface Contents {
+  open(sha3_384: string): Promise<{ stream: Readable } | undefined>;
+}
+
+/** A content as text; nothing when it is missing or damaged, of which the scrub tells whoever can mend it. */
+export async function textOf(contents: Contents, sha3_384: string): Promise<string | undefined> {
+  const content = await contents.open(sha3_384);
+  if (content === undefined) return undefined;
+  try {
+    return Buffer.concat(await Array.fromAsync(content.stream as AsyncIterable<Buffer>)).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Learns which images the contents of resources name; how many of those that are still unknown could not be read.
+ */
+export async function readMentions(
+  records: Pick<Records, 'images' | 'change'>,
+  contents: Contents,
+  entry: Omit<AuditEntry, 'action'>,
+): Promise<number> {
+  const unread = await records.images.unreadContents(atOnce);
+  const read: { content: string; manifest: string | null }[] = [];
+  for (const { sha3_384, size } of unread) {
+    const text = size > longestContent ? '' : await textOf(contents, sha3_384);
+    if (text !== undefined) read.push({ content: sha3_384, manifest: mentioned(text) });
+  }
+  if (read.length > 0) {
+    await records.change({ ...entry, action: 'read_image_resources', details: { read: read.length } }, async (tx) => {
+      for (const { content, manifest } of read) await tx.images.mention(content, manifest);
+    });
+  }
+  return unread.length - read.length;
+}
+
+/** The image that a text names as `…@sha256:…`, whatever else stands in it. */
+const mentioned = (text: string): string | null => /@sha256:([0-9a-f]{64})(?![0-9a-f])/.exec(text)?.[1] ?? null;

@@ -76,6 +76,8 @@ export interface StoreOptions {
   /** The data directory. */
   directory: string;
   now?: Now;
+  /** A clock that nobody sets, in milliseconds from whenever; against it a step of `now` is noticed. */
+  elapsed?: (() => number) | undefined;
   newId?: NewIds;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
@@ -111,7 +113,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   try {
     await refuseForeignKey(known, siteKey);
     await settleSeals(known);
-    const latest = latestTime(now);
+    const latest = latestTime(now, options.elapsed);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
     const rootKeys = createRootKeys({ records: known, siteKey, newId, clock, life });
@@ -491,8 +493,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         clock.job,
         roomKeeper.job,
       ],
-      log,
-      options.jobsAfter ?? seconds(5),
+      { log, firstAfter: options.jobsAfter ?? seconds(5), isClockInDoubt: store.latestTime.isInDoubt },
     ));
     const scrubbing = (scrub = startScrub({
       records: known,

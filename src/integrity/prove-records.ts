@@ -12,7 +12,7 @@ import type { DatabaseToCheck } from './database-worker.ts';
 export interface ProofOfRecords {
   /** What somebody should look at; empty when all is as it was written, as far as that is known. */
   problems(): string[];
-  job: { name: string; every: number; run(): Promise<Record<string, unknown>> };
+  job: { name: string; every: number; inDoubt: 'runs'; run(): Promise<Record<string, unknown>> };
 }
 
 export interface ProofOptions {
@@ -53,6 +53,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
           ],
     job: {
       name: 'prove-records',
+      inDoubt: 'runs',
       every: hours(1),
       async run() {
         const at = timestamp(now());

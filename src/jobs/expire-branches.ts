@@ -5,6 +5,7 @@ import type { Job } from './runner.ts';
 
 export const expireBranches = (records: Records, now: Now): Job => ({
   name: 'expire-branches',
+  inDoubt: 'waits',
   every: hours(1),
 
   async run() {

@@ -19,6 +19,7 @@ const atOnce = 500;
 
 export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => ({
   name: 'forget-images',
+  inDoubt: 'waits',
   every: hours(1),
 
   async run() {

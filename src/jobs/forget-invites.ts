@@ -12,6 +12,7 @@ const atOnce = 2000;
 
 export const forgetInvites = (records: Records, latestTime: LatestTime): Job => ({
   name: 'forget-invites',
+  inDoubt: 'waits',
   every: hours(1),
 
   async run() {

@@ -11,6 +11,7 @@ const batch = 500;
 
 export const forgetSessions = (records: Records, latestTime: LatestTime): Job => ({
   name: 'forget-sessions',
+  inDoubt: 'waits',
   every: hours(1),
 
   async run() {

@@ -9,6 +9,7 @@ const batch = 500;
 /** Forgets unclaimed uploads older than `unclaimedHours`; content that other records need stays. */
 export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaimedHours: () => number): Job => ({
   name: 'forget-uploads',
+  inDoubt: 'waits',
   every: hours(1) / 4,
 
   async run() {

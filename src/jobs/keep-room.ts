@@ -32,6 +32,7 @@ export function keepRoom(
     },
     job: {
       name: 'keep-room',
+      inDoubt: 'runs',
       every: minutes(1),
       async run() {
         const isKept = await blobs.keepBallast();

@@ -1,20 +1,18 @@
 // The latest time that was seen is kept, so that a clock that is set back brings no token to life again.
-import { after, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
-import type { LatestTime } from '#macaroons/latest-time.ts';
+import { hours, minutes, timestamp, type Now } from '#domain/clock.ts';
+import { tolerance, type LatestTime } from '#macaroons/latest-time.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
 const latest = 'latest-time';
 const acceptance = 'clock-accepted';
-/** A clock further off than this from the latest time seen is reported. */
-const tolerance = hours(24);
 
 export interface TimeKeeper {
   /** Keeps the time once an hour, and looks every minute whether an administrator has accepted the clock. */
   job: Job;
   /** Keeps the latest time now. */
   keep(): Promise<void>;
-  /** What was wrong with the clock at the start, until it is accepted. */
+  /** What is wrong with the clock, until it is set right or accepted. */
   problem(): string | undefined;
 }
 
@@ -22,12 +20,12 @@ export interface TimeKeeper {
 export async function timeKeeper(records: Records, latestTime: LatestTime, now: Now): Promise<TimeKeeper> {
   let accepted = await records.appliance.find(acceptance);
   const kept = await records.appliance.find(latest);
-  let problem = kept === undefined ? undefined : problemOf(now(), kept);
   if (kept !== undefined) latestTime.saw(new Date(kept));
+  const doubtedAtStart = latestTime.isInDoubt();
   let lastKept = now();
 
   const keep = async (): Promise<void> => {
-    const at = timestamp(latestTime.now());
+    const at = timestamp(latestTime.seen());
     lastKept = now();
     await records.change({ at, actor: 'larder', action: 'remember_time', object: 'clock' }, async (tx, note) => {
       // Accepted since: the time that this process has seen is the very one that was wrong.
@@ -38,15 +36,19 @@ export async function timeKeeper(records: Records, latestTime: LatestTime, now: 
 
   return {
     keep,
-    problem: () => problem,
+    problem() {
+      if (!latestTime.isInDoubt()) return undefined;
+      if (doubtedAtStart && kept !== undefined) return problemOf(now(), kept);
+      return doubt(now(), timestamp(latestTime.expected()), 'what it should say by the time that has gone by');
+    },
     job: {
       name: 'remember-time',
+      inDoubt: 'runs',
       every: minutes(1),
       async run() {
         const newest = await records.appliance.find(acceptance);
         if (newest !== accepted) {
           accepted = newest;
-          problem = undefined;
           latestTime.accept(now());
           return { accepted: 1 };
         }
@@ -69,11 +71,12 @@ export async function acceptClock(tx: Changes, at: string, acceptanceId: string)
 }
 
 /** What is wrong with a clock in the light of the time at which larder last ran. */
-export function problemOf(moment: Date, kept: string): string | undefined {
-  const seen = new Date(kept);
-  const off = moment < after(seen, -tolerance) ? 'before' : moment > after(seen, tolerance) ? 'after' : undefined;
-  return (
-    off &&
-    `The clock says ${timestamp(moment)}, more than a day ${off} the time at which larder last ran, ${kept}. Set the clock right; if it is right, run 'larder clock accept'.`
-  );
-}
+export const problemOf = (moment: Date, kept: string): string | undefined =>
+  Math.abs(moment.getTime() - Date.parse(kept)) > tolerance
+    ? doubt(moment, kept, 'the time at which larder last ran')
+    : undefined;
+
+const doubt = (moment: Date, expected: string, what: string): string =>
+  `The clock says ${timestamp(moment)}, more than a day ${moment < new Date(expected) ? 'before' : 'after'} ${what}, ${expected}. ` +
+  'Until that is settled nothing is forgotten, expired or removed. ' +
+  "Set the clock right; if it is right, run 'larder clock accept'.";

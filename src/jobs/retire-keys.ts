@@ -11,6 +11,7 @@ const loginGrace = days(7);
 
 export const retireKeys = (records: Records, latestTime: LatestTime): Job => ({
   name: 'retire-keys',
+  inDoubt: 'waits',
   every: hours(1),
 
   async run() {

@@ -1,12 +1,15 @@
 // Work that comes round again: each job at its interval, one run of it at a time.
 import type { Logger } from 'pino';
 
+import { minutes } from '#domain/clock.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
 export interface Job {
   name: string;
   /** Milliseconds from the end of one run to the beginning of the next. */
   every: number;
+  /** Whether it may run while the clock is in doubt. What forgets, expires or removes by the time waits. */
+  inDoubt: 'runs' | 'waits';
   /** Does what is due; what it returns is logged when it is not empty. */
   run(): Promise<Record<string, unknown>>;
 }
@@ -29,8 +32,19 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
+export interface RunnerOptions {
+  log: Logger;
+  /** Milliseconds from the start to the first runs. */
+  firstAfter: number;
+  /** Whether nobody knows what time it is. */
+  isClockInDoubt: () => boolean;
+}
+
+/** A job that had to wait for the clock looks again so soon. */
+const lookAgain = minutes(1);
+
 /** Runs each job soon after the start, and then at its interval; a failure is logged and tried again next time. */
-export function runJobs(jobs: Job[], log: Logger, firstAfter: number): Runner {
+export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const states = new Map<string, JobState>(
@@ -44,6 +58,10 @@ export function runJobs(jobs: Job[], log: Logger, firstAfter: number): Runner {
   const schedule = (job: Job, delay: number): void => {
     if (stopped) return;
     const timer = setTimeout(() => {
+      if (job.inDoubt === 'waits' && isClockInDoubt()) {
+        schedule(job, Math.min(job.every, lookAgain));
+        return;
+      }
       const run = once(job).finally(() => {
         running.delete(run);
         schedule(job, job.every);

@@ -6,6 +6,7 @@ import type { Job } from './runner.ts';
 
 export const sealAudit = (records: Pick<Records, 'seal'>): Job => ({
   name: 'seal-audit',
+  inDoubt: 'runs',
   every: hours(1),
 
   async run() {

@@ -128,7 +128,7 @@ export function revisionSigning({ records, signer, now, log }: Options): Revisio
     records.change({ at: timestamp(now()), actor: 'larder', action, object: `${packageId}/${revision}` }, work);
 
   return {
-    job: { name: 'sign-revisions', every: minutes(1), run: async () => counted(await run()) },
+    job: { name: 'sign-revisions', inDoubt: 'runs', every: minutes(1), run: async () => counted(await run()) },
     soon,
     async idle() {
       while (running !== undefined) await running.catch(() => undefined);

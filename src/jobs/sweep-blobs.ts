@@ -10,6 +10,7 @@ const grace = hours(1);
 
 export const sweepBlobs = (records: Records, blobs: Blobs, now: Now): Job => ({
   name: 'sweep-blobs',
+  inDoubt: 'waits',
   every: days(1),
 
   async run() {

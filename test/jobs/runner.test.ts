@@ -9,7 +9,8 @@ const listening = (): { log: Logger; lines: string[] } => {
   const lines: string[] = [];
   return { log: pino({ base: null }, { write: (line: string) => void lines.push(line) }), lines };
 };
-const job = (name: string, run: Job['run'], every = 1): Job => ({ name, every, run });
+const job = (name: string, run: Job['run'], every = 1): Job => ({ name, every, inDoubt: 'runs', run });
+const soon = (log: Logger, firstAfter = 1) => ({ log, firstAfter, isClockInDoubt: () => false });
 
 t.test('each job comes round again, and never twice at once', async (t) => {
   const { log } = listening();
@@ -21,7 +22,7 @@ t.test('each job comes round again, and never twice at once', async (t) => {
     runs++;
     return {};
   });
-  const runner = runJobs([slow], log, 1);
+  const runner = runJobs([slow], soon(log));
   while (runs < 4) await sleep(2);
   await runner.stop();
   t.equal(most, 1);
@@ -42,8 +43,7 @@ t.test('a job that fails is logged and tried again, and holds up no other', asyn
       }),
       job('fine', async () => ({ counted: ++fine })),
     ],
-    log,
-    1,
+    soon(log),
   );
   while (failed < 3 || fine < 3) await sleep(2);
   await runner.stop();
@@ -54,7 +54,7 @@ t.test('a job that fails is logged and tried again, and holds up no other', asyn
 t.test('what did nothing says nothing', async (t) => {
   const { log, lines } = listening();
   let runs = 0;
-  const runner = runJobs([job('idle', async () => ({ done: 0, runs: runs++ * 0 }))], log, 1);
+  const runner = runJobs([job('idle', async () => ({ done: 0, runs: runs++ * 0 }))], soon(log));
   while (runs < 3) await sleep(2);
   await runner.stop();
   t.same(lines, []);
@@ -63,7 +63,24 @@ t.test('what did nothing says nothing', async (t) => {
 t.test('a runner that is stopped before anything is due does nothing', async (t) => {
   const { log } = listening();
   let runs = 0;
-  const runner = runJobs([job('late', async () => ({ runs: ++runs }))], log, 60_000);
+  const runner = runJobs([job('late', async () => ({ runs: ++runs }))], soon(log, 60_000));
   await runner.stop();
   t.equal(runs, 0);
+});
+
+t.test('while the clock is in doubt only those run that may, and the others when it is not any more', async (t) => {
+  const { log } = listening();
+  let [inDoubt, waited, ran] = [true, 0, 0];
+  const runner = runJobs(
+    [
+      { ...job('forgets', async () => ({ runs: ++waited })), inDoubt: 'waits' },
+      job('signs', async () => ({ runs: ++ran })),
+    ],
+    { log, firstAfter: 1, isClockInDoubt: () => inDoubt },
+  );
+  while (ran < 20) await sleep(2);
+  t.equal(waited, 0);
+  inDoubt = false;
+  while (waited < 2) await sleep(2);
+  await runner.stop();
 });

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import t from 'tap';
 
 import { days, hours, minutes } from '#domain/clock.ts';
 import { acceptClock, timeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
+import { startAppliance } from '#src/appliance.ts';
+import { createLog } from '#src/log.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 const whoami = '/v1/tokens/whoami';
@@ -46,6 +50,7 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   await keeper.keep();
   clock.now = new Date('2026-03-01T12:00:00Z');
   t.same(latest.now(), new Date('2030-01-01T00:00:00Z'));
+  t.match(keeper.problem(), /more than a day before what it should say by the time that has gone by/);
   const at = clock.now.toISOString();
   await records.change({ at, actor: 'cli:test', action: 'clock accept', object: 'clock' }, (tx) =>
     acceptClock(tx, at, 'once'),
@@ -53,8 +58,69 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   await keeper.keep();
   t.equal(await records.appliance.find('latest-time'), at, 'what it had seen is not kept any more');
   t.same(await keeper.job.run(), { accepted: 1 });
+  t.equal(keeper.problem(), undefined);
   t.same(latest.now(), clock.now);
   clock.now = new Date(clock.now.getTime() + minutes(61));
   await keeper.job.run();
   t.equal(await records.appliance.find('latest-time'), clock.now.toISOString());
+});
+
+t.test('a clock that is set wrong while serving is said, and believed by nobody', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada', { ttl: 3600 });
+  const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
+  store.clock.step(hours(23));
+  t.same(await problems(), []);
+  store.clock.step(-hours(23));
+  for (const [step, word] of [
+    [days(3650), 'after'],
+    [-days(3650), 'before'],
+  ] as const) {
+    store.clock.step(step);
+    t.match(await problems(), [
+      new RegExp(`^The clock says .*, more than a day ${word} what it should say.*clock accept`),
+    ]);
+    await ada.get(whoami);
+    store.clock.step(-step);
+    t.same(await problems(), [], 'set right again it is well');
+  }
+  await store.restart();
+  t.same(await problems(), [], 'and no wrong time is kept');
+  const bob = await store.as('bob');
+  t.match(await bob.get(whoami), { status: 200 });
+});
+
+t.test('a run with a clock ten years ahead ends, expires and removes nothing', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/bin', { name: 'tool' });
+  await ada.push('bin', 'tool', 'a revision');
+  t.match(await ada.post('/v1/bin/tool/releases', [{ channel: 'latest/edge/fix-1', revision: 1 }]), { status: 200 });
+  const upload = await ada.upload('not pushed yet');
+  await store.appliance.stop();
+
+  const later = await startAppliance({
+    directory: store.directory,
+    now: () => new Date(store.clock.now.getTime() + days(3650)),
+    elapsed: () => 0,
+    jobsAfter: 1,
+    log: createLog('silent'),
+  });
+  const ran = (name: string): number => later.jobs().find((job) => job.name === name)!.runs;
+  const waiting = ['forget-uploads', 'forget-images', 'sweep-blobs', 'expire-branches', 'retire-keys'];
+  waiting.push('forget-invites', 'forget-sessions');
+  while (['remember-time', 'seal-audit', 'sign-revisions', 'prove-records'].some((name) => ran(name) === 0))
+    await sleep(5);
+  for (const name of waiting) t.equal(ran(name), 0, name);
+  const { problems } = (await (await fetch(`${later.url}/readyz`)).json()) as { problems: string[] };
+  t.match(problems, [
+    /more than a day after the time at which larder last ran.*nothing is forgotten, expired or removed/,
+  ]);
+  store.appliance = later;
+  await store.restart();
+  t.same((await store.anyone.get('/readyz')).body.problems, []);
+  t.match(await ada.get(whoami), { status: 200 }, 'the session goes on');
+  const releases = (await ada.get('/v1/bin/tool/releases')).body['channel-map'] as { channel: string }[];
+  t.match(releases, [{ channel: 'latest/edge/fix-1' }]);
+  t.match(await ada.post('/v1/bin/tool/revisions', { 'upload-id': upload }), { status: 200 });
 });

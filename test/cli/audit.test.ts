@@ -1,17 +1,18 @@
-// larder audit list, export, verify
+// larder audit list, export, verify, accept
 import t from 'tap';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { openStore } from '#src/appliance.ts';
 import { folder } from './process.ts';
 import { larder } from './world.ts';
 
 async function world(t: { teardown(work: () => unknown): unknown }): Promise<string> {
   const data = join(folder(t), 'data');
   await larder(`init --data ${data}`);
-  await larder(`account create --data ${data} --username ada --email ada@example.org`);
+  await larder(`account create --data ${data} --username ada --display-name Ada --email ada@example.org`);
   await larder(`package register --data ${data} snap/hello --publisher ada`);
   return data;
 }
@@ -53,3 +54,96 @@ t.test('a log that was changed is not good, and the exit code says so', async (t
     out: /"good":false.*row 1 is not as it was written/,
   });
 });
+
+const verdict = async (line: string): Promise<{ good: boolean; problems: string[]; 'begun-anew': unknown[] }> =>
+  JSON.parse((await larder(`audit verify ${line} --json`)).out) as never;
+
+t.test('a data directory that was put back as a whole is seen by the head that a backup holds', async (t) => {
+  const data = await world(t);
+  const [earlier, monday] = [join(data, '../earlier'), join(data, '../monday.tar')];
+  cpSync(data, earlier, { recursive: true });
+  const create = (name: string) =>
+    larder(`account create --data ${data} --username ${name} --display-name ${name} --email ${name}@site.example`);
+  await create('bob');
+  t.match(await larder(`backup ${monday} --data ${data}`), { code: 0 });
+  await create('carol');
+  t.match(await larder(`audit verify --data ${data} --since ${monday}`), { code: 0, out: /^The audit log is whole/ });
+
+  t.match(await verdict(`--data ${earlier}`), { good: true }, 'from within nothing is to be seen');
+  t.match(await verdict(`--data ${earlier} --since ${monday}`), {
+    good: false,
+    problems: [/^the log is cut off behind row \d+; row \d+ was expected$/],
+  });
+  t.match(await larder(`audit verify --data ${data} --since ${data}/none.tar`), { code: 1, err: /there is no backup/ });
+  t.match(await larder(`audit verify --data ${data} --since ${data}/larder.toml`), { code: 1, err: /larder\.toml/ });
+  const stranger = await world(t);
+  t.match(await larder(`audit verify --data ${stranger} --since ${monday}`), {
+    code: 1,
+    err: /was not made with this site key/,
+  });
+});
+
+t.test('a database that was put back by hand is told, until somebody goes on with it', async (t) => {
+  const data = await world(t);
+  const kept = join(data, '../larder.db');
+  copyFileSync(join(data, 'larder.db'), kept);
+  const store = await openStore({ directory: data });
+  await store.records.change({ at: new Date().toISOString(), actor: 'test', action: 'try', object: 'x' }, () =>
+    Promise.resolve(),
+  );
+  await store.records.seal();
+  await store.close();
+  t.match(await larder(`audit accept --data ${data} --yes`), { code: 1, err: /nothing is wrong with the audit log/ });
+  t.match(await verdict(`--data ${data}`), { good: true });
+
+  const { seq } = JSON.parse(readFileSync(join(data, 'audit.seal'), 'utf8')) as { seq: number };
+  t.match(await larder(`audit accept --data ${data}`), { code: 2 }, 'not without asking');
+  copyFileSync(kept, join(data, 'larder.db'));
+  const found = await verdict(`--data ${data}`);
+  t.match(found, {
+    good: false,
+    problems: [/^the audit log was cut off or put back: by the seal in .* it had come to row/],
+  });
+  t.match(await larder(`audit accept --data ${data} --yes`), { code: 0, out: /^The audit log goes on from row \d+/ });
+  t.match(await verdict(`--data ${data}`), {
+    good: true,
+    'begun-anew': [{ by: 'audit accept', 'left-behind': { seq } }],
+  });
+  t.match(
+    (await larder(`audit verify --data ${data}`)).out,
+    /goes on from an earlier state there. The one left behind/,
+  );
+});
+
+t.test(
+  'a backup that is restored names what it leaves behind, where the newest seal was kept with the keys',
+  async (t) => {
+    const data = await world(t);
+    const monday = join(data, '../monday.tar');
+    await larder(`backup ${monday} --data ${data}`);
+    const safe = join(data, '../safe');
+    mkdirSync(safe);
+    for (const key of ['site.key', 'master.key']) copyFileSync(join(data, key), join(safe, key));
+    const again = join(data, '../again');
+    t.match(await larder(`restore ${monday} --keys ${safe} --data ${again}`), { code: 0 });
+    t.match(await verdict(`--data ${again}`), { good: true, 'begun-anew': [{ by: 'restore', 'left-behind': null }] });
+    rmSync(again, { recursive: true });
+
+    const { records, close } = await openStore({ directory: data });
+    const at = new Date().toISOString();
+    await records.change({ at, actor: 'test', action: 'try', object: 'x' }, () => Promise.resolve());
+    await records.seal();
+    const lost = await records.audit.head();
+    await close();
+    copyFileSync(join(data, 'audit.seal'), join(safe, 'audit.seal'));
+    t.match(await larder(`restore ${monday} --keys ${safe} --data ${again}`), { code: 0 });
+    t.match(await verdict(`--data ${again}`), {
+      good: true,
+      'begun-anew': [{ by: 'restore', 'left-behind': { seq: lost!.seq, hash: lost!.hash } }],
+    });
+    const { entries } = JSON.parse((await larder(`audit list --data ${again} --action restore --json`)).out) as {
+      entries: unknown[];
+    };
+    t.match(entries, [{ details: { 'left-behind': { seq: lost!.seq } } }]);
+  },
+);

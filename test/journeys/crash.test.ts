@@ -68,6 +68,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
   }));
 
   for (let kill = 0; kill <= times; kill++) {
+    t.equal((await larder('audit', 'verify', '--data', data))['good'], true, 'the audit log is whole, and sealed');
     const served = await serve(data);
     t.teardown(() => served.process.kill('SIGKILL'));
     t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');

@@ -9,15 +9,24 @@ import { timeKeeper } from '#jobs/remember-time.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from './command.ts';
 import { accountOf, withStore } from './store.ts';
+import { environmentOf, isTool, linesFor, tools } from './tool-environment.ts';
 
 export const tokenIssue = command({
   name: 'token issue',
   summary: 'Issue a token of an account.',
   description:
-    'The token stands alone on the standard output, ready for the header Authorization: Macaroon TOKEN. ' +
+    'The token stands alone on the standard output, ready for the header Authorization: Macaroon TOKEN; with --for, in ' +
+    "the lines that a publisher pastes into a shell, so that the tool talks to this store with it. snapcraft's whoami, " +
+    "upload, release, status and close, and all of charmcraft's commands but login, then work without a login. " +
     'It allows whatever the account may do, unless permissions, channels or packages narrow it.',
   options: {
     account: { type: 'string', value: 'ID', summary: 'The account that it is for.', required: true },
+    for: {
+      type: 'string',
+      value: 'TOOL',
+      summary: 'Print what goes into the environment of this tool.',
+      choices: tools,
+    },
     permission: { type: 'string', value: 'P', summary: 'What it allows.', repeated: true, choices: permissions },
     channel: {
       type: 'string',
@@ -41,6 +50,7 @@ export const tokenIssue = command({
     description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
   },
   examples: [
+    'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --for snapcraft --package snap:hello --ttl 86400',
     'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',
     "larder token issue --account ci --permission package-manage-revisions --package snap:hello --ttl 3600 --description 'nightly builds'",
   ],
@@ -56,7 +66,7 @@ export const tokenIssue = command({
       description,
       ttl,
     };
-    return withStore({ data, world }, async ({ records, authority, latestTime, now, actor }) => {
+    return withStore({ data, world }, async ({ records, authority, config, latestTime, now, actor }) => {
       const problem = ttlProblem(ttl, authority.longestLife());
       if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
       const { username } = await accountOf(records, account);
@@ -65,9 +75,11 @@ export const tokenIssue = command({
       const { token, sessionId, validUntil } = await authority.issue(request, { actor, action: 'token issue' });
       const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
       if (!json) world.stderr.write([about, clock.problem(), ''].filter((line) => line !== undefined).join('\n'));
+      const tool = isTool(options.for) ? options.for : undefined;
+      const environment = tool && environmentOf(tool, token, { config });
       return {
-        text: token,
-        json: { macaroon: token, 'session-id': sessionId, 'valid-until': validUntil },
+        text: tool === undefined ? token : linesFor(tool, token, { config, data }),
+        json: { macaroon: token, 'session-id': sessionId, 'valid-until': validUntil, ...(tool && { environment }) },
       };
     });
   },

@@ -1,0 +1,69 @@
+// What goes into a publishing tool's environment so that it talks to this store with a token, as its own source reads it.
+import { createHash } from 'node:crypto';
+
+import type { Config } from '#src/config.ts';
+import { readCertificates } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+
+export const tools = ['snapcraft', 'charmcraft', 'curl'] as const;
+export type Tool = (typeof tools)[number];
+
+export const isTool = (text: string | undefined): text is Tool => tools.some((tool) => tool === text);
+
+interface Store {
+  config: Config;
+  /** The data directory. */
+  data: string;
+}
+
+/** The variables by their names; those for curl are of the shell alone, and are used as `curl $base/… -H "$auth"`. */
+export function environmentOf(tool: Tool, token: string, { config }: Pick<Store, 'config'>): Record<string, string> {
+  const base = config.http.base_url.replace(/\/$/, '');
+  const { external } = config.registry;
+  // Both tools decode what is exported, and take what is no JSON for the token itself.
+  const exported = Buffer.from(token).toString('base64');
+  switch (tool) {
+    case 'snapcraft':
+      return {
+        SNAPCRAFT_STORE_AUTH: 'onprem',
+        STORE_DASHBOARD_URL: `${base}/publishergw`,
+        STORE_UPLOAD_URL: base,
+        SNAPCRAFT_STORE_CREDENTIALS: exported,
+      };
+    case 'charmcraft':
+      return {
+        CHARMCRAFT_STORE_API_URL: `${base}/publishergw`,
+        CHARMCRAFT_UPLOAD_URL: base,
+        CHARMCRAFT_REGISTRY_URL: external === undefined ? base : `https://${external}`,
+        CHARMCRAFT_STORE_SSO_URL: base,
+        CHARMCRAFT_AUTH: exported,
+      };
+    case 'curl':
+      return { base, auth: `Authorization: Macaroon ${token}` };
+  }
+}
+
+/** The same as lines for a POSIX shell, to be pasted or given to `eval`. */
+export function linesFor(tool: Tool, token: string, store: Store): string {
+  const variables = Object.entries(environmentOf(tool, token, store)).map(
+    ([name, value]) => `${tool === 'curl' ? '' : 'export '}${name}='${value.replaceAll("'", `'\\''`)}'`,
+  );
+  return [...trust(tool, store), ...variables].join('\n');
+}
+
+/**
+ * Where clients have to trust an authority first: it is fetched from the store, without trust, and taken only when it is
+ * the very one that lies here.
+ */
+function trust(tool: Tool, { config, data }: Store): string[] {
+  if (!speaksTls(config)) return [];
+  const authority = readCertificates(data, tlsSettings(config))?.authority;
+  if (authority === undefined) return [];
+  const sum = createHash('sha256').update(authority).digest('hex');
+  const names = tool === 'curl' ? ['CURL_CA_BUNDLE'] : ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'];
+  return [
+    `curl --silent --show-error --insecure --output larder-ca.pem ${config.http.base_url.replace(/\/$/, '')}/ca.pem &&`,
+    `  echo '${sum}  larder-ca.pem' | sha256sum --check --quiet &&`,
+    `  export ${names.map((name) => `${name}="$PWD/larder-ca.pem"`).join(' ')}`,
+  ];
+}

@@ -1,131 +1,255 @@
 // Makes a backup beside a serving store: the database as of one moment, the configuration, the certificates, every blob
-// that an earlier backup has not, and the manifest last. The archive has its name only when it is whole and durable.
-import { createReadStream } from 'node:fs';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+// that an earlier backup has not, and the manifest last. What the records need is held against what there is, and the
+// archive is read back; it has its name only when it is whole, proved and durable.
+import { createReadStream, statSync } from 'node:fs';
+import { open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
-import { copyDatabase, type FileOptions } from '#records/check.ts';
+import { checkDatabase, copyDatabase, type FileOptions } from '#records/check.ts';
+import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
+import { checkArchives } from './check.ts';
+import { onDisk, type Files } from './files.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
-import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile, type Manifest } from './manifest.ts';
-import { readTar, writeTar } from './tar.ts';
+import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
+import type { LackingBlob, Manifest } from './manifest.ts';
+import { CannotReadSource, writeTar, type TarWriter } from './tar.ts';
+import { mebibytes, NoRoom, openTarget, requireRoom, roomIn, type Room, type Target } from './target.ts';
 
 export interface BackupOptions extends FileOptions {
   /** The data directory. */
   directory: string;
   /** The archive to write, which is not there yet. */
   file: string;
+  /** A folder for the copy of the database: empty, the store's own. */
+  workspace: string;
   blobs: Pick<Blobs, 'list' | 'path'>;
   siteKey: Buffer;
   /** An earlier backup, whose blobs are left out. */
-  since?: string | undefined;
+  since?: OpenArchive | undefined;
   keys?: { texts: KeyTexts; passphrase: string } | undefined;
+  /** Whether a database that is damaged is backed up all the same. */
+  evenSo: boolean;
   auditHead: () => Promise<{ seq: number; hash: string } | undefined>;
+  /** The contents that the records of a database need, which lies as `larder.db` in this folder. */
+  needed: (folder: string) => Promise<string[]>;
+  /** Whether the store itself needs a content at this moment. */
+  stillNeeded: (sha3_384: string) => Promise<boolean>;
+  /** Does what concerns the archive's folder with the rights of whoever wants the backup. */
+  asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
   id: string;
   now: Now;
   version: string;
   progress: (step: string, done: number, total: number) => void;
+  files?: Files;
+  room?: (folder: string) => Room;
 }
 
 export interface BackupResult {
   manifest: Manifest;
   /** Bytes of the archive. */
   size: number;
-  /** Blobs that had not their digest any more and are not in the backup. */
-  damaged: string[];
+  /** What the store needs and the backup has not. */
+  lacking: LackingBlob[];
+  /** What is wrong with the database that was copied. */
+  problems: string[];
+}
+
+/** The database is damaged, and a copy of it would be no backup. */
+export class DamagedDatabase extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the database is damaged: ${problems[0]!}`);
+    this.name = 'DamagedDatabase';
+    this.problems = problems;
+  }
+}
+
+/** What was written is not what can be read back. */
+export class NotAsWritten extends Error {
+  constructor(file: string) {
+    super(`what was written to ${file} cannot be read back as it was written`);
+    this.name = 'NotAsWritten';
+  }
 }
 
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { directory, file, blobs, siteKey, id, now, progress } = options;
+  const { file, siteKey, files = onDisk, asCaller } = options;
   const base = options.since === undefined ? undefined : await baseOf(options.since, siteKey);
-  const [partial, copy] = [`${file}.partial`, `${file}.partial.db`];
-  await Promise.all([rm(partial, { force: true }), rm(copy, { force: true })]);
-  const tar = await writeTar(partial, now());
+  // The head before the copy: what the copy holds reaches at least to it.
+  const auditHead = (await options.auditHead()) ?? null;
+  const copy = await copyOf(options);
+  const stored: StoredBlob[] = [];
+  for await (const blob of options.blobs.list()) stored.push(blob);
+  const fresh = stored.filter(({ sha3_384 }) => !base?.has(sha3_384));
+  requireRoom(dirname(file), await estimated(copy.file, fresh, stored.length), (options.room ?? roomIn)(dirname(file)));
+
+  const target = await asCaller(() => openTarget(file, siteKey, files));
   try {
-    const files: BackedUpFile[] = [];
-    const addFile = async (name: string, path: string): Promise<void> => {
-      const { size } = await stat(path);
-      const { sha256 } = await tar.add(name, size, createReadStream(path, { highWaterMark: 1024 * 1024 }));
-      files.push({ name, size, sha256 });
+    const tar = writeTar(target.handle, options.now());
+    const kept = await addFiles(tar, copy.file, options);
+    await rm(copy.file);
+    const known = stored.flatMap(({ sha3_384 }) => base?.get(sha3_384) ?? []);
+    const { listed, unfit } = await addBlobs(tar, fresh, options);
+    const blobs = [...known, ...listed];
+    const lacking = await lackingOf(copy.needed, blobs, unfit, options);
+    const manifest: Manifest = {
+      format: 1,
+      id: options.id,
+      madeAt: timestamp(options.now()),
+      version: options.version,
+      since: base?.id ?? null,
+      auditHead,
+      keys: options.keys !== undefined,
+      files: kept,
+      blobs,
+      lacking,
     };
+    const { name, content } = signedManifest(manifest, siteKey);
+    await tar.add(name, content.length, Readable.from([content]));
+    await tar.finish();
+    await readBack(target, options);
+    const { size } = await target.handle.stat();
+    await asCaller(() => target.place());
+    return { manifest, size, lacking: lacking.filter(({ why }) => why !== 'forgotten'), problems: copy.problems };
+  } catch (error) {
+    await asCaller(() => target.discard());
+    throw error;
+  }
+}
 
-    // The head before the copy: what the copy holds reaches at least to it.
-    const auditHead = (await options.auditHead()) ?? null;
-    await copyDatabase(join(directory, 'larder.db'), copy, {
-      nativeBinding: options.nativeBinding,
-      progress: (done, total) => {
-        progress('database', done, total);
-      },
-    });
-    await addFile('larder.db', copy);
-    await rm(copy);
-    await addFile('larder.toml', join(directory, 'larder.toml'));
-    for (const name of await certificates(directory)) await addFile(`tls/${name}`, join(directory, 'tls', name));
-    if (options.keys !== undefined) {
-      const locked = lockKeys(options.keys.texts, options.keys.passphrase);
-      files.push({ name: keysName, ...(await tar.add(keysName, locked.length, Readable.from([locked]))) });
-    }
+interface DatabaseCopy {
+  file: string;
+  problems: string[];
+  /** The contents that its records need. */
+  needed: string[];
+}
 
-    const stored: StoredBlob[] = [];
-    let total = 0;
-    for await (const blob of blobs.list()) {
-      stored.push(blob);
-      if (!base?.has(blob.sha3_384)) total += blob.size;
-    }
-    const listed: BackedUpBlob[] = [];
-    const damaged: string[] = [];
-    let bytes = 0;
-    for (const { sha3_384, size } of stored) {
-      const known = base?.get(sha3_384);
-      if (known !== undefined) {
-        listed.push(known);
-        continue;
-      }
+/** Copies the database as of one moment, and looks the copy over. */
+async function copyOf({ directory, workspace, progress, ...options }: BackupOptions): Promise<DatabaseCopy> {
+  const file = join(workspace, 'larder.db');
+  await copyDatabase(join(directory, 'larder.db'), file, {
+    nativeBinding: options.nativeBinding,
+    progress: (done, total) => {
+      progress('database', done, total);
+    },
+  }).catch((error: unknown) => {
+    if (isDamage(error)) throw new DamagedDatabase([error.message]);
+    throw isFull(error) ? new NoRoom(noRoomForCopy(directory, workspace), { cause: error }) : error;
+  });
+  const problems = checkDatabase(file, { nativeBinding: options.nativeBinding });
+  if (problems.length > 0 && !options.evenSo) throw new DamagedDatabase(problems);
+  // A damaged database can be asked for nothing.
+  const needed = problems.length > 0 ? [] : await options.needed(workspace);
+  return { file, problems, needed };
+}
+
+/** Whether SQLite says that the database is not as it was written. */
+const isDamage = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && /^SQLITE_(?:CORRUPT|NOTADB)/.test(String(error.code));
+
+const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
+
+const noRoomForCopy = (directory: string, workspace: string): string =>
+  `a copy of the database takes ${mebibytes(statSync(join(directory, 'larder.db')).size)} while the backup is made, and ` +
+  `${dirname(workspace)} has no room for it; make room there, or on the disk of the store`;
+
+/** What the archive will take, rather a little more. */
+async function estimated(copy: string, blobs: readonly StoredBlob[], listed: number): Promise<number> {
+  const [headAndPadding, line, rest] = [1024, 256, 1024 * 1024];
+  const { size } = await stat(copy);
+  return blobs.reduce((sum, blob) => sum + blob.size + headAndPadding, size + listed * line + rest);
+}
+
+async function addFiles(tar: TarWriter, copy: string, options: BackupOptions): Promise<BackedUpFile[]> {
+  const { directory, keys } = options;
+  const files: BackedUpFile[] = [];
+  const addFile = async (name: string, path: string): Promise<void> => {
+    const { size } = await stat(path);
+    const { sha256 } = await tar.add(name, size, createReadStream(path, { highWaterMark: 1024 * 1024 }));
+    files.push({ name, size, sha256 });
+  };
+  await addFile('larder.db', copy);
+  await addFile('larder.toml', join(directory, 'larder.toml'));
+  for (const name of await certificates(directory)) await addFile(`tls/${name}`, join(directory, 'tls', name));
+  if (keys !== undefined) {
+    const locked = lockKeys(keys.texts, keys.passphrase);
+    const { size, sha256 } = await tar.add(keysName, locked.length, Readable.from([locked]));
+    files.push({ name: keysName, size, sha256 });
+  }
+  return files;
+}
+
+/** Adds the blobs that are good; those that are not are left out of the archive. */
+async function addBlobs(
+  tar: TarWriter,
+  wanted: readonly StoredBlob[],
+  { blobs, id, progress }: BackupOptions,
+): Promise<{ listed: BackedUpBlob[]; unfit: Map<string, LackingBlob['why']> }> {
+  const listed: BackedUpBlob[] = [];
+  const unfit = new Map<string, LackingBlob['why']>();
+  const total = wanted.reduce((sum, { size }) => sum + size, 0);
+  let bytes = 0;
+  for (const { sha3_384, size } of wanted) {
+    try {
       const source = await openIfThere(blobs.path(sha3_384));
       // An upload that nobody claimed may have been forgotten meanwhile.
       if (source === undefined) continue;
       const found = await tar.add(`blobs/${sha3_384}`, size, source, { sha3: true });
       if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size, backup: id });
-      else damaged.push(sha3_384);
-      bytes += size;
-      progress('blobs', bytes, total);
+      else {
+        await tar.takeBack();
+        unfit.set(sha3_384, 'damaged');
+      }
+    } catch (error) {
+      if (!(error instanceof CannotReadSource)) throw error;
+      // One that ends early or grew is not what it was; of one that cannot be read nothing is known.
+      unfit.set(sha3_384, error.cause === undefined ? 'damaged' : 'unreadable');
     }
+    bytes += size;
+    progress('blobs', bytes, total);
+  }
+  return { listed, unfit };
+}
 
-    const manifest: Manifest = {
-      format: 1,
-      id,
-      madeAt: timestamp(now()),
-      version: options.version,
-      since: base?.id ?? null,
-      auditHead,
-      keys: options.keys !== undefined,
-      files: files.map(({ name, size, sha256 }) => ({ name, size, sha256 })),
-      blobs: listed,
-    };
-    const { name, content } = signedManifest(manifest, siteKey);
-    await tar.add(name, content.length, Readable.from([content]));
-    await tar.finish();
-    await rename(partial, file);
-    await syncFolder(dirname(file));
-    return { manifest, size: (await stat(file)).size, damaged };
-  } catch (error) {
-    await tar.abandon().catch(() => undefined);
-    await Promise.all([rm(partial, { force: true }), rm(copy, { force: true })]);
-    throw new Error(`cannot back up to ${basename(file)}`, { cause: error });
+/** What the copied records need, and why the backup has it not. */
+async function lackingOf(
+  needed: readonly string[],
+  blobs: readonly BackedUpBlob[],
+  unfit: ReadonlyMap<string, LackingBlob['why']>,
+  { stillNeeded }: BackupOptions,
+): Promise<LackingBlob[]> {
+  const there = new Set(blobs.map(({ sha3_384 }) => sha3_384));
+  const lacking: LackingBlob[] = [];
+  for (const sha3_384 of new Set([...needed, ...unfit.keys()])) {
+    if (there.has(sha3_384)) continue;
+    const why = unfit.get(sha3_384) ?? ((await stillNeeded(sha3_384)) ? 'missing' : 'forgotten');
+    lacking.push({ sha3_384, why });
+  }
+  return lacking;
+}
+
+/** Reads the archive as a restore would; throws NotAsWritten. */
+async function readBack({ partial }: Target, { file, siteKey, progress, asCaller }: BackupOptions): Promise<void> {
+  const open = await asCaller(() => openArchives([partial]));
+  try {
+    const { bad } = await checkArchives(await readArchives(open, siteKey), progress);
+    if (bad.length > 0) throw new NotAsWritten(file);
+  } finally {
+    await closeArchives(open);
   }
 }
 
 /** The blobs that an earlier backup and those before it have. */
-async function baseOf(file: string, siteKey: Buffer): Promise<Map<string, BackedUpBlob> & { id: string }> {
-  const tar = await readTar(file);
-  try {
-    const { id, blobs } = await readManifest(file, tar, siteKey);
-    return Object.assign(new Map(blobs.map((blob) => [blob.sha3_384, blob])), { id });
-  } finally {
-    await tar.close();
-  }
+async function baseOf(
+  { file, tar }: OpenArchive,
+  siteKey: Buffer,
+): Promise<Map<string, BackedUpBlob> & { id: string }> {
+  const { id, blobs } = await readManifest(file, tar, siteKey);
+  return Object.assign(new Map(blobs.map((blob) => [blob.sha3_384, blob])), { id });
 }
 
 async function certificates(directory: string): Promise<string[]> {
@@ -143,11 +267,6 @@ async function openIfThere(path: string): Promise<Readable | undefined> {
     return handle.createReadStream({ highWaterMark: 1024 * 1024 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw new CannotReadSource(path, 'it cannot be opened', error);
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  await handle.sync().finally(() => handle.close());
 }

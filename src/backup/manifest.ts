@@ -30,6 +30,14 @@ export interface Manifest {
   keys: boolean;
   files: BackedUpFile[];
   blobs: BackedUpBlob[];
+  /** What records of the copied database need and the backup has not; absent in backups of the first release. */
+  lacking?: LackingBlob[];
+}
+
+export interface LackingBlob {
+  sha3_384: string;
+  /** Not there, not as it was written, not readable; or forgotten by the store itself while the backup was made. */
+  why: 'missing' | 'damaged' | 'unreadable' | 'forgotten';
 }
 
 const manifestName = 'manifest.json';

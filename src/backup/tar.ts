@@ -14,11 +14,15 @@ const largestOctal = 0o77777777777;
 const slice = 4 * 1024 * 1024;
 
 export interface TarWriter {
-  /** Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. */
+  /**
+   * Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. When it cannot be
+   * read to its end (CannotReadSource) the archive is as it was before.
+   */
   add(name: string, size: number, source: AsyncIterable<Uint8Array>, options?: { sha3?: boolean }): Promise<Written>;
+  /** Takes the file that was added last out again. */
+  takeBack(): Promise<void>;
   /** Writes the end of the archive, and makes all of it durable. */
   finish(): Promise<void>;
-  abandon(): Promise<void>;
 }
 
 export interface Written {
@@ -27,41 +31,71 @@ export interface Written {
   sha3_384: string | undefined;
 }
 
-/** Begins an archive in a file that is not there yet. */
-export async function writeTar(file: string, modified: Date): Promise<TarWriter> {
-  const handle = await open(file, 'wx', 0o600);
+/** What was to be added could not be read as a whole; nothing is wrong with the archive. */
+export class CannotReadSource extends Error {
+  constructor(name: string, why: string, cause?: unknown) {
+    super(`cannot back up ${name}: ${why}`, cause === undefined ? undefined : { cause });
+    this.name = 'CannotReadSource';
+  }
+}
+
+/** Begins an archive in an empty file. */
+export function writeTar(handle: FileHandle, modified: Date): TarWriter {
+  let end = 0;
+  let last = 0;
   let unsynced = 0;
   const write = async (bytes: Uint8Array): Promise<void> => {
-    for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
+    for (let at = 0; at < bytes.length;) {
+      at += (await handle.write(bytes, at, bytes.length - at, end + at)).bytesWritten;
+    }
+    end += bytes.length;
     unsynced += bytes.length;
     if (unsynced < slice) return;
     unsynced = 0;
     await handle.datasync();
   };
+  const takeBack = async (): Promise<void> => {
+    await handle.truncate(last);
+    end = last;
+  };
   return {
     async add(name, size, source, { sha3 = false } = {}) {
-      await write(header(name, size, modified));
+      last = end;
       const [sha256, sha3_384] = [createHash('sha256'), createHash('sha3-384')];
-      let written = 0;
-      for await (const bytes of source) {
-        written += bytes.length;
-        if (written > size) throw new Error(`cannot back up ${name}: it grew meanwhile`);
-        sha256.update(bytes);
-        if (sha3) sha3_384.update(bytes);
-        await write(bytes);
+      try {
+        await write(header(name, size, modified));
+        let written = 0;
+        for await (const bytes of read(name, source)) {
+          written += bytes.length;
+          if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
+          sha256.update(bytes);
+          if (sha3) sha3_384.update(bytes);
+          await write(bytes);
+        }
+        if (written < size)
+          throw new CannotReadSource(name, `it ends after ${String(written)} of ${String(size)} bytes`);
+        await write(Buffer.alloc(padding(size)));
+      } catch (error) {
+        if (error instanceof CannotReadSource) await takeBack();
+        throw error;
       }
-      if (written < size)
-        throw new Error(`cannot back up ${name}: it ends after ${String(written)} of ${String(size)} bytes`);
-      await write(Buffer.alloc(padding(size)));
       return { size, sha256: sha256.digest('hex'), sha3_384: sha3 ? sha3_384.digest('hex') : undefined };
     },
+    takeBack,
     async finish() {
       await write(Buffer.alloc(2 * block));
       await handle.sync();
-      await handle.close();
     },
-    abandon: () => handle.close(),
   };
+}
+
+/** The same bytes, with errors of reading told from those of writing. */
+async function* read(name: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (cause) {
+    throw new CannotReadSource(name, 'it cannot be read', cause);
+  }
 }
 
 export interface TarEntry {

@@ -3,52 +3,29 @@
 import { fsyncSync, closeSync, openSync } from 'node:fs';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { causes, inWords } from '#src/system-errors.ts';
 import { Failure } from './command.ts';
 import type { AsCaller } from './owner.ts';
 
-/** Why a file cannot be written, and what to do, by what the system says of it. */
-const reasons: Readonly<Record<string, (folder: string) => string>> = {
-  EACCES: (folder) => `this user may not write into ${folder}; name another place, or run this as root`,
-  EPERM: (folder) => `this user may not write into ${folder}; name another place, or run this as root`,
-  EROFS: (folder) => `${folder} is mounted read-only; mount it for writing, or name another place`,
-  ENOENT: (folder) => `there is no folder ${folder}; make it, or mount what belongs there`,
-  ENOTDIR: (folder) => `${folder} is no folder; name another place`,
-  EISDIR: () => 'it is a folder; name a file in it',
-  EEXIST: () => 'it is there already; name a new one',
-  ENOSPC: (folder) => `there is no room left in ${folder}; make room, or take a larger disk`,
-  EDQUOT: (folder) => `there is no room left for this user in ${folder}; make room, or take a larger disk`,
-  EFBIG: (folder) =>
-    `files in ${folder} cannot be that large, as on every stick with FAT (4 GiB); take one with ext4 or exFAT`,
-  EIO: (folder) => `the disk under ${folder} fails; take another one`,
-  EINVAL: () => 'the file system there takes no such name; name it otherwise',
-  ENAMETOOLONG: () => 'its name is too long; take a shorter one',
-  EMFILE: () => 'this process may open no more files; raise its limit (ulimit -n)',
-  ENFILE: () => 'the machine may open no more files; end what has too many open',
-};
-
-/** Says in a sentence that a file could not be written; what is no matter of the file stays as it is. */
+/** Says in a sentence that a file could not be written; what is no matter of the system stays as it is. */
 export function cannotWrite(file: string, cause: unknown): unknown {
-  const reason = reasons[codeOf(cause) ?? ''];
-  return reason === undefined || cause instanceof Failure
-    ? cause
-    : new Failure(`cannot write ${file}: ${reason(dirname(file))}`, { code: 'cannot-write', cause });
+  const said = wordsFor(file, cause);
+  return said === undefined ? cause : new Failure(`cannot write ${file}: ${said}`, { code: 'cannot-write', cause });
 }
 
-const readingReasons: Readonly<Record<string, string>> = {
-  ENOENT: 'it is not there; look whether its name is right, and whether its disk is mounted',
-  ENOTDIR: 'it is not there; look whether its name is right, and whether its disk is mounted',
-  EACCES: 'this user may not read it; run this as root, or give it to this user',
-  EPERM: 'this user may not read it; run this as root, or give it to this user',
-  EISDIR: 'it is a folder; name a file in it',
-  EIO: 'the disk under it fails; take another copy of it',
-};
-
-/** Says in a sentence that a file could not be read; what is no matter of the file stays as it is. */
+/** Says in a sentence that a file could not be read; what is no matter of the system stays as it is. */
 export function cannotRead(file: string, cause: unknown): unknown {
-  const reason = readingReasons[codeOf(cause) ?? ''];
-  return reason === undefined || cause instanceof Failure
-    ? cause
-    : new Failure(`cannot read ${file}: ${reason}`, { code: 'cannot-read', cause });
+  const said = wordsFor(file, cause);
+  return said === undefined ? cause : new Failure(`cannot read ${file}: ${said}`, { code: 'cannot-read', cause });
+}
+
+/** What the system said of a file, in words for a person, by the name that the person knows. */
+function wordsFor(path: string, error: unknown): string | undefined {
+  if (error instanceof Failure) return undefined;
+  const said = causes(error).find((cause) => cause instanceof Error && /^E[A-Z0-9]+$/.test(codeOf(cause) ?? ''));
+  if (said === undefined) return undefined;
+  const { code, syscall } = said as NodeJS.ErrnoException;
+  return inWords(Object.assign(new Error(), { path, code, syscall }));
 }
 
 /** Does something that writes a file, with a sentence for whatever keeps it from that. */
@@ -99,10 +76,5 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** What the system called it, of an error or of what it was caused by. */
-function codeOf(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string' && /^E[A-Z]+$/.test(cause.code)) return cause.code;
-  }
-  return undefined;
-}
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -1,25 +1,26 @@
 // larder restore
 import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CannotRestore, closeArchives, keysIn, openArchives, type OpenArchive } from '#backup/archives.ts';
+import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
-import { NotOurs } from '#backup/manifest.ts';
 import { restoreBackup } from '#backup/restore.ts';
-import { NotWhole } from '#backup/tar.ts';
 import { timestamp } from '#domain/clock.ts';
+import { missingContents } from '#integrity/verify.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding, openRecords, withBlobs } from '#src/appliance.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError, type Answer, type World } from './command.ts';
-import { cannotRead, cannotWrite, writing } from './outside.ts';
+import { nameOf, openedArchives, unusable } from './backup-words.ts';
+import { cannotWrite, writing } from './outside.ts';
 import { howToServe, makeForOwner } from './owner.ts';
+import { restoreMissing } from './restore-missing.ts';
 import { askPassphrase, passphraseIn } from './passphrase.ts';
 import { progressOf, type Progress } from './progress.ts';
 import { canAsk } from './questions.ts';
 import { actorOf } from './store.ts';
 
-const batch = 1000;
+const shown = 20;
 /** Where a store is unless somebody says otherwise. */
 const standard = '/var/lib/larder';
 
@@ -34,9 +35,14 @@ export const restore = command({
   description:
     'Everything is written beside, held against its hashes and the signed list, and only then moved to its place: an ' +
     'interrupted restore leaves no store, and can be repeated. Tokens that were revoked after the backup are good ' +
-    "again, so revoke them anew; 'larder audit list' of the old store tells which.",
+    "again, so revoke them anew; 'larder audit list' of the old store tells which. Of a restore that fails nothing is " +
+    'left. What a backup had not is named, with exit code 1.',
   positionals: [{ name: 'file', summary: 'The backup.' }],
   options: {
+    missing: {
+      type: 'boolean',
+      summary: 'Restore no store: fetch what the store in the data directory lacks back from the backup.',
+    },
     base: { type: 'string', value: 'FILE', repeated: true, summary: 'An earlier backup that it builds on.' },
     keys: { type: 'string', value: 'DIR', summary: 'The folder with the copies of site.key and master.key.' },
     'passphrase-file': {
@@ -48,12 +54,18 @@ export const restore = command({
   examples: [
     'larder restore /media/usb/larder-monday.tar --data /var/lib/larder --keys /media/safe',
     'larder restore ./tuesday.tar --base ./monday.tar --data ./data --passphrase-file ./passphrase',
+    'larder restore /media/usb/larder-monday.tar --missing',
   ],
 
   async run(call) {
     const { data, world } = call;
+    if (call.options.missing) {
+      if (call.options.keys !== undefined || call.options['passphrase-file'] !== undefined)
+        throw new UsageError('--missing takes no keys: the store has its own');
+      return restoreMissing(call, [call.positionals.file, ...call.options.base]);
+    }
     const actor = actorOf(world);
-    const archives = await opened([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
+    const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
     try {
       const keys = await keysFor(call, archives[0]!);
       return await restoreInto(data, { archives, keys, actor, progress: progressOf(call) });
@@ -74,9 +86,12 @@ async function restoreInto(data: string, { archives, keys, actor, progress }: Re
   // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
   const made = await writing(data, () => makeForOwner(data));
   const nativeModule = nativeBinding();
+  let lacking: string[] = [];
   const manifest = await restoreBackup({
     ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at },
-    finish: (directory) => finish(directory, actor),
+    async finish(directory) {
+      lacking = await finish(directory, actor);
+    },
   })
     .catch((error: unknown) => {
       if (made) leave(data);
@@ -87,6 +102,7 @@ async function restoreInto(data: string, { archives, keys, actor, progress }: Re
   return {
     text:
       `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
+      lackingText(lacking) +
       `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
       `for the store administrator: no backup holds one.`,
     json: {
@@ -95,8 +111,24 @@ async function restoreInto(data: string, { archives, keys, actor, progress }: Re
       id: manifest.id,
       blobs: count,
       'audit-head': manifest.auditHead,
+      lacking,
     },
+    exitCode: lacking.length === 0 ? 0 : 1,
   };
+}
+
+function lackingText(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const more = names.length > shown ? `  and ${String(names.length - shown)} more; --json lists them all\n` : '';
+  return (
+    `${String(names.length)} things are not in it, and are missing from here on:\n` +
+    names
+      .slice(0, shown)
+      .map((name) => `  ${name}\n`)
+      .join('') +
+    more +
+    "Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.\n"
+  );
 }
 
 /** Takes the directory away again that was made for nothing, where its owner may. */
@@ -108,22 +140,12 @@ function leave(data: string): void {
   }
 }
 
-/** Opens the archives with the rights of whoever typed the command. */
-async function opened(files: readonly string[]): Promise<OpenArchive[]> {
-  try {
-    return await openArchives(files);
-  } catch (error) {
-    throw told(error, files[0]!, files[0]!);
-  }
-}
-
 /** What a person is told of a backup that cannot be used, or of a disk that keeps larder from it. */
 function told(error: unknown, file: string, data: string): unknown {
-  if (error instanceof NotWhole || error instanceof NotOurs || error instanceof CannotRestore) {
-    return new Failure(error.message, { code: 'cannot-restore', cause: error });
-  }
-  const { syscall, path } = error as NodeJS.ErrnoException;
-  return syscall === 'read' || path === file ? cannotRead(path ?? file, error) : cannotWrite(data, error);
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'read' || !(error instanceof Error && 'syscall' in error)
+    ? unusable(error, file)
+    : cannotWrite(data, error);
 }
 
 async function keysFor(
@@ -134,7 +156,7 @@ async function keysFor(
   const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
   if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
   if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
-  if (folder !== undefined) return keyTexts(resolve(folder));
+  if (folder !== undefined) return keyTextsIn(resolve(folder));
   const passphrase =
     passphraseFile === undefined
       ? await askPassphrase(world, 'the keys in the backup')
@@ -146,7 +168,8 @@ async function keysFor(
   }
 }
 
-function keyTexts(folder: string): KeyTexts {
+/** The texts of the key files in a folder. */
+export function keyTextsIn(folder: string): KeyTexts {
   const texts: KeyTexts = {};
   for (const name of ['site.key', 'master.key', 'audit.seal'] as const) {
     const file = join(folder, name);
@@ -157,8 +180,11 @@ function keyTexts(folder: string): KeyTexts {
   return texts;
 }
 
-/** Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was restored. */
-async function finish(directory: string, actor: string): Promise<void> {
+/**
+ * Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was
+ * restored. The names of what the records need and the backup had not.
+ */
+async function finish(directory: string, actor: string): Promise<string[]> {
   const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
   const lock = lockDirectory(directory);
   const { records, close } = await openRecords(directory, { held: true, siteKey });
@@ -166,21 +192,16 @@ async function finish(directory: string, actor: string): Promise<void> {
     const { problems } = await verifyAudit(records, { siteKey });
     if (problems.length > 0) throw new CannotRestore(`the audit log in the backup is damaged: ${problems[0]!}`);
     const config = readConfig(join(directory, 'larder.toml'));
-    const gone = await withBlobs({ directory, config }, async ({ blobs }) => {
-      const missing: string[] = [];
-      for (let after = ''; ;) {
-        const some = await records.uploads.contents(after, batch);
-        for (const content of some) if ((await blobs.stat(content)) === undefined) missing.push(content);
-        if (some.length < batch) return missing;
-        after = some.at(-1)!;
-      }
-    });
+    const gone = await withBlobs({ directory, config }, ({ blobs }) => missingContents(records, blobs));
     const entry = { at: timestamp(new Date()), actor, action: 'restore', object: 'store' };
-    await records.beginAnew(entry, async (tx, note) => {
+    return await records.beginAnew(entry, async (tx, note) => {
       let forgotten = 0;
       for (const content of gone)
         for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
       note({ forgotten });
+      const names: string[] = [];
+      for (const content of gone) if (await tx.neededContents.has(content)) names.push(await nameOf(tx, content));
+      return names;
     });
   } finally {
     await close();

@@ -81,7 +81,10 @@ export async function verifyStore({
 }
 
 /** What records need and is not there. Asked again of the records: what nobody claimed may just have been forgotten. */
-async function missingContents(records: Records, blobs: Pick<Blobs, 'stat'>): Promise<string[]> {
+export async function missingContents(
+  records: Pick<Records, 'neededContents'>,
+  blobs: Pick<Blobs, 'stat'>,
+): Promise<string[]> {
   const missing: string[] = [];
   for (let after = ''; ;) {
     const some = await records.neededContents.list(after, batch);

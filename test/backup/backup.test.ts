@@ -194,6 +194,9 @@ t.test('a backup or a restore that is killed half-way never looks complete', asy
   }
   t.comment(`${interrupted} of ${kills} were killed before their end`);
   t.match(await larder(`verify --data ${store.directory}`), { code: 0 });
+  t.match(await larder(`backup ${folder}/last.tar --data ${store.directory}`), { code: 0 });
+  const left = [...readdirSync(folder), ...readdirSync(store.directory)].filter((name) => /partial|tmp/.test(name));
+  t.strictSame(left, [], 'and the next backup clears away what they have left');
 });
 
 function killedAfter(milliseconds: number, words: string[]): Promise<number | 'killed'> {

@@ -122,15 +122,15 @@ t.test('what keeps a restore from its work is said with the file and what to do'
   t.strictSame(await larder(`restore ${folder}/tuesday.tar --data ${data} --keys ${keys}`), {
     code: 1,
     out: '',
-    err: `larder: cannot read ${folder}/tuesday.tar: it is not there; look whether its name is right, and whether its disk is mounted\n`,
+    err: `larder: cannot read ${folder}/tuesday.tar: there is no ${folder}/tuesday.tar; look whether that is the right place\n`,
   });
   t.match(await larder(`restore ${folder} --data ${data} --keys ${keys}`), {
     code: 1,
-    err: /: it is a folder; name a file/,
+    err: / is a folder, not a file; name a file/,
   });
   t.match(await larder(`restore ${file} --data ${file}/data --keys ${keys}`), {
     code: 1,
-    err: `larder: cannot write ${file}/data: ${file} is no folder; name another place\n`,
+    err: `larder: cannot write ${file}/data: ${file}/data cannot be there: a part of that path is a file, not a folder\n`,
   });
   t.notOk(existsSync(data));
   const restored = await larder(`restore ${file} --data ${data} --keys ${keys}`);

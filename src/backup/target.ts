@@ -1,0 +1,82 @@
+// The file that a backup is written to: it has its name only when it is whole, proved and durable. Until then it has one
+// that is the same for all backups of a store in a folder, so that those which were killed do not pile up.
+import { createHmac } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncFolder, type Files } from './files.ts';
+
+export interface Target {
+  /** Where the bytes are meanwhile. */
+  partial: string;
+  handle: FileHandle;
+  /** Gives the file its name, durably. */
+  place(): Promise<void>;
+  /** Nothing is left. */
+  discard(): Promise<void>;
+}
+
+/** Whoever calls this is the only one who makes a backup of this store. */
+export async function openTarget(file: string, siteKey: Buffer, files: Files): Promise<Target> {
+  const partial = join(dirname(file), partialName(siteKey));
+  await files.rm(partial, { force: true });
+  const handle = await files.open(partial, 'wx', 0o600);
+  return {
+    partial,
+    handle,
+    async place() {
+      await handle.close();
+      await files.rename(partial, file);
+      await syncFolder(files, dirname(file));
+    },
+    async discard() {
+      await handle.close().catch(() => undefined);
+      await files.rm(partial, { force: true });
+    },
+  };
+}
+
+/** Stores that share a folder do not meet there. */
+const partialName = (siteKey: Buffer): string =>
+  `larder-${createHmac('sha256', siteKey).update('name of a partial backup').digest('hex').slice(0, 8)}.partial`;
+
+/** There is no room for a backup; the message is for the person who wants one. */
+export class NoRoom extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'NoRoom';
+  }
+}
+
+/** What is known of a file system: bytes that are free, and what kind it is. */
+export interface Room {
+  free: number;
+  type: number;
+}
+
+export function roomIn(folder: string): Room {
+  const { bavail, bsize, type } = statfsSync(folder);
+  return { free: bavail * bsize, type };
+}
+
+const fat = 0x4d44;
+const largestOnFat = 2 ** 32 - 1;
+
+/** Refuses before the first byte what cannot end well. */
+export function requireRoom(folder: string, wanted: number, { free, type }: Room): void {
+  if (type === fat && wanted > largestOnFat) {
+    throw new NoRoom(
+      `the backup takes ${mebibytes(wanted)}, and files in ${folder} can have 4096 MiB, as on every stick with FAT; ` +
+        'take one with ext4 or exFAT, or back up what is new with --since',
+    );
+  }
+  if (wanted > free) {
+    throw new NoRoom(
+      `the backup takes ${mebibytes(wanted)}, and ${mebibytes(free)} are free in ${folder}; make room, take a larger ` +
+        'disk, or back up what is new with --since',
+    );
+  }
+}
+
+/** For people: bytes as MiB, rounded up. */
+export const mebibytes = (bytes: number): string => `${String(Math.ceil(bytes / 1024 / 1024))} MiB`;

@@ -1,0 +1,173 @@
+// A backup that says it is good is: what is damaged or missing is named, by `backup`, by `--check` and by `restore`.
+import t from 'tap';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+
+import { lockBackups } from '#src/lock.ts';
+import { newStore } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { saved } from './saved.ts';
+
+t.setTimeout(300_000);
+
+t.test('a missing blob is named by its package, and fetched back from an earlier backup', async (t) => {
+  const { folder, keys, blob, sha3_384, run } = await saved(t);
+  const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
+  t.match(await run(`backup ${monday}`), { code: 0, out: /It was read back as it was written/ });
+  t.match(await run(`backup --check ${monday}`), { code: 0, out: /is good: \d+ files, each held against its digest/ });
+  rmSync(blob);
+
+  const named = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
+  const made = await run(`backup ${tuesday}`);
+  t.equal(made.code, 1);
+  t.match(made.out, `1 blobs are not in it:\n  ${named}\n`);
+  t.match(await run(`backup ${folder}/all-the-same.tar --even-so`), { code: 0, out: named });
+  t.match(await run(`backup --check ${tuesday}`), {
+    code: 1,
+    out: `the blob ${sha3_384} is not in it (missing when it was made)`,
+  });
+  const data = join(folder, 'data');
+  const restored = await larder(`restore ${tuesday} --data ${data} --keys ${keys}`);
+  t.equal(restored.code, 1);
+  t.match(
+    restored.out,
+    `1 things are not in it, and are missing from here on:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
+  );
+  t.match(await larder(`verify --data ${data}`), { code: 1 });
+
+  t.match(await run(`restore ${tuesday} --missing`), {
+    code: 1,
+    out: /^Nothing of what is missing is in .*tuesday\.tar/,
+  });
+  t.match(await larder(`restore ${monday} --missing --data ${data}`), {
+    code: 0,
+    out: `1 blobs are back, each held against its hash:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
+  });
+  t.match(await larder(`verify --data ${data}`), { code: 0 });
+  t.match(await run(`restore ${monday} --missing`), { code: 0 }, 'also while the store serves');
+  t.ok(existsSync(blob));
+  t.match(await run(`restore ${monday} --missing`), { code: 0, out: 'Nothing is missing.\n' });
+  t.match(await run(`restore ${monday} --missing --keys ${keys}`), { code: 2, err: /the store has its own/ });
+});
+
+t.test('a blob that is damaged or was taken out of service is named, and not in the backup', async (t) => {
+  const { folder, blob, sha3_384, run } = await saved(t);
+  const bytes = readFileSync(blob);
+  bytes[100]! ^= 1;
+  writeFileSync(blob, bytes);
+  const made = await run(`backup ${folder}/damaged.tar --json`);
+  t.match(made, { code: 1 });
+  t.match(JSON.parse(made.out), { damaged: [sha3_384], lacking: [{ sha3_384, why: 'damaged' }] });
+  t.notOk(readFileSync(join(folder, 'damaged.tar')).includes(bytes.subarray(0, 200)), 'not even its bytes');
+  await run('verify --quarantine --yes');
+  t.match(await run(`backup ${folder}/quarantined.tar`), { code: 1, out: `revision 1 (${sha3_384}) is missing` });
+});
+
+t.test('of a damaged database there is no backup, unless somebody wants it as it is', async (t) => {
+  const { data, larder: run } = await newStore(t);
+  for (let number = 0; number < 40; number++)
+    await run(`account create --username u${String(number)} --email u${String(number)}@example.org`);
+  const db = new SQLite(join(data, 'larder.db'));
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  const page = db.prepare<[], number>(`SELECT rootpage FROM sqlite_master WHERE name = 'accounts'`).pluck().get()!;
+  db.close();
+  const bytes = readFileSync(join(data, 'larder.db'));
+  bytes.fill(0xa5, page * 4096 - 2000, page * 4096);
+  writeFileSync(join(data, 'larder.db'), bytes);
+  const file = join(data, '../bad.tar');
+  const refused = await run(`backup ${file}`);
+  t.match(refused, { code: 1, out: '' });
+  t.match(refused.err, /^larder: the database is damaged: .*\. No backup was made, .* Restore the last good backup/);
+  t.notOk(existsSync(file));
+  t.match(await run(`backup ${file} --even-so`), {
+    code: 0,
+    out: /The database in it is damaged: .*cannot be restored/,
+  });
+  t.match(await run(`backup --check ${file}`), { code: 1, out: /is not good:\n {2}its database: / });
+  t.strictSame(
+    readdirSync(join(data, '..')).filter((name) => name !== 'data'),
+    ['bad.tar'],
+    'nothing else is left',
+  );
+  t.notOk(existsSync(join(data, 'backup.tmp')));
+});
+
+t.test('a backup is checked without restoring it, and what is damaged in it is named', async (t) => {
+  const { store, folder, keys, run, sha3_384 } = await saved(t);
+  const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
+  await run(`backup ${monday}`);
+  await store.anyone.upload('what came on Tuesday');
+  await run(`backup ${tuesday} --since ${monday}`);
+  t.match(await run(`backup --check ${tuesday}`), {
+    code: 0,
+    out: / 2 blobs are in earlier backups; name those with --base/,
+  });
+  t.match(await run(`backup --check ${tuesday} --base ${monday}`), { code: 0, out: /its database\.\n$/ });
+
+  const elsewhere = join(folder, 'nowhere');
+  t.match(
+    await larder(`backup --check ${monday} --data ${elsewhere} --keys ${keys}`),
+    { code: 0 },
+    'without the store',
+  );
+  t.notOk(existsSync(elsewhere));
+  const whole = readFileSync(monday);
+  const check = (bytes: Buffer) => {
+    writeFileSync(join(folder, 'bad.tar'), bytes);
+    return run(`backup --check ${folder}/bad.tar`);
+  };
+  const flipped = (at: number): Buffer => {
+    const bytes = Buffer.from(whole);
+    bytes[at]! ^= 1;
+    return bytes;
+  };
+  // A header begins with the name, at a multiple of 512.
+  let header = whole.indexOf(sha3_384);
+  while (header % 512 !== 0) header = whole.indexOf(sha3_384, header + 1);
+  t.match(await check(flipped(header + 512 + 10)), { code: 1, out: `blobs/${sha3_384} is damaged` });
+  t.match(await check(flipped(512 + 4000)), { code: 1, out: /^ {2}larder\.db is damaged$/m });
+  t.match(await check(whole.subarray(0, whole.length - 1024)), { code: 1, err: /is no whole backup/ });
+  t.match(await check(flipped(whole.indexOf('madeAt'))), {
+    code: 1,
+    err: /not made with this site key, or it was changed/,
+  });
+  t.match(await run(`backup --check ${folder}/none.tar`), { code: 1, err: /cannot read .*none\.tar: there is no/ });
+  t.match(await run(`backup --check ${monday} --keep 3`), { code: 2, err: /--keep is of no use with --check/ });
+  t.match(await run(`backup ${folder}/x.tar --base ${monday}`), { code: 2, err: /only with --check/ });
+});
+
+t.test('one backup of a store is made at a time', async (t) => {
+  const { folder, store, run } = await saved(t);
+  const lock = lockBackups(store.directory);
+  t.match(await run(`backup ${folder}/second.tar`), { code: 1, err: /another backup of this store is being made/ });
+  lock.close();
+  t.match(await run(`backup ${folder}/second.tar`), { code: 0 });
+});
+
+t.test('in a folder of backups the newest stay, and nothing goes that is not one of them', async (t) => {
+  const { folder, store, blob, run } = await saved(t);
+  const backups = t.testdir({ set: { 'larder-20200101T000000Z.tar': 'somebody wrote this', 'notes.tar': 'and this' } });
+  const set = join(backups, 'set');
+  const old = ['larder-20260101T000000Z.tar', 'larder-20260102T000000Z.tar', 'larder-20260103T000000Z.tar'];
+  for (const name of old) t.equal((await run(`backup ${set}/${name}`)).code, 0);
+  t.match(await run(`backup ${folder}/one.tar --keep 2`), { code: 2, err: /--keep needs a folder/ });
+  const made = await run(`backup ${set} --keep 2`);
+  t.match(made, { code: 0, out: /larder-20260101T000000Z\.tar was removed\.\n.*larder-20260102|larder-20260102/ });
+  const left = readdirSync(set).sort();
+  t.strictSame(
+    left.slice(0, 2),
+    ['larder-20200101T000000Z.tar', 'larder-20260103T000000Z.tar'],
+    'what is no backup stays',
+  );
+  t.match(left[2], /^larder-\d{8}T\d{6}Z\.tar$/);
+  t.equal(left[3], 'notes.tar');
+  t.equal(left.length, 4);
+
+  rmSync(blob);
+  store.clock.advance(1000);
+  rmSync(join(set, left[2]!));
+  t.match(await run(`backup ${set} --keep 1`), { code: 1 });
+  t.ok(existsSync(join(set, 'larder-20260103T000000Z.tar')), 'for one that lacks something nothing is removed');
+});

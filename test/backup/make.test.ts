@@ -1,0 +1,226 @@
+// Making a backup on disks that fail, are full, or are sticks: what is durable when, and what is left.
+import t, { type Test } from 'tap';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { onDisk, type Files } from '#backup/files.ts';
+import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
+import { withBlobs } from '#src/appliance.ts';
+import { lockBackups } from '#src/lock.ts';
+import { serve } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { saved, type Saved } from './saved.ts';
+import { watchedDisk } from './watched-disk.ts';
+
+t.setTimeout(300_000);
+
+/** A backup of this store, as the command makes it but for what is given. */
+async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Promise<BackupResult> {
+  const { beside } = store;
+  const workspace = join(folder, 'workspace');
+  mkdirSync(workspace, { recursive: true });
+  return withBlobs(beside, ({ blobs }) =>
+    makeBackup({
+      ...{ directory: store.directory, file: join(folder, 'full.tar'), workspace, blobs },
+      ...{ siteKey: beside.siteKey, id: 'an-id', now: beside.now, version: '0', evenSo: false },
+      needed: () => beside.records.neededContents.list('', 1000),
+      stillNeeded: (sha3_384) => beside.records.neededContents.has(sha3_384),
+      auditHead: () => beside.records.audit.head(),
+      asCaller: (work) => work(),
+      progress: () => undefined,
+      ...given,
+    }),
+  );
+}
+
+/** A disk whose archive answers with an error after so many bytes. */
+function endingAfter(bytes: number, code: string): Files {
+  let written = 0;
+  return {
+    ...onDisk,
+    async open(path, flags, mode) {
+      const handle = await open(path, flags, mode);
+      if (!String(path).endsWith('.partial')) return handle;
+      return new Proxy(handle, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== 'function') return value;
+          return (...args: unknown[]): unknown => {
+            if (name === 'write') written += (args[0] as Uint8Array).length;
+            if (name === 'write' && written > bytes)
+              return Promise.reject(Object.assign(new Error(`${code}: handed in`), { code, syscall: 'write' }));
+            return Reflect.apply(value, target, args);
+          };
+        },
+      });
+    },
+  };
+}
+
+t.test('a backup has its name when all of it is durable, and its folder knows it then', async (t) => {
+  const backup = await saved(t);
+  const disk = watchedDisk();
+  const renames: { to: string; atRisk: string[] }[] = [];
+  disk.beforeRename = (_, to) => {
+    renames.push({ to, atRisk: disk.atRisk(backup.folder) });
+  };
+  await make(backup, { files: disk.files });
+  const file = join(backup.folder, 'full.tar');
+  t.equal(renames.length, 1);
+  t.match(renames, [{ to: file }]);
+  t.notOk(
+    renames[0]!.atRisk.some((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true),
+    'what a power cut might take away is the entry under the other name alone',
+  );
+  t.strictSame(disk.atRisk(backup.folder), [], 'a backup that was reported as made survives a power cut');
+});
+
+t.test('nothing is left of a backup for which there was no room', async (t) => {
+  const backup = await saved(t);
+  const folderOnly = (): string[] => readdirSync(backup.folder).filter((name) => !['keys', 'workspace'].includes(name));
+  for (const code of ['ENOSPC', 'EFBIG', 'EIO', 'EDQUOT']) {
+    await t.rejects(make(backup, { files: endingAfter(30_000, code) }), { code }, code);
+    t.strictSame(folderOnly(), []);
+  }
+  const [MiB, ext4, vfat] = [1024 ** 2, 0xef53, 0x4d44];
+  await t.rejects(make(backup, { room: () => ({ free: MiB, type: ext4 }) }), {
+    name: 'NoRoom',
+    message:
+      /^the backup takes \d+ MiB, and 1 MiB are free in .*; make room, take a larger disk, or back up what is new/,
+  });
+  const large: BackupOptions['blobs'] = {
+    path: (sha3_384) => sha3_384,
+    async *list() {
+      yield await Promise.resolve({ sha3_384: 'a'.repeat(96), size: 4096 * MiB, storedAt: new Date() });
+    },
+  };
+  await t.rejects(make(backup, { blobs: large, room: () => ({ free: 64 * 1024 * MiB, type: vfat }) }), {
+    name: 'NoRoom',
+    message:
+      /^the backup takes 409\d MiB, and files in .* can have 4096 MiB, as on every stick with FAT; take one with/,
+  });
+  t.strictSame(folderOnly(), [], 'it is said before the first byte');
+  await make(backup, { room: () => ({ free: 64 * 1024 * MiB, type: vfat }) });
+  t.strictSame(folderOnly(), ['full.tar'], 'a small one fits on a stick with FAT');
+});
+
+t.test('a folder that cannot be synced is no reason to fail, as on some sticks', async (t) => {
+  const backup = await saved(t);
+  const files: Files = {
+    ...onDisk,
+    async open(path, flags, mode) {
+      const handle = await open(path, flags, mode);
+      if (flags !== 'r' || !statSync(String(path)).isDirectory()) return handle;
+      handle.sync = () => Promise.reject(Object.assign(new Error('EINVAL: handed in, fsync'), { code: 'EINVAL' }));
+      return handle;
+    },
+  };
+  await make(backup, { files });
+  t.ok(existsSync(join(backup.folder, 'full.tar')));
+});
+
+t.test('a blob that cannot be read is named as that, and the rest is backed up', async (t) => {
+  const backup = await saved(t);
+  const { sha3_384 } = backup;
+  const { lacking, manifest } = await withBlobs(backup.store.beside, ({ blobs }) =>
+    // Reading a folder fails, as reading from a bad disk does.
+    make(backup, {
+      blobs: { list: () => blobs.list(), path: (one) => (one === sha3_384 ? backup.folder : blobs.path(one)) },
+    }),
+  );
+  t.strictSame(lacking, [{ sha3_384, why: 'unreadable' }]);
+  t.equal(manifest.blobs.length, 1);
+  t.match(await backup.run(`backup --check ${backup.folder}/full.tar`), {
+    code: 1,
+    out: `the blob ${sha3_384} is not in it (unreadable when it was made)`,
+  });
+});
+
+t.test('what the store itself forgot while the backup was made is not missed', async (t) => {
+  const backup = await saved(t);
+  const gone = 'b'.repeat(96);
+  const needed = async (): Promise<string[]> => [
+    ...(await backup.store.beside.records.neededContents.list('', 1000)),
+    gone,
+  ];
+  const { lacking, manifest } = await make(backup, { needed });
+  t.strictSame(lacking, []);
+  t.strictSame(manifest.lacking, [{ sha3_384: gone, why: 'forgotten' }]);
+  t.match(await make(backup, { needed, stillNeeded: () => Promise.resolve(true), file: `${backup.folder}/2.tar` }), {
+    lacking: [{ sha3_384: gone, why: 'missing' }],
+  });
+});
+
+t.test('what is written and cannot be read back is no backup', async (t) => {
+  const backup = await saved(t);
+  let writes = 0;
+  const files: Files = {
+    ...onDisk,
+    async open(path, flags, mode) {
+      const handle = await open(path, flags, mode);
+      if (!String(path).endsWith('.partial')) return handle;
+      return new Proxy(handle, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== 'function') return value;
+          return (...args: unknown[]): unknown => {
+            // The stick swallows a byte of the first file and says nothing.
+            if (name === 'write' && (writes += 1) === 2) args[0] = Buffer.from(args[0] as Buffer).fill(0, 5000, 5001);
+            if (name === 'write' && writes === 2) (args[0] as Buffer)[5000] = 0x5a;
+            return Reflect.apply(value, target, args);
+          };
+        },
+      });
+    },
+  };
+  await t.rejects(make(backup, { files }), { name: 'NotAsWritten', message: /cannot be read back as it was written/ });
+  t.notOk(existsSync(join(backup.folder, 'full.tar')));
+});
+
+/** A file system in memory of its own, where this user may have one. */
+function smallDisk(t: Test, size: string): string | undefined {
+  const disk = mkdtempSync(join(tmpdir(), 'larder-disk-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'larder-test', disk]);
+  t.teardown(() => {
+    if (status === 0) execFileSync('umount', ['--lazy', disk]);
+    rmdirSync(disk);
+  });
+  if (status !== 0) return undefined;
+  return disk;
+}
+
+t.test('from a store whose disk is full to the last block a backup is the way out', async (t) => {
+  // Too small for what is set aside against that: it would be given up first.
+  const disk = smallDisk(t, '48m');
+  if (disk === undefined) return void t.pass('skipped: this user may mount nothing');
+  const data = join(disk, 'data');
+  const made = await larder(`init --data ${data}`);
+  t.equal(made.code, 0, made.err);
+  await serve(t, data);
+  try {
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(64 * 1024 * 1024, 1));
+  } catch {
+    // It took what there was.
+  }
+  const folder = t.testdir();
+  const backedUp = await larder(`backup ${folder}/way-out.tar --data ${data}`);
+  t.match(backedUp, { code: 0, err: '', out: /It is not entered in the audit log: the disk of the store is full/ });
+  t.match(await larder(`backup --check ${folder}/way-out.tar --data ${data}`), { code: 0 });
+  t.strictSame(readdirSync(folder), ['way-out.tar']);
+  const full = smallDisk(t, '256k')!;
+  t.match(await larder(`backup ${full}/none.tar --data ${data}`), {
+    code: 1,
+    err: /a copy of the database takes \d+ MiB while the backup is made, and .* has no room for it; make room/,
+  });
+  t.strictSame(readdirSync(full), []);
+});
+
+t.test('the lock of backups ends with its holder', (t) => {
+  const folder = t.testdir();
+  lockBackups(folder).close();
+  lockBackups(folder).close();
+  t.end();
+});

@@ -72,6 +72,8 @@ export interface Blobs {
   sweepTemporary(isLive: (id: string) => boolean | Promise<boolean>): Promise<number>;
   /** Bytes that may still be written, the reserve and what running uploads were promised already taken off. */
   free(): Promise<number>;
+  /** Bytes that the whole disk has. */
+  capacity(): Promise<number>;
 }
 
 const digestForm = /^[0-9a-f]{96}$/;

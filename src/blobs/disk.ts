@@ -29,7 +29,7 @@ import { keepBallast, releaseBallast } from './ballast.ts';
 import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
 import { createProofs } from './proofs.ts';
-import { diskFull, freeBytes, space, type SpaceClaim } from './space.ts';
+import { diskBytes, diskFull, freeBytes, space, type SpaceClaim } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
   /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
@@ -359,6 +359,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     },
 
     free: async () => Math.max(0, room.free()),
+    capacity: async () => diskBytes(directory),
     keepBallast: () => keepBallast(root, room, sync),
     releaseBallast: () => releaseBallast(root),
   };

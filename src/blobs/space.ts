@@ -34,6 +34,12 @@ export function freeBytes(directory: string): number {
   return bavail * bsize;
 }
 
+/** Bytes of the whole file system of `directory`. */
+export function diskBytes(directory: string): number {
+  const { blocks, bsize } = statfsSync(directory);
+  return blocks * bsize;
+}
+
 /**
  * Never lets the sum of what was promised come below `reserve` bytes from the end of the disk. `freeOnDisk` answers at
  * once: between looking and promising nothing else may run. A write that is under way counts twice for a moment, as

@@ -8,6 +8,9 @@ export interface DamagedBlob {
 }
 
 export const damagedBlobs = (db: Pick<Queries, 'get' | 'all'>) => ({
+  has: async (sha3_384: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM damaged_blobs WHERE sha3_384 = ${sha3_384}`)),
+
   list: (limit: number) =>
     db.all<DamagedBlob>(sql`
       SELECT sha3_384, size, found_at AS "foundAt" FROM damaged_blobs ORDER BY sha3_384 LIMIT ${limit}`),

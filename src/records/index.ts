@@ -37,6 +37,7 @@ import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
 import { eachWhileUnchanged, whileUnchanged } from './unchanged.ts';
+import { unclaimedUploadChanges, unclaimedUploads } from './unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
 const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -76,6 +77,7 @@ const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
   signingKeys: signingKeys(db),
   totpSecrets: totpSecrets(db),
   tracks: tracks(db),
+  unclaimedUploads: unclaimedUploads(db),
   uploads: uploads(db),
 });
 
@@ -127,6 +129,12 @@ const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
 /** The records inside a transaction. */
 export type Changes = ReturnType<typeof changing>;
 
+/** What may be changed without an entry in the audit log. */
+type UnclaimedChanges = ReturnType<typeof unclaimedUploadChanges> & {
+  /** Whether any record needs this content, by its sha3-384. */
+  needsContent: (sha3_384: string) => Promise<boolean>;
+};
+
 export type Records = ReturnType<typeof records>;
 
 type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>;
@@ -148,9 +156,15 @@ export function records(db: Database, sealing?: Sealing) {
 
     /**
      * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
-     * There is no way to change records without an entry.
+     * There is no way to change records without an entry, but for uploads that nobody has claimed.
      */
     change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
+
+    /** Changes what nobody has claimed, and nothing else; that enters the audit log with the claim. */
+    changeUnclaimed: <Result>(work: (tx: UnclaimedChanges) => Promise<Result>): Promise<Result> =>
+      db.transaction((queries) =>
+        work({ ...unclaimedUploadChanges(queries), needsContent: neededContents(queries).has }),
+      ),
 
     /**
      * A change with which the audit log goes on from somewhere else than where it had ended, such as a backup that was

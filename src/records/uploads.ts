@@ -3,6 +3,7 @@ import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { sql, type Queries } from './database.ts';
 
+import { unclaimedUploadChanges } from './unclaimed-uploads.ts';
 import type { DeclaredResource } from './resources.ts';
 import type { RevisionDetails } from './revisions.ts';
 
@@ -134,18 +135,6 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`
       SELECT 1 FROM uploads WHERE package_id = ${packageId} AND status IN ('new', 'scanned') LIMIT 1`)),
 
-  /** How many bytes an address has sent that nobody has claimed. */
-  unclaimedBytes: async (address: string) =>
-    (
-      await db.get<{ bytes: number }>(sql`
-        SELECT COALESCE(SUM(size), 0) AS bytes FROM uploads WHERE address = ${address} AND package_id IS NULL`)
-    )?.bytes ?? 0,
-
-  /** Uploads that nobody has claimed since before a moment. */
-  unclaimedSince: (before: string, limit: number) =>
-    db.all<{ id: string; sha3_384: string }>(sql`
-      SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} LIMIT ${limit}`),
-
   /** The contents of all uploads after one, in order, each once. */
   contents: async (after: string, limit: number) =>
     (
@@ -166,15 +155,16 @@ export interface Claim {
   resource?: { name: string; request: ResourceRequest };
 }
 
+/** The same as strangers and time do to unclaimed ones, for changes that have an entry of their own. */
+const unclaimed = (db: Queries) => {
+  const { add, forget } = unclaimedUploadChanges(db);
+  return { add, forget };
+};
+
 export const uploadChanges = (db: Queries) => ({
   ...uploads(db),
+  ...unclaimed(db),
 
-  add: (upload: Upload) =>
-    db.run(sql`
-      INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at)
-      VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt})`),
-
-  /** Claims an upload for a package and puts it up for review; false when it is claimed already or not there. */
   claim: async (id: string, claim: Claim) =>
     0 <
     (await db.run(sql`
@@ -199,6 +189,4 @@ export const uploadChanges = (db: Queries) => ({
     db.run(sql`
       UPDATE uploads SET status = 'rejected', errors = ${JSON.stringify(errors)}, findings = NULL, icon = NULL
       WHERE id = ${id}`),
-
-  forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),
 });

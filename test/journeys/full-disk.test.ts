@@ -48,18 +48,22 @@ async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await reached())) await sleep(20);
 }
 
+async function startOn(disk: string, t: Parameters<typeof startStore>[0]): Promise<TestAppliance> {
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = disk;
+  return startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"')).finally(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+}
+
 t.test('a full disk is answered with 507, and what makes room goes through', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === undefined) {
     t.comment('left out: this user may not mount a disk of its own');
     return;
   }
-  const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = disk;
-  const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"')).finally(() => {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-  });
+  const store = await startOn(disk, t);
   const ballast = join(store.directory, 'blobs/ballast');
   await until(() => existsSync(ballast));
   t.same(await problems(store), []);
@@ -114,6 +118,20 @@ function form(content: string): FormData {
   data.set('binary', new Blob([content]), 'file');
   return data;
 }
+
+t.test('no address fills more than a tenth of a small disk beside the file that it sends', async (t) => {
+  const disk = smallDisk(t, '100m');
+  if (disk === undefined) {
+    t.comment('left out: this user may not mount a disk of its own');
+    return;
+  }
+  const store = await startOn(disk, t);
+  const send = (size: number) =>
+    fetch(`${store.url}/unscanned-upload/`, { method: 'POST', body: form('x'.repeat(size)) });
+  t.match(await send(9 * MiB), { status: 200 });
+  t.match(await send(2 * MiB), { status: 200 });
+  t.match(await send(1), { status: 429 });
+});
 
 t.test('a push of an image to a store without room is answered at once', async (t) => {
   const store = await startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));

@@ -44,7 +44,6 @@ t.test('every change has its row: who, what, to what, in which session and reque
     'account create account/root',
     'token issue session/*',
     'register_name bin/one',
-    'upload_blob upload/*',
     'push_revision bin/one',
     'approve_upload bin/one',
     'push_releases bin/one',

@@ -1,9 +1,12 @@
 import { anyone } from '#api/access.ts';
 import { receiveUpload } from '#api/multipart.ts';
 import { operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
 import { clientOf } from '#domain/client.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { removeNeedless } from '#blobs/needless.ts';
+import type { Unclaimed } from '#records/unclaimed-uploads.ts';
 
 /** An upload that stands still for so long is given up; one that moves, however slowly, is not. */
 const idle = minutes(2);
@@ -19,47 +22,65 @@ export const uploadBlob = operation({
   consumes: 'multipart/form-data',
   response: 'UploadResponse',
 
-  async handle({ request, response, blobs, records, config, now, newId, address, requestId }) {
-    const { max_size: limit, unclaimed_per_address: quota } = config.uploads;
-    const client = clientOf(address);
+  async handle(call) {
+    const { request, response, blobs, records, config, now, newId } = call;
+    const { max_size: limit } = config.uploads;
+    const client = clientOf(call.address);
     const id = newId.uuid();
     return receiveUpload(request, response, {
       field: 'binary',
       limit,
       idle,
       async receive(content, expected) {
-        const left = quota - (await records.uploads.unclaimedBytes(client));
-        if ((expected ?? 0) > left) throw overQuota(quota);
-        const taken = await blobs
-          .receive(content, { id, limit: Math.min(limit, left), expected })
-          .catch((error: unknown) => {
-            const tooMuch = error instanceof Refusal && error.code === 'request-too-large' && left < limit;
-            throw tooMuch ? overQuota(quota) : error;
-          });
+        const quota = { ...most, bytes: await quotaOf(call) };
+        refuseBeyond(quota, await records.unclaimedUploads.of(client));
+        const taken = await blobs.receive(content, { id, limit, expected });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
-        const entry = {
-          actor: 'anyone',
-          action: 'upload_blob',
-          at: upload.receivedAt,
-          object: `upload/${id}`,
-          requestId,
-          details: { address, size: taken.size, 'sha3-384': taken.sha3_384 },
-        };
-        await records.change(entry, async (tx) => {
+        const needless = await records.changeUnclaimed(async (tx) => {
           // Several may have come at once, each with room enough for itself.
-          if ((await tx.uploads.unclaimedBytes(client)) + taken.size > quota) throw overQuota(quota);
-          await tx.uploads.add(upload);
-          await tx.damagedBlobs.mended(taken.sha3_384);
+          refuseBeyond(quota, await tx.of(client));
+          const given = (await tx.count()) < most.inAll ? undefined : await tx.oldestOfMost();
+          if (given !== undefined) await tx.forget(given.id);
+          await tx.add(upload);
+          return given === undefined || (await tx.needsContent(given.sha3_384)) ? [] : [given.sha3_384];
         });
+        await removeNeedless(blobs, needless, now());
+        await mend(call, taken.sha3_384);
         return { successful: true, upload_id: id };
       },
     });
   },
 });
 
-const overQuota = (quota: number): Refusal =>
-  new Refusal(
+/** So many uploads may lie unclaimed: of one client, and of all together. */
+const most = { uploads: 1000, inAll: 10_000 };
+
+/** No client may fill more than this part of the disk, however large the configuration lets it be. */
+const partOfDisk = 1 / 10;
+
+const quotaOf = async ({ blobs, config }: Services): Promise<number> =>
+  Math.min(config.uploads.unclaimed_per_address, (await blobs.capacity()) * partOfDisk);
+
+/**
+ * Counts what lies unclaimed beside the upload that comes in: who has nothing there may send one file as large as the
+ * store accepts.
+ */
+function refuseBeyond(quota: Unclaimed, held: Unclaimed): void {
+  if (held.uploads < quota.uploads && (held.bytes < quota.bytes || held.uploads === 0)) return;
+  const bound =
+    held.uploads < quota.uploads
+      ? `${Math.floor(quota.bytes)} bytes of uploads that no package has claimed`
+      : `${quota.uploads} uploads that no package has claimed`;
+  throw new Refusal(
     'too-many-requests',
-    `An address may have at most ${quota} bytes of uploads that no package has claimed; push what was sent, or wait until it expires.`,
+    `An address may have at most ${bound}; push what was sent, or wait until it expires.`,
     3600,
   );
+}
+
+/** Content that was damaged is good again when the same comes in. */
+async function mend({ records, now, requestId }: Services & { requestId: string }, sha3_384: string): Promise<void> {
+  if (!(await records.damagedBlobs.has(sha3_384))) return;
+  const entry = { at: timestamp(now()), actor: 'anyone', action: 'mend_blob', object: `blob/${sha3_384}`, requestId };
+  await records.change(entry, (tx) => tx.damagedBlobs.mended(sha3_384));
+}

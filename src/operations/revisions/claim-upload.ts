@@ -13,8 +13,13 @@ export async function claimUpload(records: Records, entry: AuditEntry, id: strin
   const resource = claim.resource?.name ?? null;
   const known = await records.uploads.review(claim.packageId, id);
   if (known?.resource === resource) return;
-  await records.change(entry, async (tx) => {
-    if (await tx.uploads.claim(id, claim)) return;
+  await records.change(entry, async (tx, note) => {
+    if (await tx.uploads.claim(id, claim)) {
+      // What a stranger sends is in no log before somebody claims it: so this says where it came from.
+      const { address, receivedAt, size, sha3_384 } = (await tx.uploads.find(id))!;
+      note({ from: address, 'received-at': receivedAt, size, 'sha3-384': sha3_384 });
+      return;
+    }
     if ((await tx.uploads.review(claim.packageId, id))?.resource === resource) return;
     throw new Refusal(
       'resource-not-found',

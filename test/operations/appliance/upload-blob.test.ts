@@ -10,6 +10,7 @@ import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startWorker } from '#src/embedded.ts';
+import { store as blobStore } from '#test/blobs/store.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
 import { raw } from '#test/fixtures/raw.ts';
@@ -150,19 +151,89 @@ t.test('an address may hold so many bytes that nobody has claimed, and no more',
       'content-type': type,
       'x-forwarded-for': address,
     });
-  const first = await from('10.0.0.1', 60 * 1024);
-  t.match(first, { status: 200 });
+  const first = await from('10.0.0.1', 120 * 1024);
+  t.match(first, { status: 200 }, 'who has nothing there may send one file as large as the store accepts');
   const before = footprint(store.directory);
   for (const chunked of [false, true]) {
-    const reply = await from('10.0.0.1', 60 * 1024 + 7, chunked);
+    const reply = await from('10.0.0.1', 7, chunked);
     t.match(reply, refused(429, 'too-many-requests'), chunked ? 'chunked' : 'announced');
     t.ok(Number(reply.headers.get('retry-after')) > 0, 'it says when to try again');
   }
   t.same(footprint(store.directory), before, 'nothing is left of what was refused');
   t.match(await from('10.0.0.2', 60 * 1024), { status: 200 }, 'another address has room of its own');
-  t.match(await from('10.0.0.1', 30 * 1024), { status: 200 }, 'and so has what still fits');
+  t.match(await from('10.0.0.2', 60 * 1024 + 1), { status: 200 }, 'what comes in does not count');
+  t.match(await from('10.0.0.2', 1), refused(429, 'too-many-requests'));
   await ada.post('/v1/bin/hello/revisions', { 'upload-id': first.body['upload_id'] });
   t.match(await from('10.0.0.1', 60 * 1024 + 9), { status: 200 }, 'what is claimed counts no more');
+});
+
+/** Uploads that others have sent before, each a second after the one before; only what the records know of them. */
+const sentBefore = (store: TestAppliance, address: string, count: number, since = 0) =>
+  store.beside.records.changeUnclaimed(async (tx) => {
+    for (let nth = 0; nth < count; nth++) {
+      const [sha3_384, sha256] = ['sha3-384', 'sha256'].map((name) =>
+        createHash(name).update(`${address} ${nth}`).digest('hex'),
+      ) as [string, string];
+      const receivedAt = new Date(store.clock.now.getTime() - since + nth * 1000).toISOString();
+      await tx.add({ id: `${address}-${nth}`, sha3_384, sha256, size: 0, address, receivedAt });
+    }
+  });
+
+t.test('an address may hold a thousand uploads that nobody has claimed, however small, and no more', async (t) => {
+  const store = await startStore(t, (text) =>
+    text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
+  );
+  const from = (address: string) => send(store, form(''), { 'content-type': type, 'x-forwarded-for': address });
+  await sentBefore(store, '10.0.0.1', 999);
+  t.match(await from('10.0.0.1'), { status: 200 });
+  const reply = await from('10.0.0.1');
+  t.match(reply, refused(429, 'too-many-requests'));
+  t.match(reply.body, { 'error-list': [{ message: /at most 1000 uploads/ }] });
+  t.match(await from('10.0.0.2'), { status: 200 });
+  await sentBefore(store, '2001:db8:0:7::/64', 1000);
+  t.match(await from('2001:db8:0:7:1::1'), refused(429, 'too-many-requests'), 'an IPv6 client is its /64');
+  t.match(await from('2001:db8:0:8:1::1'), { status: 200 });
+});
+
+t.test('when all places are taken, whoever has sent most loses his oldest upload to the newcomer', async (t) => {
+  const store = await startStore(t, (text) =>
+    text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
+  );
+  const { unclaimedUploads: unclaimed, uploads } = store.beside.records;
+  for (let nth = 0; nth < 19; nth++) await sentBefore(store, `10.1.0.${nth}`, 500, 3_600_000);
+  await sentBefore(store, '10.2.0.1', 500);
+  t.equal(await unclaimed.count(), 10_000);
+  await store.beside.records.changeUnclaimed((tx) => tx.forget('10.1.0.3-0'));
+  const reply = await send(store, form('news'), { 'content-type': type, 'x-forwarded-for': '10.2.0.1' });
+  t.match(reply, { status: 200 });
+  t.equal(await unclaimed.count(), 10_000);
+  const newcomer = await send(store, form('news'), { 'content-type': type, 'x-forwarded-for': '10.3.0.1' });
+  t.match(newcomer, { status: 200 });
+  t.equal(await unclaimed.count(), 10_000);
+  t.same(await unclaimed.of('10.3.0.1'), { uploads: 1, bytes: 4 });
+  t.equal(await uploads.find('10.2.0.1-0'), undefined, 'of 501 the oldest');
+  t.ok(await uploads.find('10.2.0.1-1'));
+  t.same(await unclaimed.of('10.1.0.0'), { uploads: 500, bytes: 0 }, 'others keep theirs');
+});
+
+t.test('an upload enters the audit log when it is claimed, with where it came from', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/bin', { name: 'hello' });
+  const before = (await store.beside.records.audit.head())!.seq;
+  let upload = '';
+  for (let nth = 0; nth < 20; nth++) upload = await store.anyone.upload(`content ${nth}`);
+  t.equal((await store.beside.records.audit.head())!.seq, before, 'a stranger cannot fill the log');
+  await ada.post('/v1/bin/hello/revisions', { 'upload-id': upload });
+  const claimed = (await store.beside.records.audit.newest(1e15, 5)).find(({ action }) => action === 'push_revision');
+  t.match(claimed, { seq: before + 1 });
+  t.match(JSON.parse(String(claimed?.details)), {
+    upload,
+    from: '127.0.0.1',
+    size: 10,
+    'sha3-384': createHash('sha3-384').update('content 19').digest('hex'),
+    'received-at': store.clock.now.toISOString(),
+  });
 });
 
 t.test('a disk without room for it is not filled', async (t) => {
@@ -242,4 +313,27 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
     t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': gone }), { status: 404 });
   }
   t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': late }), { status: 200 });
+});
+
+t.test('content that is taken in again while its upload is forgotten stays', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
+  const upload = await store.anyone.upload('content');
+  store.clock.advance(25 * 3_600_000);
+  const sha3_384 = createHash('sha3-384').update('content').digest('hex');
+  // Between the moment when the records have forgotten it and the removal somebody sends the same, not yet recorded.
+  const remove: typeof blobs.remove = async (...args) => {
+    t.equal(await records.uploads.find(upload), undefined);
+    await blobs.put(Buffer.from('content'), { id: 'again' });
+    return blobs.remove(...args);
+  };
+  const job = forgetUploads(
+    records,
+    { ...blobs, remove },
+    () => store.clock.now,
+    () => 24,
+  );
+  t.same(await job.run(), { forgotten: 1 });
+  t.ok(await blobs.stat(sha3_384), 'it is on its way into the records');
 });

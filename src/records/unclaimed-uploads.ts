@@ -1,0 +1,48 @@
+// Unclaimed uploads: what anybody may have sent, and nobody has pushed to a package. They come and go without an entry in the
+// audit log, which a stranger could fill for ever; an upload enters the log when somebody claims it.
+import { sql, type Queries } from './database.ts';
+import type { Upload } from './uploads.ts';
+
+/** What lies unclaimed. */
+export interface Unclaimed {
+  uploads: number;
+  bytes: number;
+}
+
+export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** What one client has sent. */
+  of: async (address: string): Promise<Unclaimed> =>
+    (await db.get<Unclaimed>(sql`
+      SELECT COUNT(*) AS uploads, COALESCE(SUM(size), 0) AS bytes FROM uploads
+      WHERE address = ${address} AND package_id IS NULL`)) ?? { uploads: 0, bytes: 0 },
+
+  /** How many uploads there are of all clients together. */
+  count: async (): Promise<number> =>
+    (await db.get<{ uploads: number }>(sql`SELECT COUNT(*) AS uploads FROM uploads WHERE package_id IS NULL`))
+      ?.uploads ?? 0,
+
+  /** Those that were received before a moment. */
+  receivedBefore: (before: string, limit: number) =>
+    db.all<{ id: string; sha3_384: string }>(sql`
+      SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} LIMIT ${limit}`),
+
+  /** The oldest upload of the client that has sent most. */
+  oldestOfMost: () =>
+    db.get<{ id: string; sha3_384: string; address: string }>(sql`
+      SELECT id, sha3_384, address FROM uploads
+      WHERE package_id IS NULL AND address = (
+        SELECT address FROM uploads WHERE package_id IS NULL GROUP BY address ORDER BY COUNT(*) DESC, address LIMIT 1)
+      ORDER BY received_at LIMIT 1`),
+});
+
+export const unclaimedUploadChanges = (db: Queries) => ({
+  ...unclaimedUploads(db),
+
+  add: (upload: Upload) =>
+    db.run(sql`
+      INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at)
+      VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt})`),
+
+  /** False when it was claimed meanwhile, or forgotten. */
+  forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),
+});

@@ -1,22 +1,26 @@
 // Small files that must be there, whole, after a power cut: keys, credentials, the configuration.
-import {
-  chmodSync,
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
+/** What this does to the disk: handed in, so that a test can watch what is durable when. */
+export type Disk = Pick<
+  typeof fs,
+  | 'chmodSync'
+  | 'closeSync'
+  | 'fchmodSync'
+  | 'fsyncSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'renameSync'
+  | 'rmSync'
+  | 'writeFileSync'
+>;
+
 /** Writes a file that is not there yet; throws EEXIST when it is. */
-export function createFile(file: string, content: string | Uint8Array, mode: number): void {
-  writeNew(file, content, mode);
-  syncFolder(dirname(file));
+export function createFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = fs): void {
+  writeNew(disk, file, content, mode);
+  syncFolder(disk, dirname(file));
 }
 
 /** A file that is written, under another name until it is put in its place, or thrown away. */
@@ -26,17 +30,17 @@ export interface PreparedFile {
   discard(): void;
 }
 
-export function prepareFile(file: string, content: string | Uint8Array, mode: number): PreparedFile {
+export function prepareFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = fs): PreparedFile {
   const fresh = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}`);
-  writeNew(fresh, content, mode);
+  writeNew(disk, fresh, content, mode);
   const discard = () => {
-    rmSync(fresh, { force: true });
+    disk.rmSync(fresh, { force: true });
   };
   return {
     discard,
     place() {
       try {
-        renameFile(fresh, file);
+        renameFile(fresh, file, disk);
       } catch (error) {
         discard();
         throw error;
@@ -46,41 +50,41 @@ export function prepareFile(file: string, content: string | Uint8Array, mode: nu
 }
 
 /** Gives a file another name in its folder; what had that name is gone. */
-export function renameFile(from: string, to: string): void {
-  renameSync(from, to);
-  syncFolder(dirname(to));
+export function renameFile(from: string, to: string, disk: Disk = fs): void {
+  disk.renameSync(from, to);
+  syncFolder(disk, dirname(to));
 }
 
 /** Makes a folder, with those above it that are missing; nobody else may look into it, also when it was there before. */
-export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+export function makeFolder(folder: string, disk: Disk = fs): void {
+  const first = disk.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  disk.chmodSync(folder, 0o700);
   // Each new folder is an entry of the one above it.
   for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made)) {
-    syncFolder(dirname(made));
+    syncFolder(disk, dirname(made));
   }
 }
 
-function writeNew(file: string, content: string | Uint8Array, mode: number): void {
-  const handle = openSync(file, 'wx', mode);
+function writeNew(disk: Disk, file: string, content: string | Uint8Array, mode: number): void {
+  const handle = disk.openSync(file, 'wx', mode);
   try {
     // The mode given to open is narrowed by the umask of the process.
-    fchmodSync(handle, mode);
-    writeFileSync(handle, content);
-    fsyncSync(handle);
+    disk.fchmodSync(handle, mode);
+    disk.writeFileSync(handle, content);
+    disk.fsyncSync(handle);
   } catch (error) {
-    rmSync(file, { force: true });
+    disk.rmSync(file, { force: true });
     throw error;
   } finally {
-    closeSync(handle);
+    disk.closeSync(handle);
   }
 }
 
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
+function syncFolder(disk: Disk, folder: string): void {
+  const handle = disk.openSync(folder, 'r');
   try {
-    fsyncSync(handle);
+    disk.fsyncSync(handle);
   } finally {
-    closeSync(handle);
+    disk.closeSync(handle);
   }
 }

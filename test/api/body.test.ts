@@ -1,6 +1,11 @@
 // A body counts by what it says, not by how it travels.
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { mock } from 'node:test';
+
 import t from 'tap';
 
+import { readBody } from '#api/body.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { raw } from '#test/fixtures/raw.ts';
 
@@ -26,4 +31,22 @@ t.test('a body is read the same whether it comes with its headers, byte by byte,
     t.match((await ada.get(`/v1/snap/${name}`)).body, { metadata: { name, private: true } });
   }
   t.equal((await raw(store.url, withLength('{"name":"\xff"}') + '{"name":"\xff"}'))?.status, 400);
+});
+
+t.test('a body that does not arrive is given up after a minute, and not before', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => {
+    mock.timers.reset();
+  });
+  const request = new IncomingMessage(new Socket());
+  request.headers['content-length'] = '20';
+  let refused: unknown;
+  const read = Promise.resolve(readBody(request, 100)).catch((error: unknown) => (refused = error));
+  request.push('{"name":');
+  mock.timers.tick(59_999);
+  await new Promise(setImmediate);
+  t.equal(refused, undefined, 'however slowly it comes');
+  mock.timers.tick(1);
+  await read;
+  t.match(refused, { code: 'api-error', status: 400, message: /did not arrive within a minute/ });
 });

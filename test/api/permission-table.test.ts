@@ -88,7 +88,24 @@ const table: Row[] = [
     who: 'publisher',
     administrator: 'store-manage',
   },
-  { operations: ['accept_invite', 'reject_invite'], needs: [], who: 'any account' },
+  {
+    operations: ['accept_invite', 'reject_invite', 'dashboard_whoami', 'dashboard_account'],
+    needs: [],
+    who: 'any account',
+  },
+  { operations: ['dashboard_register_name'], needs: ['account-register-package'], who: 'any account' },
+  { operations: ['dashboard_account_key'], needs: ['account-manage-keys'], who: 'any account' },
+  {
+    operations: ['add_buildset', 'update_build', 'add_commit_workflow', 'update_commit_workflow'],
+    needs: ['package-manage-revisions'],
+    who: 'any account',
+  },
+  {
+    operations: ['create_library', 'publish_library'],
+    needs: ['package-manage-revisions'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
   {
     operations: ['buildset_status', 'filter_commit_workflows'],
     needs: ['package-view'],
@@ -104,12 +121,18 @@ const table: Row[] = [
       'list_remodel_allowlist',
       'read_serial_policies',
       'list_serial_log',
+      'list_serial_log_of_serial',
     ],
     needs: ['store-view', 'account-manage-keys', 'account-manage-metadata', 'store-manage'],
     who: 'brand administrator',
   },
   {
-    operations: ['create_signing_key', 'delete_signing_key', 'read_signing_key_account_key_request'],
+    operations: [
+      'create_signing_key',
+      'delete_signing_key',
+      'read_signing_key_account_key_request',
+      'import_assertions',
+    ],
     needs: ['account-manage-keys', 'store-manage'],
     who: 'brand administrator',
   },
@@ -129,6 +152,13 @@ const table: Row[] = [
     needs: ['account-manage-metadata', 'store-manage'],
     who: 'brand administrator',
   },
+];
+
+/** Whose credentials are none of an account's: their own tests ask who gets in with them. */
+const others = [
+  'holder of credentials of a repository',
+  'holder of credentials of the repository',
+  'the configured registry',
 ];
 
 const people = ['nobody', 'bob', 'carol', 'ada', 'dan', 'eve', 'root'] as const;
@@ -199,7 +229,14 @@ async function ask(client: Client, op: Operation, subject: Record<string, string
 
 /** Without a body to spoil, these would do what they are asked for. */
 const harmless = (op: Operation): boolean =>
-  op.method === 'GET' || op.body !== undefined || op.name === 'unregister_package';
+  !isAskedElsewhere(op) && (op.method === 'GET' || op.body !== undefined || op.name === 'unregister_package');
+
+/**
+ * The dashboard's operations refuse in the dashboard's words, builds are behind a switch of the configuration, and libraries
+ * are of charms: here their records are held against the table, and their own tests ask them.
+ */
+const isAskedElsewhere = ({ path }: Operation): boolean =>
+  /^\/(?:dev\/api|api\/v2|internal\/v1\/craft\/(?:buildsets|commit-workflows)|v1\/charm\/libraries)\b/.test(path);
 
 async function withEverybody(
   t: Parameters<typeof startStore>[0],
@@ -225,7 +262,8 @@ t.test('every operation of the interface has a row in the table, and every guard
   const rows = new Map(table.flatMap((row) => row.operations.map((name) => [name, row] as const)));
   for (const op of operations) {
     const row = rows.get(op.name);
-    if (op.since > 0) t.ok(row, `${op.name} has a row`);
+    const isOpen = op.access.who.startsWith('anyone') || others.includes(op.access.who);
+    if (op.since > 0 || !isOpen) t.ok(row, `${op.name} has a row`);
     if (row === undefined || row.who === 'anyone') continue;
     const stated = op.access.permissions.filter((one) => row.needs.includes(one));
     t.same(new Set(stated), new Set(row.needs), `${op.name} states the permissions that let a token in`);

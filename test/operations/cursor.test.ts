@@ -3,6 +3,26 @@ import t from 'tap';
 
 import { readCursor, writeCursor } from '#operations/cursor.ts';
 
+t.test('a text that decodes to something else than a place is no cursor, nor is another spelling of one', async (t) => {
+  const cursor = writeCursor(['a', 'b']);
+  const texts = [
+    '[1,2]',
+    '[null,null]',
+    '["a",["b"]]',
+    '{"0":"a","1":"b","length":2}',
+    '["a", "b"]',
+    ' ["a","b"]',
+    'ab',
+  ];
+  for (const text of texts) {
+    t.throws(() => readCursor(Buffer.from(text).toString('base64url'), 2), { code: 'api-error' }, text);
+  }
+  for (const text of [`${cursor}=`, `${cursor} `, ` ${cursor}`, '']) {
+    t.throws(() => readCursor(text, 2), { code: 'api-error' }, text);
+  }
+  t.same(readCursor(cursor, 2), ['a', 'b']);
+});
+
 t.test('a cursor gives back the place it was made of, and no other text is one', (t) => {
   fc.assert(
     fc.property(

@@ -1,0 +1,83 @@
+// Keys, credentials, the configuration and the newest seal outlive a power cut: what is on the disk, and when.
+import * as fs from 'node:fs';
+import { basename, join } from 'node:path';
+
+import t from 'tap';
+
+import { createFile, makeFolder, prepareFile, renameFile, type Disk } from '#src/configuration/durable-file.ts';
+
+/** A disk that tells in which order things were done to it; `fails` is what it does not do. */
+function watched(fails?: string): { disk: Disk; did: string[] } {
+  const did: string[] = [];
+  const names = new Map<number, string>();
+  const plain = (path: fs.PathLike): string => basename(String(path)).replace(/^\.(.+)\.[0-9a-f]{12}$/, 'new $1');
+  const note = (what: string): void => {
+    if (what === fails) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
+    did.push(what);
+  };
+  const disk: Disk = {
+    ...fs,
+    openSync: (path, ...rest) => {
+      const handle = fs.openSync(path, ...rest);
+      names.set(handle, plain(path));
+      return handle;
+    },
+    writeFileSync: (file, ...rest) => {
+      note(`write ${names.get(file as number)!}`);
+      fs.writeFileSync(file, ...rest);
+    },
+    fsyncSync: (handle) => {
+      note(`sync ${names.get(handle)!}`);
+      fs.fsyncSync(handle);
+    },
+    renameSync: (from, to) => {
+      note(`rename ${plain(from)} to ${plain(to)}`);
+      fs.renameSync(from, to);
+    },
+  };
+  return { disk, did };
+}
+
+t.test('a file is on the disk before it has its name, and its name before anybody goes on', async (t) => {
+  const folder = t.testdir({ data: { 'larder.toml': 'old' } });
+  const file = join(folder, 'data', 'larder.toml');
+  const { disk, did } = watched();
+  const prepared = prepareFile(file, 'new', 0o600, disk);
+  t.same(did, ['write new larder.toml', 'sync new larder.toml']);
+  t.equal(fs.readFileSync(file, 'utf8'), 'old');
+  prepared.place();
+  t.same(did.slice(2), ['rename new larder.toml to larder.toml', 'sync data']);
+  t.equal(fs.readFileSync(file, 'utf8'), 'new');
+});
+
+t.test(
+  'a new file is on the disk, then the entry of its folder; another name for it is one of those too',
+  async (t) => {
+    const folder = t.testdir({ data: {} });
+    const { disk, did } = watched();
+    createFile(join(folder, 'data', 'site.key'), 'key', 0o400, disk);
+    t.same(did.splice(0), ['write site.key', 'sync site.key', 'sync data']);
+    t.equal(fs.statSync(join(folder, 'data', 'site.key')).mode & 0o777, 0o400);
+    renameFile(join(folder, 'data', 'site.key'), join(folder, 'data', 'other.key'), disk);
+    t.same(did, ['rename site.key to other.key', 'sync data']);
+  },
+);
+
+t.test('each new folder is an entry of the one above it', async (t) => {
+  const folder = t.testdir({ srv: {} });
+  const { disk, did } = watched();
+  makeFolder(join(folder, 'srv', 'larder', 'data'), disk);
+  t.same(did.splice(0), ['sync larder', 'sync srv']);
+  makeFolder(join(folder, 'srv', 'larder', 'data'), disk);
+  t.same(did, [], 'one that was there is nothing new');
+});
+
+t.test('what could not be made durable leaves the old file, and nothing beside it', async (t) => {
+  for (const fails of ['write new key', 'sync new key', 'rename new key to key']) {
+    const folder = t.testdir({ key: 'old' });
+    const { disk } = watched(fails);
+    t.throws(() => prepareFile(join(folder, 'key'), 'new', 0o600, disk).place(), { code: 'EIO' });
+    t.same(fs.readdirSync(folder), ['key'], fails);
+    t.equal(fs.readFileSync(join(folder, 'key'), 'utf8'), 'old');
+  }
+});

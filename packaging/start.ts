@@ -47,15 +47,16 @@ async function start(data: string, listen: string): Promise<number> {
 
 function howTo(baseUrl: string, data: string): string {
   const credential = join(data, 'admin.macaroon');
+  const larder = [process.execPath, join(import.meta.dirname, '../src/main.ts')].map(quoted).join(' ');
   return `
 larder is ready at ${baseUrl}
 The store administrator's credential is in ${credential}
 
-To publish with snapcraft:
-  export SNAPCRAFT_STORE_AUTH=onprem
-  export STORE_DASHBOARD_URL=${baseUrl}/publishergw
-  export STORE_UPLOAD_URL=${baseUrl}
-  export SNAPCRAFT_ADMIN_MACAROON="$(cat ${quoted(credential)})"
+To publish with snapcraft (or charmcraft, or curl), paste what this prints into a shell:
+  ${larder} token issue --data ${quoted(data)} --account larder-admin --for snapcraft
+
+That is as the store's administrator. Everybody else gets an account and lines of his own:
+  ${larder} account create --data ${quoted(data)} --email bob@example.com --username bob --display-name Bob
 
 Ctrl-C stops it.
 `;

@@ -354,7 +354,7 @@ function withMemberTooMany(body: unknown): [pointer: string, body: unknown][] {
 }
 
 /** What the tests themselves add to when they ask for another token. */
-const tokens = ['macaroons', 'audit', 'audit_seals'];
+const tokens = ['macaroons', 'audit', 'audit_seals', 'audit_seal_chain'];
 
 const pick = (counts: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name) => [name, counts[name]]));

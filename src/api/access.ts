@@ -240,6 +240,19 @@ export const brandAdministrator = (
   },
 });
 
+/** A store administrator; his token says what he may look at, or do. */
+export const storeAdministrator = (permission: 'store-view' | 'store-manage'): Access<{ principal: Principal }> => ({
+  about: 'store',
+  permissions: [permission],
+  who: 'store administrator',
+  async admit({ authenticate }) {
+    const principal = await authenticate();
+    if (!grants(principal.permissions, permission)) throw missing(permission);
+    if (principal.storeAdministrator) return { principal };
+    throw new Refusal('permission-required', 'Only a store administrator may do this.');
+  },
+});
+
 /** Whether somebody administers a brand. */
 export const administers = async (
   principal: Principal,

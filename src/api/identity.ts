@@ -23,8 +23,8 @@ export interface Logins {
   finish(account: Account, credentials: Omit<Credentials, 'password'>): Promise<void>;
   /** The account of a link with which somebody sets his own password, while it is good. */
   setUpLink(secret: string): Promise<Account | undefined>;
-  /** Sets the password of the link's account, and uses the link up. */
-  setPassword(secret: string, password: string, requestId: string): Promise<void>;
+  /** Sets the password of the link's account, and uses the link up; with `endTokens` the account's tokens end for good. */
+  setPassword(secret: string, password: string, about: { requestId: string; endTokens: boolean }): Promise<void>;
 }
 
 /** Where a browser goes when somebody has logged in, with what the application that sent it wants back. */

@@ -1,15 +1,26 @@
 // larder account disable, larder account enable
+import { timestamp } from '#domain/clock.ts';
+import { disable } from '#operations/accounts/disable.ts';
 import { command } from './command.ts';
 import { accountOf, withStore } from './store.ts';
+import { counted } from './token-revoke.ts';
 
 export const accountDisable = command({
   name: 'account disable',
   summary: 'Let an account in no more, with a password or with any token.',
-  description: 'It shows on the next request. What the account owns stays as it is.',
+  description:
+    'It shows on the next request. What the account owns stays as it is. Its tokens are good again when it is enabled ' +
+    'again, unless --end-tokens ends them. The only store administrator who is let in cannot be disabled.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    'end-tokens': {
+      type: 'boolean',
+      summary: 'End its tokens for good: they stay ended when the account is enabled again.',
+    },
+  },
   examples: [
     'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
-    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes',
+    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --end-tokens --yes',
   ],
   confirm: {
     question: ({ positionals: { id } }) =>
@@ -17,18 +28,20 @@ export const accountDisable = command({
     unattended: 'refused',
   },
 
-  run({ positionals: { id }, data, world }) {
-    return withStore({ data, world }, async ({ records, entry }) => {
+  run({ positionals: { id }, options, data, world }) {
+    return withStore({ data, world }, async ({ records, entry, actor, latestTime }) => {
       const { username } = await accountOf(records, id);
-      const change = entry('account disable', `account/${id}`);
-      await records.change(change, async (tx) => {
-        await tx.accounts.disable(id, change.at);
-        await tx.setUpLinks.removeOf(id);
+      const at = timestamp(latestTime.now());
+      const ended = await records.change({ ...entry('account disable', `account/${id}`), at }, async (tx, note) => {
+        const tokens = await disable(tx, id, { at, by: actor, endTokens: options['end-tokens'] });
+        if (tokens !== undefined) note({ 'ended-tokens': tokens });
+        return tokens;
       });
       const disabledAt = await records.accounts.disabledAt(id);
+      const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
       return {
-        text: `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`,
-        json: { id, 'disabled-at': disabledAt },
+        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        json: { id, 'disabled-at': disabledAt, ...(ended !== undefined && { 'ended-tokens': ended }) },
       };
     });
   },
@@ -37,7 +50,7 @@ export const accountDisable = command({
 export const accountEnable = command({
   name: 'account enable',
   summary: 'Let a disabled account in again.',
-  description: 'Its password and its tokens are good again, but for those that have ended meanwhile.',
+  description: 'Its password and its tokens are good again, but for tokens that have ended or were ended meanwhile.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   examples: ['larder account enable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 

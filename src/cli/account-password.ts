@@ -1,17 +1,19 @@
 // larder account password
+import { timestamp } from '#domain/clock.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from './command.ts';
 import { canAsk, newSecret } from './questions.ts';
 import { readSecret } from './stdin.ts';
 import { accountOf, withStore } from './store.ts';
+import { counted } from './token-revoke.ts';
 
 export const accountPassword = command({
   name: 'account password',
   summary: 'Set the password of an account.',
   description:
     'Whoever was kept waiting after too many failed logins can log in at once with the new password. ' +
-    "Tokens that are out stay good; 'larder account disable' ends them all.",
+    'Tokens that are out stay good, unless --end-tokens ends them: do so when somebody else may know the old one.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     'password-stdin': {
@@ -19,10 +21,14 @@ export const accountPassword = command({
       summary:
         'Read the password from the standard input; otherwise it is asked for at the terminal, and does not show.',
     },
+    'end-tokens': {
+      type: 'boolean',
+      summary: 'End all tokens of the account for good; whoever uses one logs in again.',
+    },
   },
   examples: [
     'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
-    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --password-stdin',
+    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --password-stdin --end-tokens',
   ],
 
   async run({ positionals: { id }, options, data, world }) {
@@ -32,17 +38,26 @@ export const accountPassword = command({
     const password = options['password-stdin']
       ? await readSecret(world.stdin, 'password')
       : await newSecret(world, 'password');
-    return withStore({ data, world }, async ({ records, entry, siteKey }) => {
+    return withStore({ data, world }, async ({ records, entry, siteKey, actor, latestTime }) => {
       const account = await accountOf(records, id);
       const problem = passwordProblem(password, account);
       if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
       const hash = await sitePasswords(siteKey).hash(password);
       const change = entry('account password', `account/${id}`);
-      await records.change(change, async (tx) => {
+      const ended = await records.change(change, async (tx, note) => {
         await tx.passwords.set(id, hash, change.at);
         await tx.setUpLinks.removeOf(id);
+        if (!options['end-tokens']) return undefined;
+        const at = timestamp(latestTime.now());
+        const tokens = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null });
+        note({ 'ended-tokens': tokens });
+        return tokens;
       });
-      return { text: `The password of ${id} (${account.username}) is set.`, json: { id, username: account.username } };
+      const text = `The password of ${id} (${account.username}) is set.`;
+      return {
+        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        json: { id, username: account.username, ...(ended !== undefined && { 'ended-tokens': ended }) },
+      };
     });
   },
 });

@@ -1,5 +1,6 @@
 // larder account role
 import { Refusal } from '#domain/refusal.ts';
+import { refuseLastAdministrator } from '#operations/accounts/last-administrator.ts';
 import type { Changes } from '#records/index.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from './command.ts';
@@ -10,7 +11,8 @@ export const accountRole = command({
   summary: 'Give a role to an account, or take it away.',
   description:
     'A store administrator acts as publisher on every package; a brand administrator manages the models and keys of ' +
-    'a brand. It shows on the next request, also of tokens that are out already.',
+    'a brand. It shows on the next request, also of tokens that are out already. The only store administrator who is ' +
+    'let in stays one.',
   positionals: [
     { name: 'id', summary: 'The id of the account.' },
     { name: 'role', summary: 'The role: store-admin, or brand-admin:BRAND with the account id of the brand.' },
@@ -41,11 +43,15 @@ export const accountRole = command({
 
 type RoleChange = (tx: Changes, id: string, remove: boolean, at: string) => Promise<unknown>;
 
+async function demote(tx: Changes, id: string): Promise<void> {
+  await refuseLastAdministrator(tx, id);
+  await tx.accounts.endStoreAdministrator(id);
+}
+
 function roleChange(role: string): RoleChange {
   const [kind = '', brand] = role.split(/:(.*)/s);
   if (kind === 'store-admin' && brand === undefined) {
-    return (tx, id, remove, at) =>
-      remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at);
+    return (tx, id, remove, at) => (remove ? demote(tx, id) : tx.accounts.makeStoreAdministrator(id, at));
   }
   if (kind === 'brand-admin' && brand) {
     return async (tx, id, remove, at) => {

@@ -66,7 +66,7 @@ export const agentRemove = command({
   name: 'agent remove',
   summary: 'Let an agent log in no more.',
   description:
-    "Tokens that it has stay good until they end or are revoked; 'larder account disable' ends them at once.",
+    "Tokens that it has stay good until they end or are revoked; 'larder token revoke --account ID' ends them at once.",
   positionals: [username],
   examples: ['larder agent remove builder', 'larder agent remove builder --yes'],
   confirm: {

@@ -121,7 +121,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
 
     setUpLink: (secret) => records.setUpLinks.find(setUpDigest(secret), timestamp(now())),
 
-    async setPassword(secret, password, requestId) {
+    async setPassword(secret, password, { requestId, endTokens }) {
       const digest = setUpDigest(secret);
       const at = timestamp(now());
       const account = await records.setUpLinks.find(digest, at);
@@ -130,9 +130,11 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
       const entry = { at, actor: account.id, action: 'set_password', object: `account/${account.id}`, requestId };
-      await records.change(entry, async (tx) => {
+      await records.change(entry, async (tx, note) => {
         if (!(await tx.setUpLinks.remove(digest))) throw linkIsVoid();
         await tx.passwords.set(account.id, hash, at);
+        if (!endTokens) return;
+        note({ 'ended-tokens': await tx.macaroons.endAll(account.id, { at, by: account.id, issuedBefore: null }) });
       });
     },
   };

@@ -1,6 +1,8 @@
 // Setting one's own password with a link from an administrator. The link works once, and for a while.
 import { anyone } from '#api/access.ts';
 import { operation, type Answer } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { messagePage, orSaidWhy, refuseForeign } from './login-page.ts';
@@ -18,10 +20,13 @@ export const setUp = operation({
   prefixed: false,
   produces: ['text/html'],
 
-  handle({ request, identity, config }) {
+  handle({ request, identity, config, records, authority }) {
     const { base_url: baseUrl } = config.http;
     const key = /[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
-    return orSaidWhy(baseUrl, async () => setUpPage(key, await ownerOf(key, identity.logins.setUpLink), baseUrl));
+    return orSaidWhy(baseUrl, async () => {
+      const account = await ownerOf(key, identity.logins.setUpLink);
+      return setUpPage(key, account, { baseUrl, hasTokens: await hasTokens(account, { records, authority }) });
+    });
   },
 });
 
@@ -39,7 +44,7 @@ export const submitSetUp = operation({
   body: 'SetUpForm',
   produces: ['text/html'],
 
-  handle({ request, body, identity, config, requestId }) {
+  handle({ request, body, identity, config, requestId, records, authority }) {
     const { base_url: baseUrl } = config.http;
     return orSaidWhy(baseUrl, async () => {
       refuseForeign(request, baseUrl);
@@ -47,10 +52,12 @@ export const submitSetUp = operation({
       try {
         if (body.password !== body.again)
           throw new Refusal('api-error', 'The two are not the same; enter the password again.');
-        await identity.logins.setPassword(body.key, body.password, requestId);
+        const endTokens = body['end-tokens'] === 'yes';
+        await identity.logins.setPassword(body.key, body.password, { requestId, endTokens });
       } catch (refusal) {
         if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
-        return setUpPage(body.key, account, baseUrl, refusal);
+        const about = { baseUrl, hasTokens: await hasTokens(account, { records, authority }) };
+        return setUpPage(body.key, account, about, refusal);
       }
       const words = `From now on you log in as ${account.username} with this password. You can close this page.`;
       return messagePage(baseUrl, 200, 'The password is set', words);
@@ -67,8 +74,27 @@ async function ownerOf(key: string, find: (key: string) => Promise<Account | und
   );
 }
 
-function setUpPage(key: string, account: Account, baseUrl: string, refusal?: Refusal): Answer {
-  const words = { key, username: account.username, shortest: String(shortestPassword), problem: refusal?.message };
+/** Whether anything stays good with a new password that its owner may want to end. */
+async function hasTokens(
+  { id }: Account,
+  { records, authority }: Pick<Services, 'records' | 'authority'>,
+): Promise<boolean> {
+  return (await records.macaroons.list(id, timestamp(authority.latestTime()), false)).length > 0;
+}
+
+function setUpPage(
+  key: string,
+  account: Account,
+  { baseUrl, hasTokens }: { baseUrl: string; hasTokens: boolean },
+  refusal?: Refusal,
+): Answer {
+  const words = {
+    key,
+    username: account.username,
+    shortest: String(shortestPassword),
+    problem: refusal?.message,
+    tokens: hasTokens ? 'yes' : undefined,
+  };
   const title = refusal === undefined ? 'Choose a password' : 'Not set yet';
   return page('set-up', title, words, { baseUrl, ...(refusal && { status: refusal.status }) });
 }

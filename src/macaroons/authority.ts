@@ -124,6 +124,9 @@ export function createAuthority(options: AuthorityOptions): Authority {
     if (account === undefined || account.username !== discharge.username) throw notThisAccount();
     const object = `session/${terms.sessionId}`;
     await records.change({ ...entry, actor: account.id, at, object }, async (tx, note) => {
+      // What an administrator has ended is not begun again by a login that was kept for later.
+      const endedAt = await tx.accounts.tokensEndedAt(account.id);
+      if (endedAt !== null && terms.issued < Date.parse(endedAt)) throw notThisAccount();
       const validUntil = timestamp(new Date(terms.until));
       const session = { sessionId: terms.sessionId, accountId: account.id, rootKeyId, description };
       const validSince = terms.since === -Infinity ? at : timestamp(new Date(terms.since));

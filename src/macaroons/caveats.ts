@@ -16,7 +16,8 @@ export interface Attenuation {
 /** What all caveats of a token say together. */
 export interface Terms extends Restrictions {
   sessionId: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: when it was issued, which is the first word of it, and between which it is good. */
+  issued: number;
   since: number;
   until: number;
 }
@@ -45,6 +46,7 @@ export type Version = Identity['version'];
 export function readTerms(caveats: string[], version: Version): Terms | undefined {
   const terms: Terms = {
     sessionId: '',
+    issued: -Infinity,
     since: -Infinity,
     until: Infinity,
     permissions: null,
@@ -67,6 +69,7 @@ function narrow(terms: Terms, name: string, value: string, version: Version): bo
     }
     case 'time-since': {
       const time = moment(value);
+      if (terms.since === -Infinity) terms.issued = time;
       terms.since = Math.max(terms.since, time);
       return !Number.isNaN(time);
     }

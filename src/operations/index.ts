@@ -1,5 +1,10 @@
 // Every operation of the store.
 import type { Operation } from '#api/operation.ts';
+import { disableAccount } from './accounts/disable-account.ts';
+import { enableAccount } from './accounts/enable-account.ts';
+import { endTokens } from './accounts/end-tokens.ts';
+import { listTokens } from './accounts/list-tokens.ts';
+import { revokeToken } from './accounts/revoke-token.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
@@ -209,6 +214,9 @@ const forBrands = [
   listSerialLogOfSerial,
 ];
 
+/** What administrators of the store need, who sit elsewhere than at its host. */
+const forAdministrators = [listTokens, revokeToken, endTokens, disableAccount, enableAccount];
+
 /** What devices need. */
 const forDevices = [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld];
 
@@ -217,5 +225,6 @@ export const operations: Operation[] = [
   ...imageRegistry,
   ...besideIt,
   ...forBrands,
+  ...forAdministrators,
   ...forDevices,
 ];

@@ -80,6 +80,18 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row?.which;
   },
 
+  /** Whether anybody else than this account administers the store and is let in. */
+  isOtherAdministrator: async (id: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM store_administrators JOIN accounts ON accounts.id = account_id
+      WHERE account_id <> ${id} AND disabled_at IS NULL LIMIT 1`)),
+
+  /** The moment before which nothing that let the account in is good any more; null when there is none. */
+  tokensEndedAt: async (id: string) =>
+    (await db.get<{ endedAt: string | null }>(sql`SELECT tokens_ended_at AS "endedAt" FROM accounts WHERE id = ${id}`))
+      ?.endedAt ?? null,
+
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });

@@ -12,6 +12,11 @@ export interface Macaroon {
   revokedBy: string | null;
 }
 
+/** A macaroon with the name of whose it is. */
+export interface OwnedMacaroon extends Macaroon {
+  username: string;
+}
+
 /** A session in force, with the account it belongs to. */
 export interface Session {
   accountId: string;
@@ -51,6 +56,28 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
 
+  /** Those of an account or of all, newest first, behind a place in that order; inactive ones only when asked for. */
+  page: (
+    wanted: {
+      accountId: string | null;
+      includeInactive: boolean;
+      now: string;
+      before: { since: string; sessionId: string } | undefined;
+    },
+    limit: number,
+  ) => {
+    const { accountId, includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
+    return db.all<OwnedMacaroon>(sql`
+      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+        accounts.username
+      FROM macaroons JOIN accounts ON accounts.id = account_id
+      WHERE (valid_since, session_id) < (${before.since}, ${before.sessionId})
+        AND (${accountId} IS NULL OR account_id = ${accountId})
+        AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
+      ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
+  },
+
   /** Whether any ended before the one time and, where it is revoked, began before the other. */
   anyEnded: async (endedBefore: string, begunBefore: string) =>
     undefined !==
@@ -89,6 +116,35 @@ export const macaroonChanges = (db: Queries) => ({
   /** Says what a session is for. */
   describe: (sessionId: string, description: string) =>
     db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
+
+  /** Revokes one, whosever it is; undefined when there is none of that session. Revoking twice keeps the first time. */
+  async end(sessionId: string, { at, by }: { at: string; by: string }): Promise<OwnedMacaroon | undefined> {
+    await db.run(sql`
+      UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${by})
+      WHERE session_id = ${sessionId}`);
+    return db.get<OwnedMacaroon>(sql`
+      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+        accounts.username
+      FROM macaroons JOIN accounts ON accounts.id = account_id WHERE session_id = ${sessionId}`);
+  },
+
+  /**
+   * Ends all macaroons of an account, or those issued before a moment, and the logins that began before and that nobody
+   * has exchanged yet; how many of them were active.
+   */
+  async endAll(
+    accountId: string,
+    { at, by, issuedBefore }: { at: string; by: string; issuedBefore: string | null },
+  ): Promise<number> {
+    await db.run(sql`
+      UPDATE accounts SET tokens_ended_at = MAX(COALESCE(tokens_ended_at, ''), ${issuedBefore ?? at})
+      WHERE id = ${accountId}`);
+    return db.run(sql`
+      UPDATE macaroons SET revoked_at = ${at}, revoked_by = ${by}
+      WHERE account_id = ${accountId} AND revoked_at IS NULL AND valid_until > ${at}
+        AND (${issuedBefore} IS NULL OR valid_since < ${issuedBefore})`);
+  },
 
   /** Revokes one of the account's macaroons; false when it has none of that session. Revoking twice keeps the first time. */
   revoke: async (sessionId: string, accountId: string, at: string) =>

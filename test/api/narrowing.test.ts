@@ -16,7 +16,7 @@ const table: Record<About, string> = {
     healthz readyz status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
     device_serial_of_old registry_version registry_token registry_events start_blob_upload blob_upload_state
     continue_blob_upload finish_blob_upload cancel_blob_upload image_blob image_manifest put_image_manifest
-    list_image_tags list_image_referrers`,
+    list_image_tags list_image_referrers delete_image_manifest delete_image_blob`,
   token: `get_macaroon revoke_macaroon macaroon_info dashboard_whoami exchange_macaroons exchange_usso_macaroons
     exchange_dashboard_macaroons`,
   packages: `list_registered_names register_name dashboard_account dashboard_register_name package_access
@@ -30,7 +30,8 @@ const table: Record<About, string> = {
   store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key
     read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
-    delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key`,
+    delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
+    list_tokens revoke_token end_tokens disable_account enable_account`,
 };
 const about = new Map(
   Object.entries(table).flatMap(([what, names]) => names.split(/\s+/).map((name) => [name, what as About] as const)),

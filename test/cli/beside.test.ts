@@ -3,6 +3,38 @@ import t from 'tap';
 import { openStore } from '#src/appliance.ts';
 import { newStore, serve } from './process.ts';
 
+t.test('a token that is ended beside the server lets nobody in from the next request on', async (t) => {
+  const { data, json, larder } = await newStore(t);
+  const { url } = await serve(t, data);
+  await json('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
+  interface Issued {
+    macaroon: string;
+    'session-id': string;
+  }
+  const issue = async (): Promise<Issued> => (await json('token issue --account ada-id')) as Issued;
+  const status = async ({ macaroon }: Issued): Promise<number> =>
+    (await fetch(`${url}/v1/tokens/whoami`, { headers: { authorization: `Macaroon ${macaroon}` } })).status;
+  const [one, two, three] = [await issue(), await issue(), await issue()];
+  for (const token of [one, two, three]) t.equal(await status(token), 200);
+
+  await larder(`token revoke ${one['session-id']} --yes`);
+  t.same([await status(one), await status(two), await status(three)], [401, 200, 200]);
+  t.match(await json('account disable ada-id --end-tokens --yes'), { 'ended-tokens': 2 });
+  t.same([await status(two), await status(three)], [401, 401]);
+  await json('account enable ada-id');
+  t.same([await status(one), await status(two), await status(three)], [401, 401, 401], 'and they stay ended');
+  t.equal(await status(await issue()), 200);
+
+  t.match(await larder('account disable larder-admin --yes'), {
+    code: 1,
+    err: /^larder: The account 'larder-admin' is the only store administrator who is let in; make another one first/,
+  });
+  t.match(await json('account role larder-admin store-admin --remove --yes'), { code: 'conflict' });
+  await json('account role ada-id store-admin');
+  t.match(await json('account role larder-admin store-admin --remove --yes'), { roles: [] });
+  t.match(await json('account disable ada-id --yes'), { code: 'conflict' });
+});
+
 t.test('accounts, tokens, roles, names and brands show on the next request', async (t) => {
   const { data, json } = await newStore(t);
   const { url, child, ended } = await serve(t, data);

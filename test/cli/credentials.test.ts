@@ -120,6 +120,24 @@ t.test('an invitation is a link that stands alone, and only its digest is kept',
   });
 });
 
+t.test('a new password ends the tokens of the account when that is asked for', async (t) => {
+  const { json, withStdin, look } = await adasStore(t);
+  const { macaroon } = (await json('token issue --account ada-lovelace')) as { macaroon: string };
+  const isGood = () =>
+    look(({ authority }) =>
+      authority.authenticate([macaroon]).then(
+        () => true,
+        () => false,
+      ),
+    );
+  await withStdin(setPassword, 'four words of ada');
+  t.ok(await isGood());
+  t.match(await withStdin(`${setPassword} --end-tokens`, 'another of four words'), {
+    out: 'The password of ada-lovelace (ada) is set. 1 token ended for good.\n',
+  });
+  t.notOk(await isGood());
+});
+
 t.test('an account is disabled and enabled', async (t) => {
   const { json, larder } = await adasStore(t);
   const { macaroon } = await json('token issue --account ada-lovelace');

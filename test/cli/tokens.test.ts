@@ -119,3 +119,59 @@ t.test('with a clock that was set back it begins at the latest time seen, and th
   t.teardown(close);
   t.match(await authority.authenticate([out.trim()]), { accountId: 'larder-admin' });
 });
+
+const email = (name: string): string =>
+  `--email ${name}@example.org --username ${name} --display-name ${name} --id ${name}-id`;
+
+t.test('tokens are listed and ended, one or all of an account', async (t) => {
+  const { data, json, larder } = await newStore(t);
+  await larder(`account create ${email('ada')}`);
+  const kept = (await json('token issue --account larder-admin')) as Issued;
+  const [first, second] = [
+    (await json("token issue --account ada-id --ttl 60 --description 'nightly builds'")) as Issued,
+    (await json('token issue --account ada-id')) as Issued,
+  ];
+  const sessions = async (options = ''): Promise<string[]> =>
+    ((await json(`token list ${options}`)) as { tokens: { 'session-id': string }[] }).tokens.map(
+      (one) => one['session-id'],
+    );
+  t.same(new Set(await sessions()), new Set([kept, first, second].map((one) => one['session-id'])));
+  t.same(new Set(await sessions('--account ada-id')), new Set([first, second].map((one) => one['session-id'])));
+  t.match(
+    (await larder('token list --account ada-id')).out,
+    /^SESSION +ACCOUNT +SINCE +UNTIL +FOR\n.* ada-id \(ada\) /,
+  );
+  t.match((await larder('token list --limit 1')).out, /There are more; --limit shows them\.\n$/);
+  t.match(await larder('token list --account ada'), { code: 1, err: /that is a name of the account ada-id/ });
+
+  t.match(await larder(`token revoke ${first['session-id']}`), { code: 2 }, 'it is asked first');
+  t.match(await larder(`token revoke ${first['session-id']} --yes`), {
+    code: 0,
+    out: `The token of ada-id (ada) with the session ${first['session-id']} has ended.\n`,
+  });
+  t.same(await sessions('--account ada-id'), [second['session-id']]);
+  t.match((await larder('token list --account ada-id --ended')).out, / revoked 2\S+Z +nightly builds\n/);
+  t.match(await json('token revoke nonsense --yes'), { code: 'resource-not-found' });
+  for (const options of [
+    '',
+    '--issued-before 2026-03-01T12:00:00Z',
+    'x --account ada-id',
+    '--account ada-id --issued-before now',
+  ]) {
+    t.match(await larder(`token revoke ${options} --yes`), { code: 2 }, options);
+  }
+  const before = '--issued-before 2026-01-01T00:00:00Z --yes';
+  t.same(await json(`token revoke --account ada-id ${before}`), { id: 'ada-id', 'ended-tokens': 0 });
+  t.match(await larder('token revoke --account ada-id --yes'), { out: '1 token of ada-id (ada) ended for good.\n' });
+  t.same(await sessions(), [kept['session-id']]);
+
+  const store = await openStore({ directory: data });
+  t.teardown(store.close);
+  await t.rejects(store.authority.authenticate([second.macaroon]), { code: 'macaroon-authorization-required' });
+  const rows = (await store.records.audit.list(0, 100)).filter(({ action }) => action === 'token revoke');
+  t.match(rows, [
+    { object: `session/${first['session-id']}`, actor: /^cli:/ },
+    { object: 'account/ada-id', details: '{"issued-before":"2026-01-01T00:00:00.000Z","ended-tokens":0}' },
+    { object: 'account/ada-id', details: '{"ended-tokens":1}' },
+  ]);
+});

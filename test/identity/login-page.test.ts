@@ -233,6 +233,35 @@ t.test('somebody sets his own password with a link, once', async (t) => {
   );
 });
 
+t.test('whoever sets a password is told that tokens stay good, and may end them', async (t) => {
+  const store = await startIdentity(t);
+  const invite = () => store.invite('bob', new Date(store.clock.now.getTime() + hours(72)));
+  const page = async (key: string) => (await store.anyone.get(`/identity/set-up?key=${key}`)).body as string;
+  const send = (key: string, more: Record<string, string> = {}) =>
+    postForm(`${store.url}/identity/set-up`, {
+      key,
+      password: 'four words of bob',
+      again: 'four words of bob',
+      ...more,
+    });
+  const good = async (client: { get(path: string): Promise<{ status: number }> }) =>
+    (await client.get('/v1/tokens/whoami')).status === 200;
+  const first = await invite();
+  t.notMatch(await page(first), /tokens/, 'whoever has none is not asked');
+  t.match(await send(first), { status: 200 });
+
+  const [bob, ada] = [await store.as('bob'), await store.as('ada')];
+  const second = await invite();
+  t.match(await page(second), /stay good with the new password.*name="end-tokens"/s);
+  t.match(await send(second), { status: 200 });
+  t.ok(await good(bob));
+  const third = await invite();
+  t.match(await send(third, { again: 'four words of bib', 'end-tokens': 'yes' }), { status: 400, body: /end-tokens/ });
+  t.ok(await good(bob), 'nothing ends when the password is not set');
+  t.match(await send(third, { 'end-tokens': 'yes' }), { status: 200 });
+  t.same([await good(bob), await good(ada)], [false, true]);
+});
+
 t.test('a link that has expired, or of an account that is disabled, opens nothing', async (t) => {
   const store = await startIdentity(t);
   const late = await store.invite('bob', new Date(store.clock.now.getTime() + hours(1)));

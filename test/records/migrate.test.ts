@@ -82,7 +82,7 @@ t.test('the migrations are numbered without gaps, and each says what it is for',
   const all = migrations();
   t.ok(all.length >= 6);
   for (const [at, { name, text }] of all.entries()) {
-    t.match(name, new RegExp(`^${String(at + 1).padStart(4, '0')}-[a-z-]+$`));
+    t.match(name, new RegExp(`^${String(at + 1).padStart(4, '0')}-[a-z0-9-]+$`));
     t.match(text, /^-- [A-Z]/, name);
   }
   t.end();

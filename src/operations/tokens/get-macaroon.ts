@@ -1,6 +1,7 @@
 import { visitor } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
+import { isGiven } from './include-inactive.ts';
 import { presentMacaroon, within } from './present.ts';
 
 export const getMacaroon = operation({
@@ -15,8 +16,7 @@ export const getMacaroon = operation({
 
   async handle({ principal, query, records, authority }) {
     if (principal === undefined) return { macaroon: await authority.startLogin({}, 'bakery') };
-    const asked = query['include-inactive'];
-    const includeInactive = asked !== undefined && asked !== 'false';
+    const includeInactive = isGiven(query['include-inactive']);
     // Inactive by the latest time that was seen: a clock set back makes nothing active again.
     const at = timestamp(authority.latestTime());
     const macaroons = await records.macaroons.list(principal.accountId, at, includeInactive);

@@ -1,0 +1,10 @@
+import type { StoreToken } from '#api/wire.ts';
+import type { OwnedMacaroon } from '#records/macaroons.ts';
+import { presentMacaroon } from '../tokens/present.ts';
+
+/** A token as administrators see it: with whose it is. */
+export const presentToken = (macaroon: OwnedMacaroon): StoreToken => ({
+  'account-id': macaroon.accountId,
+  username: macaroon.username,
+  ...presentMacaroon(macaroon),
+});

@@ -79,4 +79,17 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-return': 'off',
     },
   },
+  {
+    files: ['test/**/*.test.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'performance',
+          property: 'now',
+          message: 'A busy machine takes its time: ask cpuWatch what something costs, and wait for what happened.',
+        },
+      ],
+    },
+  },
 );

@@ -8,6 +8,7 @@ import t from 'tap';
 import { mint, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken, writeToken } from '#macaroons/codec/text.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -126,15 +127,15 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
           : how === 'pair'
             ? { authorization: `Macaroon root="${candidate.replaceAll('"', '')}", discharge="${text}"` }
             : { authorization: `${how} ${candidate}` };
-      const began = performance.now();
+      const cpu = cpuWatch();
       const status = await ask(store, headers);
-      slowest = Math.max(slowest, performance.now() - began);
+      slowest = Math.max(slowest, cpu());
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       return [400, 401, 403, 431].includes(status);
     }),
     { numRuns: long ? 100_000 : 3000 },
   );
-  t.ok(slowest < 1000, `the slowest took ${Math.round(slowest)} ms`);
+  t.ok(slowest < 1000, `the slowest took ${Math.round(slowest)} ms of CPU`);
   t.same([...statuses.keys()], [401]);
   t.equal(await ask(store, { authorization: `Macaroon ${text}` }), 200, 'the token itself is as good as before');
   t.notMatch(store.log.join(''), '"level":"error"');
@@ -172,9 +173,9 @@ t.test('tokens that are large or deep are refused without much work', async (t) 
       continue;
     }
     for (const headers of [{ authorization: `Macaroon ${made}` }, { macaroons: made }]) {
-      const began = performance.now();
+      const cpu = cpuWatch();
       t.equal(await ask(store, headers as Record<string, string>), 401, what);
-      t.ok(performance.now() - began < 500, `${what}: quickly`);
+      t.ok(cpu() < 500, `${what}: quickly`);
     }
   }
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { checkGuardrail, matchesGuardrail } from '#domain/guardrail.ts';
+import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 t.test('a name must match the whole pattern', (t) => {
   for (const [pattern, name, matches] of [
@@ -87,7 +88,7 @@ t.test('it matches what a regular expression matches', (t) => {
 });
 
 t.test('no pattern takes long', (t) => {
-  const begin = performance.now();
+  const cpu = cpuWatch();
   for (const pattern of [
     '.*'.repeat(100),
     '(a|a)'.repeat(40),
@@ -96,6 +97,6 @@ t.test('no pattern takes long', (t) => {
   ]) {
     matchesGuardrail(pattern, 'a'.repeat(28));
   }
-  t.ok(performance.now() - begin < 500);
+  t.ok(cpu() < 500);
   t.end();
 });

@@ -8,6 +8,7 @@ import { checkSignature } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 const refusal = (status: number, code: string, message: RegExp | string = /.{10,}/) => ({
   status,
@@ -37,10 +38,10 @@ t.test('a signing key is made, listed and deleted, and its private half is nowhe
     t.match(await ada.post(keys, { name }), refusal(400, 'api-error'), name);
   }
 
-  const before = performance.now();
+  const cpu = cpuWatch();
   const dashes = await ada.post(keys, { name: `${'1-'.repeat(63)}1!` });
   t.match(dashes, refusal(400, 'api-error'));
-  t.ok(performance.now() - before < 1000, 'a name that a careless expression would think about for ever costs nothing');
+  t.ok(cpu() < 1000, 'a name that a careless expression would think about for ever costs nothing');
 
   const kept = await store.beside.records.signingKeys.find(made.body['sha3-384']);
   const everything = [

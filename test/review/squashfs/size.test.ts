@@ -13,6 +13,7 @@ import {
   snapYaml,
   withoutSquashfsTools as skip,
 } from '../packed.ts';
+import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 if (long) t.setTimeout(600_000);
 
@@ -25,9 +26,9 @@ t.test('a directory of 100,000 files is no obstacle', { skip }, async (t) => {
   const count = 100_000;
   for (let at = 0; at < count; at++) writeFileSync(join(meta, `file-${String(at)}`), '');
   const path = packFolder(folder, asSnapPack('xz'));
-  const started = performance.now();
+  const cpu = cpuWatch();
   const facts = readSnap(opened(t, path), 'many');
-  const took = performance.now() - started;
+  const took = cpu();
   t.equal(facts.icon?.mediaType, 'image/svg+xml');
   t.comment(`${String(count)} files in one directory, xz: ${took.toFixed(0)} ms`);
   const image = openImage(opened(t, path));
@@ -63,8 +64,8 @@ t.test('the time to read a snap does not grow with its size', { skip }, async (t
     size: source.size,
     read: (at: number, length: number) => ((read += length), source.read(at, length)),
   };
-  const started = performance.now();
+  const cpu = cpuWatch();
   t.equal(readSnap(counted, 'large').name, 'large');
-  t.comment(`${String(megabytes)} MB: ${(performance.now() - started).toFixed(1)} ms, ${String(read)} bytes read`);
+  t.comment(`${String(megabytes)} MB: ${cpu().toFixed(1)} ms, ${String(read)} bytes read`);
   t.ok(read < 65_536);
 });

@@ -43,7 +43,7 @@ export const accountCreate = command({
       await records.change({ ...change, details: { username, email } }, async (tx) => {
         const taken = await tx.accounts.taken(account);
         if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${account[taken]}' is taken.`);
-        await tx.accounts.add(account);
+        await tx.accounts.add(account, { idMadeHere: given === undefined });
       });
       return {
         text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,

@@ -2,6 +2,7 @@
 import { displayNameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { command, UsageError } from './command.ts';
+import { unknownOnline } from './keys.ts';
 import { accountOf, withStore } from './store.ts';
 
 export const brandCreate = command({
@@ -19,7 +20,8 @@ export const brandCreate = command({
     const problem = displayNameProblem(name);
     if (problem !== undefined) throw new UsageError(problem.replace('display name', 'brand name'));
 
-    return withStore({ data, world }, async ({ records, entry }) => {
+    return withStore({ data, world }, async (store) => {
+      const { records, entry } = store;
       await accountOf(records, account);
       const change = entry('brand create', `brand/${account}`);
       const brand = { accountId: account, name, createdAt: change.at, createdBy: account };
@@ -27,8 +29,12 @@ export const brandCreate = command({
         if (await tx.brands.claim({ ...brand, modifiedAt: null, modifiedBy: null })) return;
         throw new Refusal('conflict', `The account '${account}' is a brand already.`);
       });
+      const note = await unknownOnline(store, account);
       return {
-        text: `The account ${account} is now the brand ${name}, and administers it.`,
+        text: [
+          `The account ${account} is now the brand ${name}, and administers it.`,
+          ...(note === undefined ? [] : [note]),
+        ].join('\n'),
         json: { 'account-id': account, name },
       };
     });

@@ -293,14 +293,15 @@ async function makeRecords(data: string, email: string, actor: string, siteKey: 
   try {
     const at = timestamp(new Date());
     await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {
-      await tx.accounts.add({
+      const account = {
         id: administrator,
         username: 'admin',
         displayName: 'Store administrator',
         email,
         validation: 'unproven',
         createdAt: at,
-      });
+      };
+      await tx.accounts.add(account, { idMadeHere: true });
       await tx.accounts.makeStoreAdministrator(administrator, at);
       await setKeyCheck(tx, siteKey);
     });

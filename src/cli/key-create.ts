@@ -1,7 +1,7 @@
 // larder key create
 import { makeSigningKey } from '#operations/signing-keys/custody.ts';
 import { command } from './command.ts';
-import { brandOf, masterKeyOf } from './keys.ts';
+import { brandOf, masterKeyOf, unknownOnline } from './keys.ts';
 import { withStore } from './store.ts';
 
 export const keyCreate = command({
@@ -31,8 +31,11 @@ export const keyCreate = command({
         createdBy: accountId,
         actor: { actor: store.actor, action: 'key create' },
       });
+      const note = await unknownOnline(store, accountId);
+      const next =
+        note ?? `It is registered with: larder key request ${name} --brand ${accountId} --folder ./to-the-internet`;
       return {
-        text: `The brand ${accountId} has the key ${name}, with the id ${key.sha3_384}.\nIt is registered with: larder key request ${name} --brand ${accountId} --folder ./to-the-internet`,
+        text: `The brand ${accountId} has the key ${name}, with the id ${key.sha3_384}.\n${next}`,
         json: {
           'brand-account-id': accountId,
           name,

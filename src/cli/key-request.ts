@@ -1,9 +1,11 @@
 // larder key request
 import { resolve } from 'node:path';
+
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { command, UsageError, type Answer } from './command.ts';
 import { writeCarryOut } from './carry-out.ts';
-import { keyOf, signerOf } from './keys.ts';
+import { keyOf, signerOf, unknownOnline } from './keys.ts';
 import { writing } from './outside.ts';
 import { withStore, type OpenStore } from './store.ts';
 
@@ -20,6 +22,7 @@ export const keyRequest = command({
     since: { type: 'string', value: 'TIME', summary: 'From when the key shall be valid; otherwise from now.' },
     until: { type: 'string', value: 'TIME', summary: 'Until when; otherwise for ever.' },
     folder: { type: 'string', value: 'DIR', summary: 'The new folder to carry out.' },
+    local: { type: 'boolean', summary: 'Write it also for an account id that the online store cannot know.' },
   },
   examples: [
     'larder key request default --brand acme',
@@ -32,6 +35,9 @@ export const keyRequest = command({
     const work = async (store: OpenStore): Promise<Answer> => {
       const key = await keyOf(store, positionals.key, options.brand);
       const { brandAccountId: brand, name, sha3_384: keyId } = key;
+      const note = options.local ? undefined : await unknownOnline(store, brand);
+      if (note !== undefined)
+        throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
       const moment = store.now();
       const text = await accountKeyRequest({
         signer: signerOf(store, world),

@@ -17,6 +17,20 @@ export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: strin
   throw new Refusal('resource-not-found', `There is no brand '${id}'; 'larder brand create' makes one of an account.`);
 }
 
+/**
+ * What somebody should know of a brand whose account has an id that this store made; nothing of any other. What speaks
+ * of such an id can be used on this site alone.
+ */
+export const unknownOnline = async (
+  { records }: Pick<OpenStore, 'records'>,
+  id: string,
+): Promise<string | undefined> =>
+  (await records.accounts.isIdMadeHere(id))
+    ? `The account id ${id} was made by this store, and the online store knows nobody of it, so it registers no key of ` +
+      "that brand. For a key that is to be registered, make the brand of an account that has its online id: 'larder " +
+      "account create --id ID', where ID is what 'snapcraft whoami' shows when logged in to the online store."
+    : undefined;
+
 /** All brands, or the one that is named. */
 export const brandsOf = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
   id === undefined ? store.records.brands.list() : [await brandOf(store, id)];

@@ -92,6 +92,10 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ endedAt: string | null }>(sql`SELECT tokens_ended_at AS "endedAt" FROM accounts WHERE id = ${id}`))
       ?.endedAt ?? null,
 
+  /** Whether this store made the id itself, so that the online store knows nobody of it. */
+  isIdMadeHere: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND id_made_here = 1`)),
+
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });
@@ -99,10 +103,11 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const accountChanges = (db: Queries) => ({
   ...accounts(db),
 
-  add: (account: Account) =>
+  /** Adds an account; `idMadeHere` where this store made its id. */
+  add: ({ id, username, displayName, email, validation, createdAt }: Account, { idMadeHere = false } = {}) =>
     db.run(sql`
-      INSERT INTO accounts (id, username, display_name, email, validation, created_at)
-      VALUES (${account.id}, ${account.username}, ${account.displayName}, ${account.email}, ${account.validation}, ${account.createdAt})`),
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at, id_made_here)
+      VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${idMadeHere ? 1 : 0})`),
 
   makeStoreAdministrator: (id: string, since: string) =>
     db.run(sql`INSERT INTO store_administrators (account_id, since) VALUES (${id}, ${since}) ON CONFLICT DO NOTHING`),

@@ -4,18 +4,18 @@ import { BlockList, isIP } from 'node:net';
 
 const lists = new WeakMap<readonly string[], BlockList>();
 
-/** The trusted proxies as a list that addresses are held against; made once for each configuration. */
-export function proxies(trusted: readonly string[]): BlockList {
-  let list = lists.get(trusted);
+/** Addresses and networks as a list that addresses are held against; made once for each configuration. */
+export function networks(named: readonly string[]): BlockList {
+  let list = lists.get(named);
   if (list === undefined) {
     list = new BlockList();
-    for (const entry of trusted) {
+    for (const entry of named) {
       const [address = '', bits] = entry.split('/');
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
       if (bits === undefined) list.addAddress(address, family);
       else list.addSubnet(address, Number(bits), family);
     }
-    lists.set(trusted, list);
+    lists.set(named, list);
   }
   return list;
 }
@@ -24,21 +24,24 @@ export function proxies(trusted: readonly string[]): BlockList {
 export function clientAddress(request: IncomingMessage, trusted: BlockList): string {
   let address = plain(request.socket.remoteAddress ?? '');
   const forwarded = request.headers['x-forwarded-for'];
-  if (typeof forwarded !== 'string' || !isTrusted(address, trusted)) return address;
+  if (typeof forwarded !== 'string' || !isAmong(address, trusted)) return address;
   for (const hop of forwarded.slice(-2000).split(',').reverse()) {
     const next = plain(hop.trim());
     if (isIP(next) === 0) break;
     address = next;
-    if (!isTrusted(address, trusted)) break;
+    if (!isAmong(address, trusted)) break;
   }
   return address;
 }
 
-/** Whether an address is that of a trusted proxy. */
-export function isTrusted(address: string, trusted: BlockList): boolean {
+/** Whether an address is in the list. */
+export function isAmong(address: string, list: BlockList): boolean {
   const bare = plain(address);
-  return isIP(bare) !== 0 && trusted.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  return isIP(bare) !== 0 && list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** IPv4 addresses come as `::ffff:1.2.3.4` from a socket that listens on both. */
 const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
+
+/** Whether an address is one of this host alone. */
+export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');

@@ -144,6 +144,7 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'http.base_url': isBaseUrl,
   'http.listen': isListenAddress,
   'http.trusted_proxies': isNetwork,
+  'http.monitors': isNetwork,
   'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
   'registry.external': isRegistryHost,
   'names.reserved': (name) => nameProblem(name) === undefined,

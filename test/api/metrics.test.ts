@@ -30,3 +30,17 @@ t.test('metrics can be turned off', async (t) => {
   const store = await startStore(t, (text) => text.replace('# metrics = true', 'metrics = false'));
   t.match(await store.anyone.get('/metrics'), { status: 404 });
 });
+
+t.test('the figures are for the host itself, and for those whom the configuration names', async (t) => {
+  const from = async (address: string, configure = (text: string) => text): Promise<number> => {
+    const behindProxy = (text: string): string =>
+      configure(text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'));
+    const store = await startStore(t, behindProxy);
+    return (await store.anyone.get('/metrics', { 'x-forwarded-for': address })).status;
+  };
+  t.equal(await from('::1'), 200);
+  t.equal(await from('10.0.0.9'), 403);
+  const named = (text: string): string => text.replace(/^# monitors = .*$/m, 'monitors = ["10.0.0.0/24"]');
+  t.equal(await from('10.0.0.9', named), 200);
+  t.equal(await from('10.0.1.9', named), 403);
+});

@@ -29,6 +29,7 @@ const defaults = {
     listen: '127.0.0.1:8080',
     trusted_proxies: [],
     metrics: true,
+    monitors: [],
     documents: true,
   },
   tls: { names: [] },
@@ -61,6 +62,7 @@ base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
 metrics = false
+monitors = ["10.0.0.9"]
 [tls]
 names = ["store", "10.0.0.7", "fd00::7"]
 certificate_file = "/etc/larder/server.pem"
@@ -100,6 +102,7 @@ const everythingRead = {
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
     metrics: false,
+    monitors: ['10.0.0.9'],
     documents: true,
   },
   tls: {

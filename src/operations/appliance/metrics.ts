@@ -1,5 +1,7 @@
 import { anyone } from '#api/access.ts';
+import { isAmong, isLoopback, networks } from '#api/address.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
 
 export const metrics = operation({
   name: 'metrics',
@@ -11,8 +13,16 @@ export const metrics = operation({
   prefixed: false,
   enabledBy: 'http.metrics',
   produces: ['text/plain'],
+  refuses: ['forbidden'],
 
-  async handle({ metrics: figures }) {
+  async handle({ metrics: figures, address, config }) {
+    if (!isLoopback(address) && !isAmong(address, networks(config.http.monitors))) {
+      throw new Refusal(
+        'forbidden',
+        'The figures are for the host of the store itself; an administrator names who else may read them in ' +
+          'http.monitors.',
+      );
+    }
     const { type, text } = await figures.page();
     return new Answer({ headers: { 'content-type': type }, body: text });
   },

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
 import { readTrusted } from '#assertions/trusted.ts';
-import { createDocuments } from '#api/documents/pages.ts';
+import { createDocuments } from '#api/documents/documents.ts';
 import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
@@ -35,7 +35,7 @@ import { reviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs, type JobState, type Runner } from '#jobs/runner.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { createIdentity } from '#identity/identity.ts';
-import { identityOperations } from '#identity/operations.ts';
+import { identitySection } from '#identity/operations.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
@@ -47,7 +47,7 @@ import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { keepKeyCheck, refuseForeignKey } from '#macaroons/site-key.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
-import { operations } from '#operations/index.ts';
+import { sections } from '#operations/index.ts';
 import { beginSealing, chainsSeals, type SealFile, type Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
 import { checkDatabase } from '#records/check.ts';
@@ -412,8 +412,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       };
     }, version);
 
-    const everyOperation = [...operations, ...identityOperations];
-    const documents = createDocuments(everyOperation, version);
+    const everySection = [...sections, identitySection];
+    const documents = createDocuments(everySection, version);
     const { siteKey, latestTime: latest, dischargerKeys } = store;
     const discharger = createDischarger({ keys: dischargerKeys, siteKey, clock: () => latest.now() });
     const identity = createIdentity({ records: known, siteKey, now });
@@ -461,7 +461,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     let current = build();
 
     const server = createServer({
-      operations: everyOperation,
+      operations: everySection.flatMap((section) => section.operations),
       services,
       checkAnswers: options.checkAnswers ?? false,
       connections: { ...connectionLimits(openFilesLimit()), ...options.limits },

@@ -284,7 +284,7 @@ t.test('every operation', async (t) => {
       const path = pathOf(op, subject);
       if (path.includes('?')) continue;
       const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-      for (const odd of [slashed, path.toUpperCase()]) {
+      for (const odd of [slashed, path.toUpperCase()].filter((one) => !operations.some((each) => each.path === one))) {
         const reply = await send(root, op, odd, undefined);
         t.equal(reply.status, 404, `${op.method} ${odd}`);
         t.match(reply.body, refusal('resource-not-found'), `${op.method} ${odd}`);

@@ -2,11 +2,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import type { RefusalCode } from '#domain/refusal.ts';
 import type { Access } from './access.ts';
 import type { ErrorFamily } from './refusals.ts';
 import type { Shape } from './schema.ts';
 import type { Services } from './services.ts';
 import type { Wire } from './wire.ts';
+
+/** The headers that answers of single operations carry, and what they say. */
+export const headers = {
+  'content-disposition': 'The name under which a browser keeps the file.',
+  'content-range': 'Which bytes of how many these are.',
+  'docker-content-digest': 'The digest of the content.',
+  'docker-upload-uuid': 'The id of the upload.',
+  etag: 'The digest of the content, quoted.',
+  link: 'Where the next page is.',
+  location: 'Where it is found, or where to go on.',
+  'oci-filters-applied': 'By what the list was filtered.',
+  'oci-subject': 'The digest of the manifest that this one is about.',
+  range: 'Which bytes have come.',
+  vary: 'Which headers of the request decide what is answered.',
+} as const;
+
+export type HeaderName = keyof typeof headers;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -78,18 +96,35 @@ interface Declaration<
     | 'http.metrics'
     | 'http.documents';
   unstable?: boolean;
-  /** The status of success, 200 unless said otherwise. */
+  /** The status of success, 200 unless said otherwise; 204 where there is nothing to say. */
   status?: number;
+  /** Further statuses of an answer that is no refusal, and what each means. */
+  also?: Readonly<Record<number, string>>;
+  /**
+   * What it may refuse with beyond what its record says by itself: 400, 401 where a token is asked for, 404 where its
+   * path has parameters, 413 and 415 where it reads a body.
+   */
+  refuses?: readonly RefusalCode[];
+  /** Statuses with which it asks its client to prove something first, in the body of a refusal, and what each means. */
+  asks?: Readonly<Record<number, string>>;
+  /** Whether people read its refusals: they come as pages, but for those of a request that no form of ours makes. */
+  refusesWithPages?: true;
+  /** Headers of success that its clients read, beside those of every answer. */
+  headers?: readonly HeaderName[];
   /**
    * The media type of the request's body, JSON unless said otherwise. A form arrives as an object of texts;
    * multipart bodies and plain bytes are read by the handler itself.
    */
   consumes?:
-    'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | 'application/octet-stream';
+    | 'application/json'
+    | 'application/x-www-form-urlencoded'
+    | 'multipart/form-data'
+    | 'application/octet-stream'
+    | 'application/x.ubuntu.assertion';
   /** Members of the query that may be given more than once; they arrive as one, with spaces between the values. */
   repeated?: string[];
-  /** Media types it may answer with besides JSON. */
-  produces?: string[];
+  /** Media types it may answer with besides JSON; those that have a shape with it. */
+  produces?: readonly string[] | Readonly<Record<string, Shape>>;
   /** Whether the body may be left out. */
   bodyOptional?: boolean;
   /** Bytes of a JSON body, 1 MiB unless said otherwise. */
@@ -108,6 +143,17 @@ export interface Operation extends Omit<
 > {
   access: Access<object>;
   handle(call: never): unknown;
+}
+
+/** Whether it may be called without a token. */
+export const isForAnyone = ({ access }: Operation): boolean => access.who.startsWith('anyone');
+
+/** What a reader of the documents looks for in one place. */
+export interface Section {
+  title: string;
+  /** One sentence. */
+  about: string;
+  operations: Operation[];
 }
 
 /** Declares an operation; the record's own words give its handler the types it works with. */

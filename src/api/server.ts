@@ -8,14 +8,14 @@ import Router from '@koa/router';
 import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
-import { isOffline, type Config } from '#src/config.ts';
-import { clientAddress, isTrusted, proxies } from './address.ts';
+import { clientAddress, isAmong, networks } from './address.ts';
 import { answer, json, members, type Exchange, type Sent } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { familyAt, refused, type ErrorFamily } from './refusals.ts';
 import type { Services } from './services.ts';
+import { isOn } from './switches.ts';
 
 /** The newest version of the interface that is implemented. */
 export const apiVersion = 61;
@@ -64,7 +64,7 @@ export function createServer({ operations, services, checkAnswers, connections, 
     tls === undefined ? createHttpServer(settings, serve) : createHttpsServer({ ...settings, ...tls }, serve);
   limitConnections(server, {
     limits: connections,
-    isProxy: (address) => isTrusted(address, proxies(services().config.http.trusted_proxies)),
+    isProxy: (address) => isAmong(address, networks(services().config.http.trusted_proxies)),
     log: () => services().log,
   });
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
@@ -150,7 +150,7 @@ async function converse(
 ): Promise<void> {
   const started = performance.now();
   const requestId = services.newId.uuid();
-  const address = clientAddress(request, proxies(services.config.http.trusted_proxies));
+  const address = clientAddress(request, networks(services.config.http.trusted_proxies));
   const { url = '' } = request;
   const end = url.indexOf('?');
   const whole = end < 0 ? url : url.slice(0, end);
@@ -297,19 +297,9 @@ function sayNo(socket: Duplex, [status, code, message]: [string, string, string]
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Whether an operation is there at all, as the store is configured, at the address without or with the prefix. */
-const isThere = ({ enabledBy, prefixed }: Operation, { config }: Services, withPrefix: boolean): boolean =>
-  !(withPrefix && prefixed === false) && (enabledBy === undefined || switches[enabledBy](config));
-
-/** What turns operations on; the compiler asks for an entry for each that a record names. */
-const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
-  'http.documents': ({ http }) => http.documents,
-  'http.metrics': ({ http }) => http.metrics,
-  'internal.build_records': ({ internal }) => internal.build_records,
-  'internal.package_permissions': ({ internal }) => internal.package_permissions,
-  // Without an administrator's credential there would be nothing to exchange.
-  'store.offline_mode': isOffline,
-};
+/** Whether an operation is there at the address without or with the prefix. */
+const isThere = (op: Operation, { config }: Services, withPrefix: boolean): boolean =>
+  !(withPrefix && op.prefixed === false) && isOn(op, config);
 
 const nothingHere = (path: string): Refusal =>
   new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200)}.`);

@@ -15,6 +15,7 @@ export const agentLogin = operation({
   prefixed: false,
   query: 'AgentLoginQuery',
   response: 'AgentLoginResponse',
+  refuses: ['invalid-credentials', 'login-expired'],
 
   async handle({ query, records, identity, discharger, request }) {
     const { did, username } = query;

@@ -27,6 +27,11 @@ export const discharge = operation({
   body: 'DischargeParameters',
   bodyOptional: true,
   response: 'DischargeResponse',
+  refuses: ['forbidden', 'login-expired'],
+  asks: {
+    401: 'Somebody must log in first; Info says where.',
+    407: 'The same, for clients of the first version of the protocol.',
+  },
 
   async handle(call) {
     const given: DischargeParameters = { ...call.query, ...call.body };

@@ -13,6 +13,7 @@ export const form = operation({
   prefixed: false,
   query: 'InteractionQuery',
   response: 'FormSchema',
+  refuses: ['login-expired'],
 
   handle({ query, identity }) {
     identity.interactions.find(query.did);
@@ -38,6 +39,7 @@ export const submitForm = operation({
   query: 'InteractionQuery',
   body: 'FormRequest',
   response: 'TokenResponse',
+  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'login-expired', 'too-many-requests'],
 
   async handle({ query, body, identity, address, requestId }) {
     const interaction = identity.interactions.find(query.did);

@@ -19,7 +19,10 @@ export const loginLegacy = operation({
   errors: 'bakery',
   prefixed: false,
   query: 'InteractionQuery',
+  response: 'LoginMethods',
   produces: ['text/html'],
+  refusesWithPages: true,
+  refuses: ['login-expired'],
 
   handle({ query, request, identity, config }) {
     const { base_url: baseUrl } = config.http;
@@ -46,6 +49,12 @@ export const agentLoginLegacy = operation({
   prefixed: false,
   query: 'InteractionQuery',
   body: 'LegacyAgentRequest',
+  response: 'AgentLoggedIn',
+  asks: {
+    401: 'The agent must prove its key; Info has the macaroon to discharge.',
+    407: 'The same, for clients of the first version of the protocol.',
+  },
+  refuses: ['invalid-credentials', 'login-expired'],
 
   async handle({ query, body, request, records, identity, discharger }) {
     const { username } = body;

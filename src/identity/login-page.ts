@@ -22,6 +22,8 @@ export const login = operation({
   errors: 'bakery',
   prefixed: false,
   produces: ['text/html'],
+  refusesWithPages: true,
+  refuses: ['login-expired'],
 
   handle({ request, identity, config }) {
     const { base_url: baseUrl } = config.http;
@@ -43,6 +45,17 @@ export const submitLogin = operation({
   bodyLimit: 16 * 1024,
   body: 'LoginForm',
   produces: ['text/html'],
+  also: { 303: 'Logged in; the browser goes back to the application that sent it.' },
+  headers: ['location'],
+  refusesWithPages: true,
+  refuses: [
+    'invalid-credentials',
+    'twofactor-required',
+    'twofactor-failure',
+    'forbidden',
+    'login-expired',
+    'too-many-requests',
+  ],
 
   handle(call) {
     const { request, body, identity, config } = call;

@@ -1,5 +1,5 @@
 // Every operation of the identity provider.
-import type { Operation } from '#api/operation.ts';
+import type { Operation, Section } from '#api/operation.ts';
 import { agentLogin } from './agent.ts';
 import { discharge } from './discharge.ts';
 import { form, submitForm } from './form.ts';
@@ -29,3 +29,9 @@ export const identityOperations: Operation[] = [
   submitSetUp,
   identityStyle,
 ];
+
+export const identitySection: Section = {
+  title: 'Identity',
+  about: 'Logging in at the identity provider inside, as browsers, bakery clients and older tools do.',
+  operations: identityOperations,
+};

@@ -39,11 +39,12 @@ export const styleSheet = (): Answer =>
     body: embeddedText('src/identity/pages/style.css'),
   });
 
-/** Nothing but our own style sheet and our own form; nothing kept, nothing framed, and no word of the address to others. */
+/** Nothing but our own style sheet, our own mark and our own form; nothing kept, nothing framed, and no word of the address to others. */
 const security = (leadsTo: string | undefined): Record<string, string> => ({
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'self'",
+    "img-src 'self'",
     `form-action 'self'${leadsTo === undefined ? '' : ` ${leadsTo}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

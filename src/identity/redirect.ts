@@ -17,6 +17,8 @@ export const loginRedirect = operation({
   errors: 'bakery',
   prefixed: false,
   produces: ['text/html'],
+  refusesWithPages: true,
+  refuses: ['too-many-requests'],
 
   handle({ request, identity, config, address }) {
     const { base_url: baseUrl } = config.http;
@@ -44,6 +46,7 @@ export const dischargeToken = operation({
   prefixed: false,
   body: 'DischargeTokenRequest',
   response: 'TokenResponse',
+  refuses: ['login-expired'],
 
   handle({ body, identity }) {
     const token = identity.interactions.tokenFor(body.code);

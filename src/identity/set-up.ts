@@ -19,6 +19,8 @@ export const setUp = operation({
   errors: 'bakery',
   prefixed: false,
   produces: ['text/html'],
+  refusesWithPages: true,
+  refuses: ['login-expired'],
 
   handle({ request, identity, config, records, authority }) {
     const { base_url: baseUrl } = config.http;
@@ -43,6 +45,8 @@ export const submitSetUp = operation({
   bodyLimit: 32 * 1024,
   body: 'SetUpForm',
   produces: ['text/html'],
+  refusesWithPages: true,
+  refuses: ['forbidden', 'login-expired'],
 
   handle({ request, body, identity, config, requestId, records, authority }) {
     const { base_url: baseUrl } = config.http;

@@ -17,6 +17,7 @@ export const waitToken = operation({
   prefixed: false,
   query: 'InteractionQuery',
   response: 'WaitTokenResponse',
+  refuses: ['login-expired'],
 
   async handle({ query, identity, response }) {
     const { token } = await identity.interactions.wait(query.did, goneAway(response));
@@ -35,6 +36,7 @@ export const waitLegacy = operation({
   prefixed: false,
   query: 'InteractionQuery',
   response: 'DischargeResponse',
+  refuses: ['login-expired'],
 
   async handle(call) {
     const { interactions } = call.identity;

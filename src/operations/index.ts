@@ -1,5 +1,5 @@
-// Every operation of the store.
-import type { Operation } from '#api/operation.ts';
+// Every operation of the store, by its section.
+import type { Operation, Section } from '#api/operation.ts';
 import { disableAccount } from './accounts/disable-account.ts';
 import { enableAccount } from './accounts/enable-account.ts';
 import { endTokens } from './accounts/end-tokens.ts';
@@ -8,7 +8,7 @@ import { revokeToken } from './accounts/revoke-token.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
-import { documentsHome, documentsPage, openapiDocument } from './appliance/documents.ts';
+import { documentsDoor, documentsHome, documentsPage, favicon, openapiDocument } from './appliance/documents.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
@@ -99,132 +99,178 @@ import { macaroonInfo } from './tokens/macaroon-info.ts';
 import { offlineExchangeMacaroon } from './tokens/offline-exchange-macaroon.ts';
 import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
 
-/** The interface's operations, by its sections. */
-const publisherInterface = [
-  root,
-  getMacaroon,
-  issueMacaroon,
-  exchangeMacaroons,
-  offlineExchangeMacaroon,
-  revokeMacaroon,
-  macaroonInfo,
-  listRegisteredNames,
-  registerName,
-  packageMetadata,
-  updatePackageMetadata,
-  unregisterPackage,
-  listRevisions,
-  pushRevision,
-  listUploadReviews,
-  listResources,
-  listResourceRevisions,
-  pushResource,
-  updateResourceRevisions,
-  ociImageResourceUploadCredentials,
-  ociImageResourceBlob,
-  listReleases,
-  inviteCollaborators,
-  revokeInvites,
-  acceptInvite,
-  rejectInvite,
-  getAllInvites,
-  getPendingInvites,
-  getCollaborators,
-  buildsetStatus,
-  filterCommitWorkflows,
-  packageAccess,
-  packagePermissions,
-  readBrand,
-  updateBrand,
-  deleteBrand,
-  createModel,
-  readModels,
-  updateModel,
-  deleteModel,
-  createSigningKey,
-  readSigningKeys,
-  readSigningKeyAccountKeyRequest,
-  deleteRemodelAllowlist,
-  updateRemodelAllowlist,
+/** The sections, in the order in which a reader of the documents finds them. */
+export const sections: readonly Section[] = [
+  {
+    title: 'Service',
+    about: 'What this store is.',
+    operations: [root],
+  },
+  {
+    title: 'Tokens',
+    about: 'Getting, exchanging, narrowing and revoking tokens.',
+    operations: [
+      getMacaroon,
+      issueMacaroon,
+      exchangeMacaroons,
+      offlineExchangeMacaroon,
+      revokeMacaroon,
+      macaroonInfo,
+      issueUssoMacaroon,
+      exchangeUssoMacaroons,
+      exchangeDashboardMacaroons,
+      dischargeSsoToken,
+      refreshSsoToken,
+    ],
+  },
+  {
+    title: 'Accounts',
+    about: 'Accounts and their tokens, for those who administer the store.',
+    operations: [disableAccount, enableAccount, endTokens, listTokens, revokeToken],
+  },
+  {
+    title: 'Names',
+    about: 'Registering package names, and what is known of them.',
+    operations: [
+      listRegisteredNames,
+      registerName,
+      packageMetadata,
+      updatePackageMetadata,
+      unregisterPackage,
+      packageIcon,
+    ],
+  },
+  {
+    title: 'Revisions',
+    about: 'Uploading files, having them reviewed, and what comes of it.',
+    operations: [uploadBlob, pushRevision, listUploadReviews, listRevisions],
+  },
+  {
+    title: 'Resources',
+    about: 'The resources of a charm: files and images.',
+    operations: [
+      listResources,
+      listResourceRevisions,
+      pushResource,
+      updateResourceRevisions,
+      ociImageResourceUploadCredentials,
+      ociImageResourceBlob,
+    ],
+  },
+  {
+    title: 'Releases',
+    about: 'Which revision is in which channel.',
+    operations: [listReleases, pushReleases, createTracks],
+  },
+  {
+    title: 'Collaborators',
+    about: 'Who publishes a package together with its publisher.',
+    operations: [
+      inviteCollaborators,
+      revokeInvites,
+      acceptInvite,
+      rejectInvite,
+      getAllInvites,
+      getPendingInvites,
+      getCollaborators,
+    ],
+  },
+  {
+    title: 'Charm libraries',
+    about: 'Code that charms share.',
+    operations: [createLibrary, publishLibrary, readLibrary, bulkLibraries],
+  },
+  {
+    title: 'Builds',
+    about: 'How builds of packages go: read by publishers, written by the machines that build.',
+    operations: [
+      buildsetStatus,
+      filterCommitWorkflows,
+      addBuildset,
+      updateBuild,
+      addCommitWorkflow,
+      updateCommitWorkflow,
+    ],
+  },
+  {
+    title: 'Package access',
+    about: 'Who may do and fetch what, as device gateways and other machines of the site ask.',
+    operations: [packageAccess, packagePermissions],
+  },
+  {
+    title: 'Brands',
+    about: 'Brands with their models, signing keys, serial policies and remodel allowlists.',
+    operations: [
+      readBrand,
+      updateBrand,
+      deleteBrand,
+      createModel,
+      readModels,
+      updateModel,
+      deleteModel,
+      createSigningKey,
+      readSigningKeys,
+      readSigningKeyAccountKeyRequest,
+      deleteSigningKey,
+      listRemodelAllowlist,
+      addRemodelAllowlist,
+      updateRemodelAllowlist,
+      deleteRemodelAllowlist,
+      readSerialPolicies,
+      createSerialPolicy,
+      deleteSerialPolicy,
+      importBrandAssertions,
+      listSerialLog,
+      listSerialLogOfSerial,
+    ],
+  },
+  {
+    title: 'Images',
+    about: 'The registry of images inside, as the OCI distribution specification has it.',
+    operations: [
+      registryVersion,
+      registryToken,
+      registryEvents,
+      startBlobUpload,
+      blobUploadState,
+      continueBlobUpload,
+      finishBlobUpload,
+      cancelBlobUpload,
+      imageBlob,
+      imageManifest,
+      putImageManifest,
+      deleteImageManifest,
+      deleteImageBlob,
+      listImageTags,
+      listImageReferrers,
+    ],
+  },
+  {
+    title: 'Devices',
+    about: 'What snapd on a device asks: for a serial, above all.',
+    operations: [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld],
+  },
+  {
+    title: 'Older tools',
+    about: 'What stock snapcraft asks of the store that it was written for.',
+    operations: [dashboardAcl, dashboardWhoami, dashboardRegisterName, dashboardAccount, dashboardAccountKey],
+  },
+  {
+    title: 'The appliance',
+    about: 'What this store offers beside the interface: health, metrics, documents, its authority.',
+    operations: [
+      caCertificate,
+      metrics,
+      openapiDocument,
+      documentsHome,
+      documentsDoor,
+      documentsPage,
+      favicon,
+      healthz,
+      readyz,
+      statusCheck,
+    ],
+  },
 ];
 
-/** The image registry. */
-const imageRegistry = [
-  registryVersion,
-  registryToken,
-  registryEvents,
-  startBlobUpload,
-  blobUploadState,
-  continueBlobUpload,
-  finishBlobUpload,
-  cancelBlobUpload,
-  imageBlob,
-  imageManifest,
-  putImageManifest,
-  deleteImageManifest,
-  deleteImageBlob,
-  listImageTags,
-  listImageReferrers,
-];
-
-/** What clients need beside the interface. */
-const besideIt = [
-  issueUssoMacaroon,
-  exchangeUssoMacaroons,
-  exchangeDashboardMacaroons,
-  dashboardAcl,
-  dashboardWhoami,
-  dischargeSsoToken,
-  refreshSsoToken,
-  uploadBlob,
-  pushReleases,
-  createTracks,
-  createLibrary,
-  publishLibrary,
-  readLibrary,
-  bulkLibraries,
-  dashboardRegisterName,
-  dashboardAccount,
-  dashboardAccountKey,
-  addBuildset,
-  updateBuild,
-  addCommitWorkflow,
-  updateCommitWorkflow,
-  packageIcon,
-  caCertificate,
-  metrics,
-  openapiDocument,
-  documentsHome,
-  documentsPage,
-  healthz,
-  readyz,
-  statusCheck,
-];
-
-/** What brands need beside the interface. */
-const forBrands = [
-  deleteSigningKey,
-  listRemodelAllowlist,
-  addRemodelAllowlist,
-  readSerialPolicies,
-  createSerialPolicy,
-  deleteSerialPolicy,
-  importBrandAssertions,
-  listSerialLog,
-  listSerialLogOfSerial,
-];
-
-/** What administrators of the store need, who sit elsewhere than at its host. */
-const forAdministrators = [listTokens, revokeToken, endTokens, disableAccount, enableAccount];
-
-/** What devices need. */
-const forDevices = [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld];
-
-export const operations: Operation[] = [
-  ...publisherInterface,
-  ...imageRegistry,
-  ...besideIt,
-  ...forBrands,
-  ...forAdministrators,
-  ...forDevices,
-];
+export const operations: Operation[] = sections.flatMap((section) => section.operations);

@@ -32,7 +32,7 @@ t.test('the page says who asks for what, and has nothing in it that a script cou
   t.equal(reply.headers.get('content-type'), 'text/html; charset=utf-8');
   t.equal(
     reply.headers.get('content-security-policy'),
-    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   );
   t.match(Object.fromEntries(reply.headers), {
     'cache-control': 'no-store',

@@ -16,6 +16,7 @@ export const disableAccount = operation({
   body: 'DisableAccountRequest',
   bodyOptional: true,
   response: 'AccountState',
+  refuses: ['conflict'],
 
   async handle(call) {
     const { principal, params, body, records, authority } = call;

@@ -14,6 +14,7 @@ export const revokeToken = operation({
   access: storeAdministrator('store-manage'),
   body: 'RevokeMacaroonRequest',
   response: 'StoreToken',
+  refuses: ['resource-not-found'],
 
   async handle(call) {
     const { principal, body, records, now } = call;

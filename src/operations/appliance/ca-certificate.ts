@@ -11,6 +11,7 @@ export const caCertificate = operation({
   access: anyone,
   prefixed: false,
   produces: ['application/x-pem-file'],
+  refuses: ['resource-not-found'],
 
   handle({ authorityCertificate }) {
     const certificate = authorityCertificate();

@@ -1,12 +1,15 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/answer.ts';
+import type { Documents } from '#api/documents/documents.ts';
 import { Answer, operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { embeddedText } from '#src/embedded.ts';
 
 /** The pages need their style sheet, and nothing else. */
 const policy = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
@@ -21,25 +24,43 @@ export const openapiDocument = operation({
   access: anyone,
   prefixed: false,
   enabledBy: 'http.documents',
-  produces: ['application/json'],
-  handle: ({ documents }) => new Answer({ headers: json, body: documents.openapi() }),
+  response: 'OpenapiDocument',
+  handle: ({ documents, config }) => new Answer({ headers: json, body: documents.openapi(config) }),
 });
 
-export const documentsHome = operation({
-  name: 'documents_home',
+/** The first page, with the slash at its end and without. */
+const home = {
   method: 'GET',
-  path: '/docs/',
   since: 0,
-  summary: 'Show the first page of the documents.',
   access: anyone,
   prefixed: false,
   enabledBy: 'http.documents',
   produces: ['text/html'],
-  handle({ documents }) {
-    const page = documents.page('');
-    return new Answer({ headers: { ...policy, 'content-type': page?.type ?? 'text/html' }, body: page?.text ?? '' });
-  },
+  handle: ({ documents }: Pick<Services, 'documents'>) => firstPage(documents),
+} as const;
+
+export const documentsHome = operation({
+  ...home,
+  name: 'documents_home',
+  path: '/docs/',
+  summary: 'Show the first page of the documents.',
 });
+
+export const documentsDoor = operation({
+  ...home,
+  name: 'documents_door',
+  path: '/docs',
+  summary: 'Show the first page of the documents to whoever left out the slash.',
+});
+
+/** The first page of the documents, with the policy of all of them. */
+export function firstPage(documents: Documents, more: Record<string, string> = {}): Answer {
+  const page = documents.page('');
+  return new Answer({
+    headers: { ...policy, 'content-type': page?.type ?? 'text/html', ...more },
+    body: page?.text ?? '',
+  });
+}
 
 export const documentsPage = operation({
   name: 'documents_page',
@@ -56,4 +77,20 @@ export const documentsPage = operation({
     if (page === undefined) throw new Refusal('resource-not-found', 'There is no such page; /docs/ lists them.');
     return new Answer({ headers: { ...policy, 'content-type': page.type }, body: page.text });
   },
+});
+
+export const favicon = operation({
+  name: 'favicon',
+  method: 'GET',
+  path: '/favicon.ico',
+  since: 0,
+  summary: "Give browsers the store's mark.",
+  access: anyone,
+  prefixed: false,
+  produces: ['image/svg+xml'],
+  handle: () =>
+    new Answer({
+      headers: { 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=3600' },
+      body: embeddedText('src/api/documents/mark.svg'),
+    }),
 });

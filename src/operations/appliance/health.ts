@@ -23,6 +23,7 @@ export const readyz = operation({
   access: anyone,
   prefixed: false,
   response: 'HealthResponse',
+  also: { 503: 'It cannot do its work; problems says why.' },
 
   handle({ health }) {
     const { working, problems, notices } = health();

@@ -21,6 +21,7 @@ export const uploadBlob = operation({
   access: anyone,
   consumes: 'multipart/form-data',
   response: 'UploadResponse',
+  refuses: ['length-required', 'too-many-requests', 'insufficient-storage'],
 
   async handle(call) {
     const { request, response, blobs, records, config, now, newId } = call;

@@ -21,6 +21,7 @@ export const dashboardAccountKey = operation({
   response: 'DashboardAccountKeyResponse',
   // Only the online store registers keys: the request is kept until an administrator carries it there.
   status: 202,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { principal, body, records, now } = call;

@@ -18,6 +18,7 @@ export const importBrandAssertions = operation({
   access: brandAdministrator('account-manage-keys', false),
   response: 'ImportAssertionsResponse',
   status: 201,
+  consumes: 'application/x.ubuntu.assertion',
 
   async handle(call) {
     const { brand, request, records, roots, signSoon, now } = call;

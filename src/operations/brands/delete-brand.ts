@@ -12,6 +12,7 @@ export const deleteBrand = operation({
   summary: 'Delete a brand that has neither models nor signing keys; its account stays.',
   access: brandAdministrator('account-manage-metadata', false),
   status: 204,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { brand, records, now } = call;

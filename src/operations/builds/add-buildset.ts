@@ -18,6 +18,7 @@ export const addBuildset = operation({
   body: 'AddBuildsetRequest',
   response: 'BuildSet',
   status: 201,
+  refuses: ['resource-not-found'],
 
   async handle(call) {
     const { principal, body, records, now, newId } = call;

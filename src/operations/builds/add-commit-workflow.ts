@@ -16,6 +16,7 @@ export const addCommitWorkflow = operation({
   body: 'AddCommitWorkflowRequest',
   response: 'CommitWorkflow',
   status: 201,
+  refuses: ['resource-not-found'],
 
   async handle(call) {
     const { principal, body, records, now, newId } = call;

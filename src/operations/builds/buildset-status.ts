@@ -12,6 +12,7 @@ export const buildsetStatus = operation({
   access: onQueriedPackage('package-view'),
   query: 'BuildsetStatusQuery',
   response: 'BuildsetStatusResponse',
+  refuses: ['resource-not-found'],
 
   async handle({ package: subject, query, records }) {
     const { 'buildset-id': id = null, plane = null, status = null } = query;

@@ -12,6 +12,7 @@ export const filterCommitWorkflows = operation({
   access: onQueriedPackage('package-view'),
   query: 'FilterCommitWorkflowsQuery',
   response: 'FilterCommitWorkflowsResponse',
+  refuses: ['resource-not-found'],
 
   async handle({ package: subject, query, records }) {
     const { 'commit-workflow-id': id = null, 'commit-hash': commitHash = null, plane = null, domain = null } = query;

@@ -16,6 +16,7 @@ export const updateBuild = operation({
   enabledBy: 'internal.build_records',
   body: 'UpdateBuildRequest',
   response: 'Build',
+  refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
     const { principal, params, body, records, now } = call;

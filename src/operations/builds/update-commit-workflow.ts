@@ -16,6 +16,7 @@ export const updateCommitWorkflow = operation({
   enabledBy: 'internal.build_records',
   body: 'UpdateCommitWorkflowRequest',
   response: 'CommitWorkflow',
+  refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
     const { principal, params, body, records, now } = call;

@@ -13,6 +13,7 @@ export const acceptInvite = operation({
   access: invited,
   body: 'InviteTokenRequest',
   status: 204,
+  refuses: ['invalid-token'],
 
   async handle(call) {
     const { namespace, params, principal, body, records, now } = call;

@@ -15,6 +15,7 @@ export const inviteCollaborators = operation({
   body: 'InvitesRequest',
   response: 'InviteCollaboratorsResponse',
   status: 201,
+  refuses: ['account-not-found', 'conflict'],
 
   async handle(call) {
     const { package: subject, principal, body, records, config, newId, now } = call;

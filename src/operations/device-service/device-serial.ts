@@ -13,6 +13,8 @@ const declaration = {
   method: 'POST',
   since: 0,
   access: anyone,
+  consumes: 'application/x.ubuntu.assertion',
+  refuses: ['forbidden', 'resource-not-found', 'conflict', 'sealed'],
   produces: [mediaType],
   prefixed: false,
   errors: 'device',
@@ -30,7 +32,6 @@ const declaration = {
 
 export const deviceSerial = operation({
   ...declaration,
-  produces: [...declaration.produces],
   name: 'device_serial',
   path: '/device-service/serial',
   summary: 'Give a device its serial, under the serial policy of its model.',
@@ -38,7 +39,6 @@ export const deviceSerial = operation({
 
 export const deviceSerialOfOld = operation({
   ...declaration,
-  produces: [...declaration.produces],
   name: 'device_serial_of_old',
   path: '/api/v1/snaps/auth/devices',
   summary: 'Give a device its serial, at the address that devices know by default.',

@@ -16,6 +16,7 @@ export const publishLibrary = operation({
   response: 'Library',
   // The text of a library may double when it is written as JSON.
   bodyLimit: 4 * 1024 * 1024,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { package: subject, params, principal, body, records, now } = call;

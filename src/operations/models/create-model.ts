@@ -16,6 +16,7 @@ export const createModel = operation({
   body: 'CreateModelRequest',
   response: 'Model',
   status: 201,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { principal, brand, body, records, now } = call;

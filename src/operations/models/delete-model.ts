@@ -13,6 +13,7 @@ export const deleteModel = operation({
   summary: 'Delete a device model that has neither serial policies nor entries of the remodel allowlist.',
   access: brandAdministrator('account-manage-metadata', false),
   status: 204,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { brand, params, records, now } = call;

@@ -16,6 +16,7 @@ export const dashboardRegisterName = operation({
   body: 'DashboardRegisterNameRequest',
   response: 'DashboardRegisterNameResponse',
   status: 201,
+  refuses: ['already-owned', 'already-registered', 'reserved-name'],
 
   async handle(call) {
     const { principal, body, records, config, newId, now } = call;

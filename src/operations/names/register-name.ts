@@ -18,6 +18,7 @@ export const registerName = operation({
   access: inNamespace('account-register-package'),
   body: 'RegisterNameRequest',
   response: 'RegisterNameResponse',
+  refuses: ['account-not-found', 'already-owned', 'already-registered', 'reserved-name'],
 
   async handle(call) {
     const { namespace, principal, body, records, config, newId, now } = call;

@@ -45,6 +45,7 @@ export const unregisterPackage = operation({
   access: mayUnregister,
   response: 'UnregisterPackageResponse',
   bodyLimit: 64 * 1024,
+  refuses: ['forbidden'],
 
   async handle(call) {
     const { package: subject, records, now } = call;

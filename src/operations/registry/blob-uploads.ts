@@ -27,6 +27,10 @@ export const startBlobUpload = operation({
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
+  status: 202,
+  also: { 201: 'The blob is kept.' },
+  headers: ['location', 'range', 'docker-upload-uuid', 'docker-content-digest'],
+  refuses: ['blob-upload-invalid', 'digest-invalid', 'too-many-requests', 'insufficient-storage'],
 
   async handle(call) {
     const { query, registry, repository } = call;
@@ -56,6 +60,9 @@ export const blobUploadState = operation({
   access,
   errors: 'registry',
   prefixed: false,
+  status: 204,
+  headers: ['location', 'range', 'docker-upload-uuid'],
+  refuses: ['blob-upload-unknown'],
   handle: (call) => state(call, find(call, call.params.upload_id), 204),
 });
 
@@ -69,6 +76,9 @@ export const continueBlobUpload = operation({
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
+  status: 202,
+  headers: ['location', 'range', 'docker-upload-uuid'],
+  refuses: ['blob-upload-invalid', 'blob-upload-unknown', 'conflict', 'range-invalid', 'insufficient-storage'],
 
   async handle(call) {
     const upload = find(call, call.params.upload_id);
@@ -89,6 +99,16 @@ export const finishBlobUpload = operation({
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
+  status: 201,
+  headers: ['location', 'docker-content-digest'],
+  refuses: [
+    'blob-upload-invalid',
+    'blob-upload-unknown',
+    'conflict',
+    'digest-invalid',
+    'range-invalid',
+    'insufficient-storage',
+  ],
 
   async handle(call) {
     const upload = find(call, call.params.upload_id);
@@ -113,6 +133,8 @@ export const cancelBlobUpload = operation({
   access,
   errors: 'registry',
   prefixed: false,
+  status: 204,
+  refuses: ['blob-upload-unknown'],
 
   async handle(call) {
     await find(call, call.params.upload_id).abandon();

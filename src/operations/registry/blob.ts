@@ -14,6 +14,9 @@ export const imageBlob = operation({
   produces: ['application/octet-stream'],
   errors: 'registry',
   prefixed: false,
+  also: { 206: 'The range of bytes that was asked for.' },
+  headers: ['docker-content-digest', 'etag', 'content-range'],
+  refuses: ['digest-invalid', 'blob-unknown', 'range-invalid'],
 
   async handle({ params, request, records, repository, blobs }) {
     const digest = mustBeDigest(params.digest);

@@ -24,6 +24,7 @@ export const deleteImageManifest = operation({
   errors: 'registry',
   prefixed: false,
   status: 202,
+  refuses: ['manifest-unknown', 'method-not-allowed'],
 
   async handle(call) {
     const { params, records, repository } = call;
@@ -62,6 +63,7 @@ export const deleteImageBlob = operation({
   errors: 'registry',
   prefixed: false,
   status: 202,
+  refuses: ['digest-invalid', 'blob-unknown', 'method-not-allowed'],
 
   async handle(call) {
     const { params, records, repository } = call;

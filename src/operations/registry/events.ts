@@ -46,6 +46,8 @@ export const registryEvents = operation({
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
+  response: 'NothingToSay',
+  refuses: ['name-unknown', 'unauthorized'],
 
   async handle({ request, registry, records, told, now, requestId, log }) {
     const content = readJson((await wholeBody(request, largest)).toString());

@@ -35,9 +35,11 @@ export const imageManifest = operation({
   since: 0,
   summary: 'Fetch a manifest or an index by its tag or its digest, as it was sent.',
   access: onRepository('pull'),
-  produces: Object.keys(shapes),
+  produces: shapes,
   errors: 'registry',
   prefixed: false,
+  headers: ['docker-content-digest', 'etag'],
+  refuses: ['manifest-unknown'],
 
   async handle({ params, request, records, repository, blobs }) {
     const manifest = await findManifest(records, repository, params.reference);
@@ -73,6 +75,9 @@ export const putImageManifest = operation({
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
+  status: 201,
+  headers: ['location', 'docker-content-digest', 'oci-subject'],
+  refuses: ['manifest-invalid', 'digest-invalid', 'manifest-blob-unknown', 'insufficient-storage'],
 
   async handle({ params, request, records, repository, repositoryName, origin, blobs, now, newId, requestId }) {
     const { reference } = params;
@@ -145,6 +150,8 @@ export const listImageTags = operation({
   query: 'ListImageTagsQuery',
   errors: 'registry',
   prefixed: false,
+  response: 'ImageTags',
+  headers: ['link'],
 
   async handle({ query, records, repository, repositoryName: name }) {
     const limit = Math.min(Number(query.n ?? 1000), 1000);

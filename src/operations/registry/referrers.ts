@@ -15,9 +15,11 @@ export const listImageReferrers = operation({
   summary: 'List the manifests that are about an image, such as its signatures.',
   access: onRepository('pull'),
   query: 'ListImageReferrersQuery',
-  produces: [indexType],
+  produces: { [indexType]: 'ImageReferrers' },
   errors: 'registry',
   prefixed: false,
+  headers: ['link', 'oci-filters-applied'],
+  refuses: ['digest-invalid'],
 
   async handle({ params, query, records, repository, repositoryName: name }) {
     const digest = mustBeDigest(params.digest);

@@ -1,4 +1,5 @@
 import { anyone } from '#api/access.ts';
+import { json } from '#api/answer.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, registryClient } from '#api/registry-access.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -15,7 +16,8 @@ export const registryVersion = operation({
   access: registryClient,
   errors: 'registry',
   prefixed: false,
-  handle: () => new Answer({ headers: { 'content-type': 'application/json', ...apiVersion }, body: '{}' }),
+  response: 'NothingToSay',
+  handle: () => new Answer({ headers: { ...json, ...apiVersion }, body: '{}' }),
 });
 
 export const registryToken = operation({
@@ -30,6 +32,7 @@ export const registryToken = operation({
   response: 'RegistryTokenResponse',
   errors: 'registry',
   prefixed: false,
+  refuses: ['unauthorized'],
 
   async handle({ request, query, registry, config, now, requestId, address }) {
     const login = basicLogin(request.headers.authorization);

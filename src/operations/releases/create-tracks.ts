@@ -17,6 +17,7 @@ export const createTracks = operation({
   body: 'CreateTracksRequest',
   response: 'CreateTracksResponse',
   status: 201,
+  refuses: ['invalid-tracks', 'conflicting-tracks'],
 
   async handle(call) {
     const { package: subject, body, records, now } = call;

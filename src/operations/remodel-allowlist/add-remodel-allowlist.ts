@@ -16,6 +16,7 @@ export const addRemodelAllowlist = operation({
   body: 'RemodelAllowlistChange',
   response: 'RemodelAllowlistResponse',
   status: 201,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { principal, brand, body, records, now } = call;

@@ -1,7 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
 import { anyone } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { json } from '#api/answer.ts';
+import { Answer, operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
 import { isOffline } from '#src/config.ts';
+import { firstPage } from '../appliance/documents.ts';
 
 export const root = operation({
   name: 'root',
@@ -12,11 +16,24 @@ export const root = operation({
   access: anyone,
   response: 'RootResponse',
 
-  handle: ({ config, version }) => ({
-    service: 'larder' as const,
-    version,
-    'api-version': 61,
-    namespaces,
-    offline: isOffline(config),
-  }),
+  produces: ['text/html'],
+  headers: ['vary'],
+
+  handle({ request, config, version, documents }) {
+    // Programs, and whoever only looks whether somebody is there, get what they always got.
+    if (config.http.documents && request.method === 'GET' && asksForPage(request)) return firstPage(documents, vary);
+    const body = {
+      service: 'larder' as const,
+      version,
+      'api-version': 61,
+      namespaces,
+      offline: isOffline(config),
+    };
+    return new Answer({ headers: { ...json, ...vary }, body: JSON.stringify(body) });
+  },
 });
+
+const vary = { vary: 'Accept' };
+
+/** Browsers name text/html; no stock client does. */
+const asksForPage = ({ headers }: IncomingMessage): boolean => /\btext\/html\b/i.test(headers.accept ?? '');

@@ -14,6 +14,7 @@ export const createSigningKey = operation({
   body: 'CreateSigningKeyRequest',
   response: 'SigningKey',
   status: 201,
+  refuses: ['conflict', 'sealed'],
 
   async handle(call) {
     const { principal, brand, body, records, masterKey, now } = call;

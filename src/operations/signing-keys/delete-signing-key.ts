@@ -11,6 +11,7 @@ export const deleteSigningKey = operation({
   summary: 'Delete a signing key for good; no serial policy may still use it.',
   access: brandAdministrator('account-manage-keys', false),
   status: 204,
+  refuses: ['conflict'],
 
   async handle(call) {
     const { brand, params } = call;

@@ -18,6 +18,8 @@ export const readSigningKeyAccountKeyRequest = operation({
   bodyOptional: true,
   response: 'AccountKeyRequestResponse',
   produces: [mediaType],
+  refuses: ['sealed'],
+  headers: ['content-disposition'],
 
   async handle(call) {
     const { params, brand, body, request, records, signer, now } = call;

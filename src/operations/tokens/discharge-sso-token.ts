@@ -15,6 +15,7 @@ export const dischargeSsoToken = operation({
   prefixed: false,
   body: 'SsoDischargeRequest',
   response: 'SsoDischarge',
+  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
 
   async handle({ body, discharger, identity, authority, address, requestId }) {
     const asked = await readSsoCaveat(() => discharger.read(Buffer.from(body.caveat_id)));
@@ -41,6 +42,7 @@ export const refreshSsoToken = operation({
   prefixed: false,
   body: 'SsoDischarge',
   response: 'SsoDischarge',
+  refuses: ['invalid-credentials'],
 
   async handle({ body, discharger, records, authority }) {
     const { asked, username, loggedInAt } = await discharger.readPlainDischarge(body.discharge_macaroon);

@@ -11,6 +11,7 @@ export const exchangeMacaroons = operation({
   body: 'ExchangeMacaroonsRequest',
   bodyOptional: true,
   response: 'ExchangedMacaroonResponse',
+  refuses: ['exchange-window-expired'],
 
   async handle({ login, authority, requestId, address }) {
     const { token } = await authority.exchange(login, {

@@ -11,6 +11,7 @@ export const exchangeUssoMacaroons = operation({
   body: 'ExchangeUssoMacaroonsRequest',
   bodyOptional: true,
   response: 'ExchangedMacaroonResponse',
+  refuses: ['exchange-window-expired'],
 
   async handle({ login, body, authority, requestId, address }) {
     const entry = { action: 'exchange_usso_macaroons', requestId, details: { address } };
@@ -29,6 +30,7 @@ export const exchangeDashboardMacaroons = operation({
   body: 'ExchangeUssoMacaroonsRequest',
   bodyOptional: true,
   response: 'ExchangedMacaroonResponse',
+  refuses: ['exchange-window-expired'],
 
   async handle({ login, body, authority, requestId, address }) {
     const entry = { action: 'exchange_dashboard_macaroons', requestId, details: { address } };

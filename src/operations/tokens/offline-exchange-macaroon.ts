@@ -12,6 +12,7 @@ export const offlineExchangeMacaroon = operation({
   body: 'OfflineExchangeRequest',
   response: 'ExchangedMacaroonResponse',
   enabledBy: 'store.offline_mode',
+  refuses: ['macaroon-authorization-required', 'forbidden', 'too-many-requests'],
 
   async handle({ body, config, authority, identity, records, address, requestId, log }) {
     const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;

@@ -14,6 +14,7 @@ export const revokeMacaroon = operation({
   access: account('token'),
   body: 'RevokeMacaroonRequest',
   response: 'MacaroonListResponse',
+  refuses: ['resource-not-found'],
 
   async handle(call) {
     const { principal, body, records, now } = call;

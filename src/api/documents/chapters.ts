@@ -1,0 +1,56 @@
+// The pages that are neither guides nor lists of operations or shapes.
+import { permissions } from '#domain/permission.ts';
+import { statuses } from '#domain/refusal.ts';
+import type { Section } from '../operation.ts';
+import { code, guides } from './html.ts';
+import { operationLink } from './operations.ts';
+
+const teasers = {
+  publisher: 'From an account to a released revision, with the tools you have.',
+  administrator: 'Set up, watch, back up, upgrade: one command for each.',
+  'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
+  recovery: 'Lost keys, damaged disks, a clock that was wrong.',
+};
+
+/** The first page. */
+export const first =
+  (): string => `<p class="lead">This is larder, which keeps and serves the packages of a site without internet. These pages come from the store itself:
+they are about exactly the release that runs here, and ask nothing of any other machine.</p>
+<div class="cards">
+${Object.entries(guides)
+  .map(
+    ([name, title]) =>
+      `<a class="card" href="/docs/${name}"><strong>${title}</strong><span>${teasers[name as keyof typeof guides]}</span></a>`,
+  )
+  .join('\n')}
+<a class="card" href="/docs/operations"><strong>Operations</strong><span>Every call of the interface, who may make it, and what it answers.</span></a>
+<a class="card" href="/openapi.json"><strong>openapi.json</strong><span>The same for programs: OpenAPI 3.1.</span></a>
+</div>`;
+
+/** The statuses and codes of refusals. */
+export function errors(): string {
+  const rows = Object.entries(statuses).map(
+    ([name, status]) => `<tr><td>${String(status)}</td><td>${code(name)}</td></tr>`,
+  );
+  return `<p class="lead">A refused call is answered with <code>{"error-list": [{"code", "message"}]}</code>. The code is for programs and
+never changes; the message is for people and says what to do.</p>
+<p>A package that is not there and one that is somebody else's are answered alike, with 404 <code>resource-not-found</code>.
+429 and 507 carry <code>Retry-After</code>. A 5xx other than 503 and 507 is the store's own fault; its log has the details under
+the answer's <code>x-request-id</code>.</p>
+<table><thead><tr><th>Status</th><th>Code</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+/** Which permission opens what. */
+export function permissionTable(sections: readonly Section[]): string {
+  const rows = permissions.map((permission) => {
+    const links = sections.flatMap((section) =>
+      section.operations
+        .filter(({ access }) => access.permissions.includes(permission))
+        .map((op) => operationLink(section, op)),
+    );
+    return `<tr><td>${code(permission)}</td><td>${links.join(', ') || '—'}</td></tr>`;
+  });
+  return `<p class="lead">A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
+them all.</p>
+<table><thead><tr><th>Permission</th><th>Operations</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}

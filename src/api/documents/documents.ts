@@ -1,0 +1,76 @@
+// The documents inside: static pages written from the operation records and the guides, readable without the internet and
+// without a script.
+import type { Config } from '#src/config.ts';
+import { embeddedText } from '#src/embedded.ts';
+import { openapi } from '../openapi.ts';
+import type { Section } from '../operation.ts';
+import { isOn } from '../switches.ts';
+import { errors, first, permissionTable } from './chapters.ts';
+import { guides, html, slug, type Page } from './html.ts';
+import { operationsIndex, operationsOf } from './operations.ts';
+import { shapeFiles, shapesIndex, shapesOf } from './shapes.ts';
+
+export interface Documents {
+  /** The page at `/docs/<name>`; the empty name is the first one. */
+  page(name: string): Page | undefined;
+  /** The OpenAPI document of what is there, as the store is configured. */
+  openapi(config: Config): string;
+}
+
+/** Written when first asked for. */
+export function createDocuments(sections: readonly Section[], version: string): Documents {
+  const operations = sections.flatMap((section) => section.operations);
+  const titled = (name: string, title: string, content: () => string): [string, () => Page] => [
+    name,
+    () => html(title, version, name, content()),
+  ];
+  const write = new Map<string, () => Page>([
+    titled('', 'Documents', first),
+    titled('operations', 'Operations', () => operationsIndex(sections)),
+    ...sections.map((section) =>
+      titled(`operations-${slug(section.title)}`, section.title, () => operationsOf(section)),
+    ),
+    titled('shapes', 'Shapes', () => shapesIndex(operations)),
+    ...shapeFiles().map((file) => titled(`shapes-${file}`, `Shapes: ${file}`, () => shapesOf(file, operations))),
+    titled('permissions', 'Permissions', () => permissionTable(sections)),
+    titled('errors', 'Errors', errors),
+    ...Object.entries(guides).map(([name, title]) =>
+      titled(name, title, () => embeddedText(`src/api/documents/guides/${name}.html`)),
+    ),
+    ['style.css', () => ({ type: 'text/css; charset=utf-8', text: embeddedText('src/api/documents/style.css') })],
+  ]);
+  const pages = remembered((name: string) => write.get(name)?.());
+  // A reload may turn operations on and off; there are few ways in which they stand.
+  const document = remembered((off: string) => {
+    const there = sections.map((section) => ({
+      ...section,
+      operations: section.operations.filter(({ name }) => !off.split(' ').includes(name)),
+    }));
+    return JSON.stringify(
+      openapi(
+        there.filter((section) => section.operations.length > 0),
+        version,
+      ),
+    );
+  });
+  return {
+    page: pages,
+    openapi: (config) =>
+      document(
+        operations
+          .filter((op) => !isOn(op, config))
+          .map(({ name }) => name)
+          .join(' '),
+      ),
+  };
+}
+
+/** What was made of a text once is kept; nothing is of a text of which nothing can be made. */
+function remembered<T>(make: (text: string) => T): (text: string) => T {
+  const made = new Map<string, T>();
+  return (text) => {
+    const found = made.get(text) ?? make(text);
+    if (found !== undefined) made.set(text, found);
+    return found;
+  };
+}

@@ -1,0 +1,27 @@
+// The headers of answers, as the OpenAPI document says them.
+import { headers, type HeaderName } from '../operation.ts';
+
+const described = (description: string): object => ({ description, schema: { type: 'string' } });
+
+/** Every header that an answer may carry, by the name under which the document refers to it. */
+export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
+  Object.entries({
+    'publishergw-version': 'The newest version of the interface that this store has.',
+    'x-request-id': 'The id under which the log has this request.',
+    'x-view-name': 'The operation that answered.',
+    'retry-after': 'After how many seconds it makes sense to ask again.',
+    'www-authenticate': 'Where a token comes from.',
+    ...headers,
+  }).map(([name, description]) => [name, described(description)]),
+);
+
+/** What every answer carries, and these beside. */
+export const carrying = (
+  ...names: (HeaderName | 'retry-after' | 'www-authenticate')[]
+): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    ['publishergw-version', 'x-request-id', 'x-view-name', ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  );

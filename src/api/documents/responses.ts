@@ -1,0 +1,127 @@
+// What an operation may answer, by status: told by its record.
+import { statuses, type RefusalCode } from '#domain/refusal.ts';
+import { anyone } from '../access.ts';
+import type { Operation } from '../operation.ts';
+import type { ErrorFamily } from '../refusals.ts';
+import { examples } from './examples.ts';
+import { carrying } from './headers.ts';
+import { reference } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+
+/** The responses of an operation as OpenAPI has them. */
+export function responsesOf(op: Operation): Json {
+  const codes = Map.groupBy(refusalsOf(op), (code) => String(statuses[code]));
+  const asked = new Map(Object.entries(op.asks ?? {}));
+  const refusing = [...new Set([...codes.keys(), ...asked.keys()])].sort();
+  return {
+    ...successes(op),
+    ...Object.fromEntries(
+      refusing.map((status) => {
+        const words = codes.get(status);
+        const told = [asked.get(status), words && `Refused: ${words.join(', ')}.`];
+        return [status, refused(op, status, told.filter(Boolean).join(' '))];
+      }),
+    ),
+    default: {
+      description: 'A fault of the store or of its disk, or it is about to stop; it may be asked again.',
+      headers: carrying('retry-after'),
+      content: refusalContent(op),
+    },
+  };
+}
+
+/** The codes with which an operation may refuse: those that its record implies, and its own. */
+export function refusalsOf(op: Operation): RefusalCode[] {
+  const readsBody = op.body !== undefined || op.consumes !== undefined;
+  const mayHaveBody = readsBody || op.access.inPayload === true || op.path.includes(':namespace');
+  const implied: RefusalCode[] = [
+    'api-error',
+    ...(op.access === anyone ? [] : unproven(op)),
+    ...(op.access.permissions.length > 0 ? (['permission-required'] as const) : []),
+    ...(op.path.includes(':') ? (['resource-not-found'] as const) : []),
+    ...(mayHaveBody && op.method !== 'GET' ? (['request-too-large', 'unsupported-media-type'] as const) : []),
+  ];
+  return [...new Set([...implied, ...(op.refuses ?? [])])];
+}
+
+const unproven = ({ errors }: Operation): RefusalCode[] =>
+  errors === 'registry' ? ['unauthorized'] : ['macaroon-authorization-required', 'macaroon-needs-refresh'];
+
+/** The media types of an operation's success, with what each holds. */
+export function contentOf({ response, produces = [] }: Operation): Json {
+  const others: [string, Json][] = Array.isArray(produces)
+    ? (produces as string[]).map((type) => [type, { type: 'string' }])
+    : Object.entries(produces as Record<string, string>).map(([type, shape]) => [type, reference(shape)]);
+  const all: [string, Json][] = [
+    ...(response === undefined ? [] : [['application/json', reference(response)] satisfies [string, Json]]),
+    ...others,
+  ];
+  return Object.fromEntries(all.map(([type, schema]) => [type, { schema }]));
+}
+
+function successes(op: Operation): Json {
+  const content = contentOf(op);
+  const status = op.status ?? (Object.keys(content).length === 0 ? 204 : 200);
+  const example = examples().get(op.name);
+  const withExample = Object.fromEntries(
+    Object.entries(content).map(([type, told]) => [
+      type,
+      { ...(told as Json), ...(example?.type === type && example.answer !== undefined && { example: example.answer }) },
+    ]),
+  );
+  const described = (description: string, holds: Json): Json => ({
+    description,
+    headers: carrying(...(op.headers ?? [])),
+    ...(Object.keys(holds).length > 0 && { content: holds }),
+  });
+  return {
+    [String(status)]: described('Done.', withExample),
+    ...Object.fromEntries(
+      Object.entries(op.also ?? {}).map(([other, meaning]) => [
+        other,
+        described(meaning, [204, 303].includes(Number(other)) ? {} : content),
+      ]),
+    ),
+  };
+}
+
+function refused(op: Operation, status: string, description: string): Json {
+  const waits = status === '429' || status === '507';
+  const asks = status === '401' && op.errors === 'registry';
+  return {
+    description,
+    headers: carrying(
+      ...(op.headers ?? []),
+      ...(waits ? (['retry-after'] as const) : []),
+      ...(asks ? (['www-authenticate'] as const) : []),
+    ),
+    content: refusalContent(op),
+  };
+}
+
+const refusalContent = (op: Operation): Json => ({
+  ...(op.refusesWithPages === true && { 'text/html': { schema: { type: 'string' } } }),
+  'application/json': { schema: refusals[op.errors ?? 'publisher'] },
+});
+
+const text = { type: 'string' };
+const list = { type: 'array', minItems: 1, items: { type: 'object', properties: { code: text, message: text } } };
+const object = (properties: Json): Json => ({ type: 'object', required: Object.keys(properties), properties });
+
+/** How each family of clients reads that it was refused. */
+const refusals: Readonly<Record<ErrorFamily, Json>> = {
+  publisher: reference('RefusalBody'),
+  bakery: object({ Code: text, Message: text }),
+  sso: object({ code: text, message: text, extra: { type: 'object' }, error_list: list }),
+  dashboard: object({ error_list: list }),
+  device: object({ message: text, error_list: list }),
+  libraries: object({
+    'error-list': {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'object', properties: { code: { type: 'null' }, message: text } },
+    },
+  }),
+  registry: object({ errors: list }),
+};

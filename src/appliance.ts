@@ -18,6 +18,7 @@ import { keepForReturn } from '#backup/before-upgrade.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import type { PlaceOptions } from '#blobs/places.ts';
 import type { Now } from '#domain/clock.ts';
 import { days, hours, seconds, timestamp } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
@@ -274,8 +275,8 @@ export interface ApplianceOptions extends StoreOptions {
   logFormat?: LogFormat | undefined;
   /** Whether every answer is held against its shape; for development and tests. */
   checkAnswers?: boolean;
-  /** Other limits than those that follow from what the system allows; for tests. */
-  limits?: Partial<ConnectionLimits>;
+  /** Other limits than the store's own, on connections and on uploads; for tests. */
+  limits?: { connections?: Partial<ConnectionLimits>; uploads?: Partial<PlaceOptions> };
   /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
   jobsAfter?: number;
 }
@@ -339,7 +340,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const damaged = suspicions({ records: known, blobs: () => blobs, digests: scrubDigests, reports, now, log });
     const blobs: DiskBlobs = await diskBlobs({
       ...{ directory, reserve: config.uploads.reserve },
-      ...{ digests, fatal, damaged, now },
+      ...{ digests, fatal, damaged, now, places: options.limits?.uploads },
     });
     const roomKeeper = (room = keepRoom(blobs, health));
     await blobs.sweepTemporary(() => false);
@@ -464,7 +465,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       operations: everySection.flatMap((section) => section.operations),
       services,
       checkAnswers: options.checkAnswers ?? false,
-      connections: { ...connectionLimits(openFilesLimit()), ...options.limits },
+      connections: { ...connectionLimits(openFilesLimit()), ...options.limits?.connections },
       tls: secureContext(tls),
     });
     const renew = async (): Promise<boolean> => {

@@ -27,6 +27,8 @@ export interface ByteRange {
 export interface ReceiveOptions {
   /** Names the bytes while they come in; never used again afterwards. */
   id: string;
+  /** Who sends, as far as his uploads are counted together; nobody else's when it is not said. */
+  from?: string | undefined;
   /** How many bytes are accepted at most. */
   limit: number;
   /** How many bytes the sender announced at most; that much space is kept free for them. */

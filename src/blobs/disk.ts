@@ -28,6 +28,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import { mustBeDigest, type Blobs, type StoredBlob, type TakenBlob } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
+import { createPlaces, type PlaceOptions } from './places.ts';
 import { createProofs } from './proofs.ts';
 import { diskBytes, diskFull, freeBytes, space, type SpaceClaim } from './space.ts';
 
@@ -48,6 +49,8 @@ export interface DiskBlobsOptions {
   fatal: (error: Error) => void;
   /** Told of content that had not its digest when somebody wanted to read it. */
   damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
+  /** Who may send at the same time as others. */
+  places?: Partial<PlaceOptions> | undefined;
   now?: Now;
   /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
   open?: typeof openFile;
@@ -59,7 +62,6 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
 const gatheredByAll = 64 * 1024 * 1024;
 const chunksInBatch = 256;
-const uploadsAtOnce = 512;
 /** Bytes after which what was written is sent on to the disk, so that the last fsync finds little left to do. */
 const syncStride = 128 * 1024 * 1024;
 const smallBlob = 4 * 1024 * 1024;
@@ -72,6 +74,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const content = join(root, 'sha3');
   const quarantined = join(root, 'quarantine');
   const room = space(options.reserve, freeOnDisk);
+  const places = createPlaces(options.places);
   const proofs = createProofs(digests, now);
   /** The uploads under way. */
   const receiving = new Set<string>();
@@ -204,9 +207,6 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
     if (receiving.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
     if (broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
-    if (receiving.size >= uploadsAtOnce) {
-      throw new Refusal('too-many-requests', 'The store is receiving too many uploads; try again later.', 30);
-    }
     const claim = room.claim(expected);
     receiving.add(id);
     const temporaryFile = join(temporary, id);
@@ -231,8 +231,9 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   }
 
   return {
-    receive: (source, { id, limit, expected, ownsChunks = false, wantsSha512, accept }) =>
-      take(id, expected, async (file, temporaryFile, claim) => {
+    async receive(source, { id, from = id, limit, expected, ownsChunks = false, wantsSha512, accept }) {
+      const place = places.take(from);
+      return take(id, expected, async (file, temporaryFile, claim) => {
         const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
         const writer = fileWriter(file, {
           batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / receiving.size)),
@@ -244,7 +245,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
           ownsChunks,
         });
         try {
-          for await (const chunk of source) {
+          for await (const chunk of place.watch(source)) {
             if (writer.size + chunk.length > limit) throw tooLarge(limit);
             await writer.write(chunk);
           }
@@ -258,7 +259,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
           followed.abandon();
           await writer.idle();
         }
-      }),
+      }).finally(() => place.leave());
+    },
 
     async put(bytes, { id }) {
       if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);

@@ -18,6 +18,7 @@ export type Receive = (
   source: AsyncIterable<Uint8Array>,
   options: {
     id: string;
+    from: string;
     limit: number;
     expected?: number | undefined;
     ownsChunks: true;
@@ -92,6 +93,8 @@ export function createBlobUploads(receive: Receive, newId: () => string, idle = 
       if (storing === undefined) {
         storing = receive(pipe.content(), {
           id,
+          // Whoever pushes here has shown who he is, and shares no places with strangers at his address.
+          from: sender.accountId ?? name,
           limit,
           expected: whole,
           ownsChunks: true,

@@ -63,7 +63,7 @@ t.test('any number of requests goes over one connection one after the other', as
 });
 
 t.test('one client has so many connections and no more, and one that ends makes room', async (t) => {
-  const store = await startStore(t, undefined, undefined, { ofClient: 3 });
+  const store = await startStore(t, undefined, undefined, { connections: { ofClient: 3 } });
   const three = [await open(t, store), await open(t, store), await open(t, store)];
   for (let at = 0; at < 5; at++) t.equal(await (await open(t, store)).ended, '', 'closed without a word');
   for (const { socket } of three) {
@@ -80,7 +80,7 @@ t.test('one client has so many connections and no more, and one that ends makes 
 t.test('a trusted proxy has as many connections as there are people behind it', async (t) => {
   const behindProxy = (text: string): string =>
     text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]');
-  const store = await startStore(t, behindProxy, undefined, { ofClient: 3 });
+  const store = await startStore(t, behindProxy, undefined, { connections: { ofClient: 3 } });
   for (let at = 0; at < 10; at++) {
     const { socket } = await open(t, store);
     socket.write(ask('/healthz'));
@@ -89,7 +89,7 @@ t.test('a trusted proxy has as many connections as there are people behind it', 
 });
 
 t.test('all together have so many connections and no more', async (t) => {
-  const store = await startStore(t, undefined, undefined, { all: 3, ofClient: 100 });
+  const store = await startStore(t, undefined, undefined, { connections: { all: 3, ofClient: 100 } });
   const three = [await open(t, store), await open(t, store), await open(t, store)];
   for (let at = 0; at < 3; at++) t.equal(await (await open(t, store)).ended, '');
   t.equal(store.log.filter((line) => line.includes('no more are possible')).length, 1);

@@ -35,7 +35,7 @@ export const uploadBlob = operation({
       async receive(content, expected) {
         const quota = { ...most, bytes: await quotaOf(call) };
         refuseBeyond(quota, await records.unclaimedUploads.of(client));
-        const taken = await blobs.receive(content, { id, limit, expected });
+        const taken = await blobs.receive(content, { id, from: client, limit, expected });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
         const needless = await records.changeUnclaimed(async (tx) => {
           // Several may have come at once, each with room enough for itself.

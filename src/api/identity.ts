@@ -1,7 +1,6 @@
 // What operations may ask of the identity provider; `src/identity/` is it, and the appliance hands it in.
 import type { Account } from '#records/accounts.ts';
 import type { AskedCaveat } from '#macaroons/discharger.ts';
-import type { Purpose } from '#macaroons/authority.ts';
 
 /** What somebody says to log in. */
 export interface Credentials {
@@ -42,8 +41,6 @@ export interface Interaction {
   /** What it will discharge; nothing yet when a web application began it, which comes back with a code. */
   readonly caveat: AskedCaveat | undefined;
   readonly redirect: Redirect | undefined;
-  /** What the token is for, where we know. */
-  readonly purpose: Purpose | undefined;
   /** Who asked. */
   readonly address: string;
   /** Somebody whose password was right, and who is asked for the one-time password. */
@@ -52,9 +49,7 @@ export interface Interaction {
 
 /** Logins under way. They are few, short, and kept in memory: a restart loses them, and clients begin again. */
 export interface Interactions {
-  begin(
-    about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect' | 'purpose'>>,
-  ): Interaction;
+  begin(about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>): Interaction;
   /** One that is under way and that nobody has finished; refused as expired when there is none. */
   find(id: string): Interaction;
   /** Notes whose password was right. */

@@ -115,10 +115,10 @@ async function agentOf(
 
 function interactionRequired(
   asked: AskedCaveat,
-  call: Pick<Services, 'identity' | 'authority' | 'config'> & { address: string; request: IncomingMessage },
+  call: Pick<Services, 'identity' | 'config'> & { address: string; request: IncomingMessage },
 ): Answer {
-  const { identity, authority, config, address, request } = call;
-  const interaction = identity.interactions.begin({ caveat: asked, purpose: authority.purposeOf(asked.id), address });
+  const { identity, config, address, request } = call;
+  const interaction = identity.interactions.begin({ caveat: asked, address });
   const message = 'Log in at the identity provider of this store.';
   return asks('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
 }

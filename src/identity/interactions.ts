@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 import type { Interaction, Interactions } from '#api/identity.ts';
+import { clientOf } from '#domain/client.ts';
 import { minutes, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { AskedCaveat } from '#macaroons/discharger.ts';
@@ -10,9 +11,13 @@ import type { Account } from '#records/accounts.ts';
 /** How long somebody may take to log in, and a client to fetch what came of it. */
 const life = minutes(15);
 const redeemable = minutes(10);
+/**
+ * As many as are under way at most, of one client and in all. Beyond that nobody begins another: one that is open stays
+ * open, whatever strangers do.
+ */
+const atOnce = { ofClient: 200, all: 20_000 };
+/** How many tokens and codes wait for being used. */
 const kept = 5000;
-/** As many as one address may have under way; its oldest is given up for a new one. */
-const keptOfAddress = 500;
 
 interface Held extends Interaction {
   halfway: Account | undefined;
@@ -37,7 +42,7 @@ interface Proof {
 export function createInteractions(now: Now): Interactions {
   const byId = new Map<string, Held>();
   const byWaitId = new Map<string, Held>();
-  const byAddress = new Map<string, Set<Held>>();
+  const byClient = new Map<string, Set<Held>>();
   const proofs = new Map<string, Proof>();
   const codes = new Map<string, { token: string; until: number }>();
   let closed = false;
@@ -45,9 +50,10 @@ export function createInteractions(now: Now): Interactions {
   const end = (held: Held): void => {
     byId.delete(held.id);
     byWaitId.delete(held.waitId);
-    const others = byAddress.get(held.address);
+    const client = clientOf(held.address);
+    const others = byClient.get(client);
     others?.delete(held);
-    if (others?.size === 0) byAddress.delete(held.address);
+    if (others?.size === 0) byClient.delete(client);
     for (const tell of held.waiting) tell();
   };
 
@@ -90,22 +96,21 @@ export function createInteractions(now: Now): Interactions {
   };
 
   return {
-    begin({ caveat, redirect, purpose, address }) {
+    begin({ caveat, redirect, address }) {
       if (closed) throw expired();
-      const own = byAddress.get(address) ?? new Set<Held>();
-      const [oldestOwn] = own;
-      if (own.size >= keptOfAddress && oldestOwn !== undefined) end(oldestOwn);
       // Expired ones stand in front, because all live equally long.
       for (const old of byId.values()) {
-        if (old.until > now().getTime() && byId.size < kept) break;
+        if (old.until > now().getTime()) break;
         end(old);
       }
+      const client = clientOf(address);
+      const own = byClient.get(client) ?? new Set<Held>();
+      if (own.size >= atOnce.ofClient || byId.size >= atOnce.all) throw tooMany();
       const held: Held = {
         id: newId(),
         waitId: newId(),
         caveat,
         redirect,
-        purpose,
         address,
         halfway: undefined,
         until: now().getTime() + life,
@@ -114,7 +119,7 @@ export function createInteractions(now: Now): Interactions {
       };
       byId.set(held.id, held);
       byWaitId.set(held.waitId, held);
-      byAddress.set(address, own.add(held));
+      byClient.set(client, own.add(held));
       return held;
     },
 
@@ -186,6 +191,9 @@ function forgetExpired(proofs: Map<string, { until: number }>, moment: number): 
 }
 
 const expired = (): Refusal => new Refusal('login-expired', 'This login has expired or is finished; begin again.');
+
+const tooMany = (): Refusal =>
+  new Refusal('too-many-requests', 'Too many logins are under way; finish one of them, or try again in a minute.', 60);
 
 const notAProof = (): Refusal =>
   new Refusal(

@@ -6,7 +6,6 @@ import type { Interaction } from '#api/identity.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { LoginForm } from '#api/wire.ts';
-import type { Purpose } from '#macaroons/authority.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 import { page, styleSheet, type Words } from './pages.ts';
@@ -126,7 +125,7 @@ export function loginPage(
     failed === undefined ? 'Log in' : 'Not logged in',
     {
       did: interaction.id,
-      ...(interaction.purpose && inWords(interaction.purpose, interaction.address)),
+      ...inWords(interaction),
       username: failed?.username?.slice(0, 320),
       problem: failed?.refusal.message,
     },
@@ -187,10 +186,16 @@ export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
     throw new Refusal('forbidden', 'The form was sent by a page of another site. Open the login page again.');
 }
 
-function inWords({ description, permissions, channels, packages, until }: Purpose, address: string): Words {
+/** Who asks for what. That nothing is known is said too, and loudly: it may be a trap. */
+function inWords({ caveat, address, redirect }: Interaction): Words {
+  if (redirect !== undefined) return { site: new URL(redirect.to).origin };
+  const purpose = caveat?.purpose;
+  if (purpose === undefined) return { unknown: true, address };
+  const { description, permissions, channels, moreChannels, packages, until } = purpose;
+  const more = moreChannels === 0 ? '' : ` and ${moreChannels} more`;
   const where = [
     ...(packages === null ? [] : [packages === 1 ? 'one package' : `${packages} packages`]),
-    ...(channels === null ? [] : [`the channels ${channels.join(', ')}`]),
+    ...(channels === null ? [] : [`the channels ${channels.join(', ')}${more}`]),
   ];
   return {
     purpose: true,

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Logins } from '#api/identity.ts';
+import { clientOf } from '#domain/client.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { unseal } from '#macaroons/sealing.ts';
@@ -31,8 +32,10 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     const { name, password, address } = credentials;
     const account = await records.accounts.logsInAs(name);
     const kept = account && (await records.passwords.find(account.id));
-    backOff.check(attemptOf(account, name, address), kept?.changedAt);
-    const { right, stale } = await passwords.verify(password, kept?.hash);
+    const attempt = attemptOf(account, name, address);
+    backOff.check(attempt, kept?.changedAt);
+    const turn = { client: clientOf(address), isFamiliar: backOff.isFamiliar(attempt) };
+    const { right, stale } = await passwords.verify(password, kept?.hash, turn);
     if (account === undefined || kept === undefined || !right) {
       await failed(credentials, account);
       throw new Refusal('invalid-credentials', 'The name or the password is not right.');

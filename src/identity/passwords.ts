@@ -11,16 +11,16 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import { Refusal } from '#domain/refusal.ts';
+import { fairQueue, type Turn } from './fair-queue.ts';
 
 export interface Passwords {
   /** The hash of a password, salted anew each time. */
-  hash(password: string): Promise<string>;
+  hash(password: string, turn?: Turn): Promise<string>;
   /**
    * Whether a password is the one of a hash. Without a hash, because nobody is called so, as much work is done for nothing.
    * `stale` says that the hash should be made anew.
    */
-  verify(password: string, hash: string | undefined): Promise<{ right: boolean; stale: boolean }>;
+  verify(password: string, hash: string | undefined, turn?: Turn): Promise<{ right: boolean; stale: boolean }>;
 }
 
 export interface PasswordOptions {
@@ -31,8 +31,7 @@ export interface PasswordOptions {
 }
 
 /** As much at a time as keeps the memory low and leaves threads for files; those who come when the queue is full try again. */
-const atOnce = 2;
-const queueLength = 32;
+const queue = { atOnce: 2, length: 32, ofClient: 8 };
 
 const saltLength = 16;
 const tagLength = 32;
@@ -47,7 +46,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const { pepper } = options;
   const algorithm = options.algorithm ?? (typeof argon2 === 'function' ? 'argon2id' : 'scrypt');
   const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
-  const inTurn = queue(atOnce, queueLength);
+  const inTurn = fairQueue(queue);
 
   /** The password with its pepper, as bytes of one length; one character has one spelling. */
   const seasoned = (password: string, peppered: boolean): Buffer => {
@@ -56,8 +55,8 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
     return text.digest();
   };
 
-  const derive = (name: string, message: Buffer, salt: Buffer, cost: Parameters): Promise<Buffer> =>
-    inTurn(() => (name === 'argon2id' ? argon2Of(message, salt, cost) : scryptOf(message, salt, cost)));
+  const derive = ({ name, cost, salt }: Pick<Phc, 'name' | 'cost' | 'salt'>, message: Buffer, turn?: Turn) =>
+    inTurn(() => (name === 'argon2id' ? argon2Of(message, salt, cost) : scryptOf(message, salt, cost)), turn);
 
   const wanted: Parameters = algorithm === 'argon2id' ? argon2Cost : scryptCost;
   const phcOf = (salt: Buffer, tag: Buffer): string => {
@@ -70,16 +69,16 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const nobodys = phcOf(randomBytes(saltLength), randomBytes(tagLength));
 
   return {
-    async hash(password) {
+    async hash(password, turn) {
       const salt = randomBytes(saltLength);
-      return phcOf(salt, await derive(algorithm, seasoned(password, true), salt, wanted));
+      return phcOf(salt, await derive({ name: algorithm, cost: wanted, salt }, seasoned(password, true), turn));
     },
-    async verify(password, kept) {
+    async verify(password, kept, turn) {
       const phc = readPhc(kept ?? nobodys);
       if (phc === undefined) throw new Error('cannot check a password: its hash is not one that this release knows');
-      const { name, cost, keyId, salt, tag } = phc;
+      const { name, cost, keyId, tag } = phc;
       const peppered = keyId !== undefined;
-      const derived = await derive(name, seasoned(password, peppered), salt, cost);
+      const derived = await derive(phc, seasoned(password, peppered), turn);
       const same = derived.length === tag.length && timingSafeEqual(derived, tag);
       const right = same && kept !== undefined && (!peppered || keyId === pepperId);
       const stale = name !== algorithm || keyId !== pepperId || JSON.stringify(cost) !== JSON.stringify(wanted);
@@ -127,34 +126,6 @@ const scryptOf = (message: Buffer, salt: Buffer, { ln = 0, r = 0, p = 0 }: Param
   scryptAsync(message, salt, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r });
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
-
-/** Runs work a few at a time, in turn; refuses more than the queue takes. */
-function queue(atOnce: number, length: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= atOnce) {
-      if (waiting.length >= length) {
-        throw new Refusal(
-          'too-many-requests',
-          'Too many people are logging in just now; try again in a few seconds.',
-          2,
-        );
-      }
-      // Whoever finishes hands his place on, so that nobody slips in between.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running++;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
-}
 
 export const shortestPassword = 8;
 export const longestPassword = 1024;

@@ -51,16 +51,6 @@ export interface Token {
   validUntil: string;
 }
 
-/** What a login is for, to be shown to whoever is asked to log in. */
-export interface Purpose {
-  description: string | null;
-  permissions: readonly string[] | null;
-  channels: readonly string[] | null;
-  /** How many packages it is restricted to; null when it is not. */
-  packages: number | null;
-  until: Date;
-}
-
 type Entry = Omit<AuditEntry, 'at' | 'object'>;
 
 export interface Authority {
@@ -68,8 +58,6 @@ export interface Authority {
   issue(request: TokenRequest, entry: Entry): Promise<Token>;
   /** Makes a macaroon to log in with. Nothing is kept of it: anybody may ask for any number. */
   startLogin(request: LoginRequest, style: LoginStyle): Promise<string>;
-  /** What the login with this caveat is for, as long as that is remembered. */
-  purposeOf(caveatId: Buffer): Purpose | undefined;
   /** A login and its discharges, proven and fresh enough to be exchanged; a refusal otherwise. */
   login(tokens: string[]): Promise<Login>;
   /** The token that a login is exchanged for: it has every restriction of the login, and ends with it. */
@@ -98,12 +86,10 @@ export const ttlProblem = (ttl: number | undefined, most: number): string | unde
 /** How soon after a login it must be exchanged. */
 const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
-const rememberedPurposes = 2000;
 
 export function createAuthority(options: AuthorityOptions): Authority {
   const { records, rootKeys, dischargerKeys, latestTime, newId, location } = options;
   const verified = new Map<string, Verified>();
-  const purposes = new Map<string, Purpose>();
 
   async function examine(tokens: string[]): Promise<Verified | undefined> {
     const macaroons = readTokens(tokens);
@@ -182,19 +168,15 @@ export function createAuthority(options: AuthorityOptions): Authority {
       const session = newSession(request);
       const description = request.description ?? null;
       const caveats = caveatsFor(session, request);
-      const { text, caveatId } = writeLogin({ style, root, discharger, location: location(), description, caveats });
-      if (purposes.size >= rememberedPurposes) purposes.delete(purposes.keys().next().value as string);
-      purposes.set(digestOf(caveatId), {
+      const purpose = {
         description,
         permissions: request.permissions ?? null,
-        channels: request.channels?.slice(0, 20) ?? null,
+        channels: request.channels ?? null,
         packages: request.packages?.length ?? null,
         until: new Date(session.until),
-      });
-      return text;
+      };
+      return writeLogin({ style, root, discharger, location: location(), description, caveats, purpose });
     },
-
-    purposeOf: (caveatId) => purposes.get(digestOf(caveatId)),
 
     async login(tokens) {
       if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
@@ -277,7 +259,7 @@ interface Verified {
 
 const isLogin = (token: Verified): token is Login => token.discharge !== undefined;
 
-const digestOf = (token: string | Buffer): string => hash('sha256', token, 'base64');
+const digestOf = (token: string): string => hash('sha256', token, 'base64');
 
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 

@@ -15,6 +15,7 @@ import { readToken, tokenListFromJson, writeToken } from './codec/text.ts';
 import { moment } from './caveats.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
 import { readDischarge } from './login.ts';
+import { readPurpose, type Purpose } from './purpose.ts';
 
 export { bytesFromBase64 };
 export type { BakeryVersion };
@@ -28,6 +29,8 @@ export interface AskedCaveat {
   id: Buffer;
   /** What somebody wants us to say is so. */
   condition: string;
+  /** What the login is for; known of logins to this store alone. */
+  purpose: Purpose | undefined;
   payload: CaveatPayload;
 }
 
@@ -70,19 +73,25 @@ const agentLoginLife = seconds(60);
 export function createDischarger({ keys, siteKey, clock }: DischargerOptions): Discharger {
   const agentRootKey = Buffer.from(hkdfSync('sha256', siteKey, '', 'agent logins', 32));
 
+  /** Whether it was this store that made a caveat: nobody else has the private half of a key of ours. */
+  const isOurs = async ({ firstPartyKey }: CaveatPayload): Promise<boolean> =>
+    (await keys.all()).some(({ publicKey }) => publicKey.equals(firstPartyKey));
+
+  /** What somebody else says that a login is for is no purpose, but part of a condition that nobody understands. */
+  const asked = async (id: Buffer, payload: CaveatPayload): Promise<AskedCaveat> => {
+    const said = (await isOurs(payload)) ? readPurpose(payload.condition) : { ...payload, purpose: undefined };
+    return { id, condition: said.condition, purpose: said.purpose, payload };
+  };
+
   const read: Discharger['read'] = async (id, payload) => {
     let reason = 'malformed';
     for (const pair of await keys.all()) {
       const decoded = decodePayload(payload ?? id, pair);
-      if (decoded.decoded) return { id, condition: decoded.payload.condition, payload: decoded.payload };
+      if (decoded.decoded) return asked(id, decoded.payload);
       if (reason === 'malformed') ({ reason } = decoded);
     }
     throw new Refusal('api-error', unreadable[reason] ?? unreadable['malformed']!);
   };
-
-  /** Whether it was this store that asked: nobody else has the private half of a key of ours. */
-  const isOurs = async ({ payload }: AskedCaveat): Promise<boolean> =>
-    (await keys.all()).some(({ publicKey }) => publicKey.equals(payload.firstPartyKey));
 
   const made = ({ id, payload }: AskedCaveat, conditions: string[]): BakeryMacaroon => {
     const discharge = dischargeFor(payload, id);
@@ -103,7 +112,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
       const macaroon = readToken(text);
       if (macaroon === undefined) throw new Refusal('api-error', 'Invalid macaroon');
       const asked = await read(macaroon.identifier);
-      if (!(await isOurs(asked))) throw new Refusal('api-error', 'Invalid macaroon');
+      if (!(await isOurs(asked.payload))) throw new Refusal('api-error', 'Invalid macaroon');
       const result = verify({ macaroon, rootKey: asked.payload.rootKey, check: () => ({ met: true }) });
       const said = result.verified ? readDischarge(result.conditions.map(({ condition }) => condition)) : undefined;
       if (said?.loggedInAt === undefined) throw new Refusal('api-error', 'Invalid macaroon');

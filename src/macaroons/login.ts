@@ -6,6 +6,7 @@ import type { KeyPair } from './codec/keys.ts';
 import { mint, verify, withFirstPartyCaveat, type Macaroon } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
 import { readIdentifier, writeIdentifier } from './identifier.ts';
+import { withPurpose, type ToTell } from './purpose.ts';
 import type { RootKey } from './root-keys.ts';
 
 /**
@@ -22,27 +23,25 @@ export interface NewLogin {
   location: string;
   description: string | null;
   caveats: string[];
+  /** What the identity provider shows to whoever logs in. */
+  purpose: ToTell;
 }
 
 /** What the identity provider is asked to say: who the bearer is. */
 const condition = 'is-authenticated-user';
 
-/** A new login: its text, and the identifier of the caveat that the identity provider will be shown. */
-export function writeLogin({ style, root, discharger, location, description, caveats }: NewLogin): {
-  text: string;
-  caveatId: Buffer;
-} {
+/** A new login: its text. */
+export function writeLogin({ style, root, discharger, location, description, caveats, purpose }: NewLogin): string {
   const identifier = writeIdentifier({ kind: 'login', version: '2', rootKeyId: root.id, description });
   const restricted = caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location));
   const version = style === 'bakery' ? 2 : 1;
   const { macaroon } = withBakeryCaveat(bakeryMacaroon(restricted, version), {
     location: style === 'bakery' ? `${location}/identity` : new URL(location).host,
-    condition,
+    condition: withPurpose(condition, purpose),
     thirdParty: { publicKey: discharger.publicKey, version },
     firstParty: discharger,
   });
-  const text = style === 'bakery' ? JSON.stringify(toJson2(macaroon)) : writeToken(macaroon, 1);
-  return { text, caveatId: macaroon.caveats.at(-1)!.identifier };
+  return style === 'bakery' ? JSON.stringify(toJson2(macaroon)) : writeToken(macaroon, 1);
 }
 
 /** A login whose discharge holds. */

@@ -2,12 +2,15 @@
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
+import { sitePasswords } from '#identity/identity.ts';
+import { createLogins } from '#identity/logins.ts';
 import { newKeyPair, readKeyText } from '#macaroons/codec/keys.ts';
 import { mint, withFirstPartyCaveat } from '#macaroons/codec/macaroon.ts';
 import { standardNamespace } from '#macaroons/codec/namespace.ts';
 import { encodePayload } from '#macaroons/codec/payload.ts';
 import { readToken, writeToken } from '#macaroons/codec/text.ts';
-import { password, startIdentity, type IdentityStore } from './world.ts';
+import { withPurpose } from '#macaroons/purpose.ts';
+import { begin, discharge, password, startIdentity, waysIn, type IdentityStore } from './world.ts';
 
 /** A caveat that a stranger made for this identity provider; he knows the key that proves its discharge. */
 async function forged(store: IdentityStore, condition = 'is-authenticated-user') {
@@ -62,3 +65,73 @@ t.test('an account has ten guesses in all, not ten for each of its names', async
   store.clock.advance(seconds(1));
   t.equal((await attempt('ada', password)).status, 200);
 });
+
+t.test('who asks for what stands on the page however long ago and before whatever else it was asked', async (t) => {
+  const store = await startIdentity(t);
+  const channels = Array.from({ length: 12 }, (_, at) => `${at + 1}.0/edge`);
+  const { caveatId } = await begin(store, {
+    ...{ description: 'x'.repeat(300), permissions: ['store-manage'], channels, ttl: 3600 },
+    packages: [{ type: 'snap', name: 'hello' }],
+  });
+  // Nothing is remembered of a login that somebody has asked for.
+  await store.restart();
+  const { VisitURL } = (await waysIn(store, caveatId)).InteractionMethods['browser-window'] as { VisitURL: string };
+  const html = await (await fetch(VisitURL)).text();
+  t.match(html, `${'x'.repeat(200)}… asks for a token`);
+  t.match(html, 'administer the store');
+  t.match(html, 'one package; the channels 1.0/edge, ');
+  t.match(html, '10.0/edge and 2 more');
+  t.match(html, '2026-03-01 13:00 UTC');
+  t.notMatch(html, 'Nothing is known');
+});
+
+t.test('of a login that somebody else asks for the page says loudly that nothing is known', async (t) => {
+  const store = await startIdentity(t);
+  const { identifier } = await forged(store);
+  const { VisitURL } = (await waysIn(store, identifier)).InteractionMethods['browser-window'] as { VisitURL: string };
+  const html = await (await fetch(VisitURL)).text();
+  t.match(html, /<section class="purpose unknown" role="alert".*Nothing is known of what this login is for/s);
+  t.match(html, /It was begun from 127\.0\.0\.1\./);
+  t.match(html, /close this page, and begin anew/);
+  t.notMatch(html, 'asks for a token');
+  t.match((await store.anyone.get('/identity/style.css')).body, /\.unknown \{\s*color: var\(--warn\)/, 'in red');
+});
+
+t.test('nobody else says on the page what a login is for', async (t) => {
+  const store = await startIdentity(t);
+  const told = { description: 'The store', permissions: [], channels: null, packages: null, until: new Date() };
+  const { identifier } = await forged(store, withPurpose('is-authenticated-user', told));
+  const reply = await discharge(store, { id64: identifier.toString('base64') });
+  t.match(reply, { status: 400, body: { Message: /does not understand the condition/ } });
+});
+
+t.test('a login that a site of the configuration began names that site', async (t) => {
+  const site = 'https://builds.example/callback';
+  const store = await startIdentity(t, (text) =>
+    text.replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`),
+  );
+  const html = await (await fetch(`${store.url}/identity/login-redirect?return_to=${encodeURIComponent(site)}`)).text();
+  t.match(html, 'https://builds.example asks you to log in');
+  t.notMatch(html, 'Nothing is known');
+});
+
+t.test(
+  'a crowd of strangers that guesses does not keep somebody out who has logged in from there before',
+  async (t) => {
+    const store = await startIdentity(t);
+    const { records, siteKey } = store.beside;
+    const now = () => store.clock.now;
+    const logins = createLogins({ records, passwords: sitePasswords(siteKey), siteKey, now });
+    const attempt = (name: string, text: string, address: string) =>
+      logins.logIn({ name, password: text, address, requestId: 'r1' }).then(
+        ({ username }) => username,
+        (error: unknown) => (error as { code: string }).code,
+      );
+    t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
+    const crowd = Array.from({ length: 50 }, (_, at) => attempt(`name ${at}`, 'a guess', `10.1.${at}.1`));
+    while ((await Promise.race([...crowd, Promise.resolve('')])) !== 'too-many-requests')
+      await new Promise(setImmediate);
+    t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
+    t.ok((await Promise.all(crowd)).filter((one) => one === 'too-many-requests').length >= 16);
+  },
+);

@@ -43,10 +43,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
 
-  async function inTurn<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  async function inTurn<Result>(work: (queries: Queries) => Promise<Result>, deadline: number): Promise<Result> {
     try {
-      return await attempt(work).catch(async (error: unknown) => {
-        if (isFull(error) && (await options.makeRoom?.()) === true) return attempt(work);
+      return await attempt(work, deadline).catch(async (error: unknown) => {
+        if (isFull(error) && (await options.makeRoom?.()) === true) return attempt(work, deadline);
         throw error;
       });
     } catch (error) {
@@ -54,10 +54,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     }
   }
 
-  async function attempt<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  async function attempt<Result>(work: (queries: Queries) => Promise<Result>, deadline: number): Promise<Result> {
     if (closed) throw new Error('cannot write: the database is closed');
     let open = true;
-    await begin(writer);
+    await begin(writer, deadline);
     try {
       const result = await work(whileOpen(writing, () => open)).finally(() => (open = false));
       writer.exec('COMMIT');
@@ -75,7 +75,9 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     all: reading.all,
     version: commits.count,
     transaction(work) {
-      const result = turn.then(() => inTurn(work));
+      // Counted from here: those who wait for their turn must not wait one after the other for the same other process.
+      const deadline = performance.now() + patience;
+      const result = turn.then(() => inTurn(work, deadline));
       turn = result.catch(() => undefined);
       return result;
     },
@@ -95,9 +97,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 /** How many milliseconds to wait for another process that writes. */
 const patience = 5000;
 
-/** Begins a transaction as soon as no other process is in one. */
-async function begin(writer: Connection): Promise<void> {
-  const deadline = performance.now() + patience;
+/** Begins a transaction as soon as no other process is in one, and tries at least once. */
+async function begin(writer: Connection, deadline: number): Promise<void> {
   for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
     try {
       writer.exec('BEGIN IMMEDIATE');

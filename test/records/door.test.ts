@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -323,6 +324,22 @@ t.test('the version is another one after every commit, also within one turn and 
   await sleep(0);
   seen.push(db.version());
   t.equal(new Set(seen).size, 4, 'three commits, four versions');
+});
+
+t.test('those who wait while another process writes all hear of it together, not one after the other', async (t) => {
+  const { db, file } = await open(t);
+  const other = new SQLite(file);
+  t.teardown(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  let moment = 0;
+  t.intercept(performance, 'now', { value: () => moment });
+  const asked = [1, 2, 3, 4].map((amount) => db.transaction((tx) => add(tx, 'ada', amount)));
+  // So long anybody waits. Whoever began to wait only now would do so for ever, since no more time goes by.
+  moment = 5001;
+  for (const change of asked) await t.rejects(change, { message: /another process has held/ });
+  other.exec('ROLLBACK');
+  await db.transaction((tx) => add(tx, 'ada', 1));
+  t.same(await balances(db), { ada: 101, bob: 0 });
 });
 
 t.test('a full disk refuses the change with what to do, and nothing of it is left', async (t) => {

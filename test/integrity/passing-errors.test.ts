@@ -1,6 +1,6 @@
 // A disk that fails for a moment takes nothing out of service; one that fails for good is named.
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -96,6 +96,12 @@ async function publish({ directory, as }: TestAppliance): Promise<{ content: Buf
   return { content, file: join(directory, 'blobs/sha3', sha3(content).slice(0, 2), sha3(content)) };
 }
 
+/** All at once: whoever reads it meanwhile reads the old content or the new one. */
+const putInPlace = (file: string, content: Buffer): void => {
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
+};
+
 const damage = (file: string, content: Buffer): void => {
   const changed = Buffer.from(content);
   changed[1234]! ^= 4;
@@ -173,7 +179,7 @@ t.test('what is damaged is named with its package until good content is there ag
   await rounds(1);
   t.notOk(existsSync(file));
   t.match(problems(), [/damaged and out of service: bin\/tool revision 1\. Upload the same files again/]);
-  writeFileSync(file, content);
+  putInPlace(file, content);
   await rounds(2);
   t.same(problems(), []);
   t.same(await store.beside.records.damagedBlobs.list(10), []);
@@ -187,7 +193,7 @@ t.test('what is in quarantine and hashes well comes back by itself', async (t) =
   await rounds(1);
   const away = join(store.directory, 'blobs/quarantine', sha3(content));
   t.ok(existsSync(away));
-  writeFileSync(away, content);
+  putInPlace(away, content);
   await rounds(2);
   t.ok(existsSync(file), 'it is in service again');
   t.notOk(existsSync(away));

@@ -1,8 +1,7 @@
 // larder account disable, larder account enable
-import { timestamp } from '#domain/clock.ts';
 import { disable } from '#operations/accounts/disable.ts';
 import { command } from './command.ts';
-import { accountOf, withStore } from './store.ts';
+import { accountOf, latestMoment, withStore } from './store.ts';
 import { counted } from './token-revoke.ts';
 
 export const accountDisable = command({
@@ -29,9 +28,10 @@ export const accountDisable = command({
   },
 
   run({ positionals: { id }, options, data, world }) {
-    return withStore({ data, world }, async ({ records, entry, actor, latestTime }) => {
+    return withStore({ data, world }, async (store) => {
+      const { records, entry, actor } = store;
       const { username } = await accountOf(records, id);
-      const at = timestamp(latestTime.now());
+      const at = await latestMoment(store);
       const ended = await records.change({ ...entry('account disable', `account/${id}`), at }, async (tx, note) => {
         const tokens = await disable(tx, id, { at, by: actor, endTokens: options['end-tokens'] });
         if (tokens !== undefined) note({ 'ended-tokens': tokens });

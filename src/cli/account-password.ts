@@ -1,11 +1,10 @@
 // larder account password
-import { timestamp } from '#domain/clock.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from './command.ts';
 import { canAsk, newSecret } from './questions.ts';
 import { readSecret } from './stdin.ts';
-import { accountOf, withStore } from './store.ts';
+import { accountOf, latestMoment, withStore } from './store.ts';
 import { counted } from './token-revoke.ts';
 
 export const accountPassword = command({
@@ -38,17 +37,18 @@ export const accountPassword = command({
     const password = options['password-stdin']
       ? await readSecret(world.stdin, 'password')
       : await newSecret(world, 'password');
-    return withStore({ data, world }, async ({ records, entry, siteKey, actor, latestTime }) => {
+    return withStore({ data, world }, async (store) => {
+      const { records, entry, siteKey, actor } = store;
       const account = await accountOf(records, id);
       const problem = passwordProblem(password, account);
       if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
       const hash = await sitePasswords(siteKey).hash(password);
       const change = entry('account password', `account/${id}`);
+      const at = await latestMoment(store);
       const ended = await records.change(change, async (tx, note) => {
         await tx.passwords.set(id, hash, change.at);
         await tx.setUpLinks.removeOf(id);
         if (!options['end-tokens']) return undefined;
-        const at = timestamp(latestTime.now());
         const tokens = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null });
         note({ 'ended-tokens': tokens });
         return tokens;

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
 import type { Account } from '#records/accounts.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
@@ -89,6 +90,12 @@ function userName(): string {
     // The user has no entry in the list of users.
     return String(process.getuid?.() ?? 'unknown');
   }
+}
+
+/** The latest moment that the store has seen, by which its tokens begin and end, wherever the clock stands. */
+export async function latestMoment({ records, latestTime, now }: Store): Promise<string> {
+  await timeKeeper(records, latestTime, now);
+  return timestamp(latestTime.now());
 }
 
 /** The account of this id; refuses an unknown one, and says so when a user name was given for it. */

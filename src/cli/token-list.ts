@@ -1,9 +1,8 @@
 // larder token list
-import { timestamp } from '#domain/clock.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command } from './command.ts';
-import { accountOf, withStore } from './store.ts';
+import { accountOf, latestMoment, withStore } from './store.ts';
 import { table } from './terminal.ts';
 
 export const tokenList = command({
@@ -18,10 +17,11 @@ export const tokenList = command({
   examples: ['larder token list', 'larder token list --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --ended --json'],
 
   run: (call) =>
-    withStore(call, async ({ records, latestTime }) => {
+    withStore(call, async (store) => {
+      const { records } = store;
       const { account, ended, limit = 100 } = call.options;
       if (account !== undefined) await accountOf(records, account);
-      const now = timestamp(latestTime.now());
+      const now = await latestMoment(store);
       const wanted = { accountId: account ?? null, includeInactive: ended, now, before: undefined };
       const found = await records.macaroons.page(wanted, limit + 1);
       const shown = found.slice(0, limit);

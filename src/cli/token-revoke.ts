@@ -4,7 +4,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { isDateTime } from '#api/schema.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command, UsageError, type Answer } from './command.ts';
-import { accountOf, withStore, type OpenStore } from './store.ts';
+import { accountOf, latestMoment, withStore, type OpenStore } from './store.ts';
 
 export const tokenRevoke = command({
   name: 'token revoke',
@@ -67,16 +67,13 @@ async function one({ records, entry, actor }: OpenStore, session: string): Promi
   return { text, json: presentToken(token) };
 }
 
-async function all(
-  { records, entry, actor, latestTime }: OpenStore,
-  id: string,
-  issuedBefore: string | null,
-): Promise<Answer> {
+async function all(store: OpenStore, id: string, issuedBefore: string | null): Promise<Answer> {
+  const { records, entry, actor } = store;
   const { username } = await accountOf(records, id);
   const details = { ...(issuedBefore !== null && { 'issued-before': issuedBefore }) };
   const change = { ...entry('token revoke', `account/${id}`), details };
+  const at = await latestMoment(store);
   const ended = await records.change(change, async (tx, note) => {
-    const at = timestamp(latestTime.now());
     const count = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore });
     note({ 'ended-tokens': count });
     return count;

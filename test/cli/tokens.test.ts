@@ -175,3 +175,17 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
     { object: 'account/ada-id', details: '{"ended-tokens":1}' },
   ]);
 });
+
+t.test('tokens that begin at the latest time seen are ended too, when the clock was set back', async (t) => {
+  const { data, json } = await newStore(t);
+  const later = new Date(Date.now() + 3 * 24 * 3600_000).toISOString();
+  const store = await openStore({ directory: data });
+  t.teardown(store.close);
+  const entry = { at: later, actor: 'test', action: 'test', object: 'clock' };
+  await store.records.change(entry, (tx) => tx.appliance.set('latest-time', later));
+  await json('token issue --account larder-admin --ttl 60');
+  t.match(await json('token list'), { tokens: [{ username: 'admin' }] });
+  t.match(await json('token revoke --account larder-admin --yes'), { 'ended-tokens': 1 });
+  const endedAt = await store.records.accounts.tokensEndedAt('larder-admin');
+  t.ok(endedAt !== null && endedAt >= later, 'and a login of that time that was kept for later');
+});

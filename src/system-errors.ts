@@ -1,6 +1,6 @@
 // What the operating system and SQLite say when something cannot be done, in words for a person: what is wrong with
 // what, and what to do about it. Their own words and numbers are for the log.
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** What an error is about, where it does not say so itself. */
@@ -125,8 +125,12 @@ function ofDatabase(code: string, { data }: About): string {
 
 /** Why SQLite cannot open or write the database, which it does not say itself. Nothing is opened that SQLite has a lock on. */
 function hindrance(data: string): string | undefined {
+  const probes: number[] = [];
   try {
-    closeSync(openSync(data, 'r'));
+    // As many as SQLite opens for a database with its log.
+    while (probes.length < 8) probes.push(openSync(data, 'r'));
+    const { bavail } = statfsSync(data);
+    if (bavail === 0) return full(data, {});
     for (const name of ['', 'larder.db', 'larder.db-wal', 'larder.db-shm', 'store.lock']) {
       const path = join(data, name);
       if (name === 'larder.db' || isThere(path)) accessSync(path, constants.R_OK | constants.W_OK);
@@ -134,6 +138,8 @@ function hindrance(data: string): string | undefined {
     return undefined;
   } catch (error) {
     return inWords(error, { data });
+  } finally {
+    for (const probe of probes) closeSync(probe);
   }
 }
 

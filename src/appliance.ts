@@ -1,5 +1,5 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { createDocuments } from '#api/documents/documents.ts';
 import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createMetrics, type StoreState } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
+import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import type { Services } from '#api/services.ts';
 import { keepForReturn } from '#backup/before-upgrade.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
@@ -58,9 +59,9 @@ import { createRegistry } from '#registry/registry.ts';
 import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
-import { keepTls, readCertificates, type Keeping } from '#tls/keeper.ts';
+import { keepTls, readCertificates, type Keeping, type ServerTls } from '#tls/keeper.ts';
 import { secureContext, speaksTls, tlsSettings } from '#tls/settings.ts';
-import { makeFolder, missingForExchange, prepareFile, readConfig, type Config } from './config.ts';
+import { makeFolder, prepareFile, readConfig, type Config } from './config.ts';
 import { openFilesLimit } from './descriptors.ts';
 import { embeddedNames, embeddedText, startWorker } from './embedded.ts';
 import { createHealth } from './health.ts';
@@ -72,6 +73,7 @@ import { readMasterKey, readSiteKey } from './secrets.ts';
 import { sealFileIn } from './seal-file.ts';
 import { removeState, writeState } from './state-file.ts';
 import { version } from './version.ts';
+import { watchSettings } from './watched-settings.ts';
 
 export interface StoreOptions {
   /** The data directory. */
@@ -311,8 +313,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   const scrubDigests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   let store: Store | undefined;
-  // SQLite takes its log away when the last one closes the database.
-  const unclean = existsSync(join(directory, 'larder.db-wal'));
   try {
     let room: RoomKeeper | undefined;
     const makeRoom = (): Promise<boolean> => room?.makeRoom() ?? releaseBallast(join(directory, 'blobs'));
@@ -376,19 +376,20 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     });
 
     health.watch('clock', () => clock.problem());
-    health.watch('administrator', () => {
-      const missing = missingForExchange(config) ?? [];
-      return missing.length === 0
-        ? undefined
-        : `store.offline_mode is on and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing, so the store administrator's credential is not exchanged; 'larder admin-macaroon' makes one and sets both.`;
-    });
+    watchSettings(
+      health,
+      () => config,
+      () => occupied(directory).diskSizeBytes,
+    );
+    const unknownProxies = createUnknownProxies(log);
+    health.watch('proxy', () => unknownProxies.notice(config.http.trusted_proxies), 'notice');
     health.watch('sealed', () =>
       masterKey === undefined ? 'The store is sealed: without the signing master key it signs nothing.' : undefined,
     );
 
     const proof = await proofOfRecords({
       database: { file: join(directory, 'larder.db'), native: nativePath() },
-      ...{ records: known, siteKey: store.siteKey, sealFile: sealing.file, now, unclean },
+      ...{ records: known, siteKey: store.siteKey, sealFile: sealing.file, now },
       startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     });
 
@@ -396,6 +397,14 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
     const keeping = keepingOf(directory, store.siteKey, now);
     let tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
+    /** Says in the log and in the audit log that the server proves itself with another certificate than before. */
+    const tellCertificate = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {
+      log.info({ hosts, ends }, 'the server has a new certificate');
+      const details = { hosts, ends: ends.toISOString(), fingerprint };
+      const entry = { at: timestamp(now()), actor: 'larder', action: 'renew_certificate', object: 'certificate' };
+      await known.change({ ...entry, details }, () => Promise.resolve());
+    };
+    if (tls?.renewed === true) await tellCertificate(tls);
 
     let jobs: Runner | undefined;
     let scrub: Scrub | undefined;
@@ -453,8 +462,13 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       signSoon: () => {
         signing.soon();
       },
-      health: () => ({ working: broken === undefined, problems: health.problems(), notices: health.notices() }),
+      health: () => ({
+        working: broken === undefined && !proof.isBroken(),
+        problems: health.problems(),
+        notices: health.notices(),
+      }),
       authorityCertificate: () => tls?.authority,
+      unknownProxies,
       metrics,
       documents,
       version,
@@ -474,7 +488,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       tls = await keepTls(tlsSettings(config), keeping);
       if (tls.certificate === before) return false;
       server.setSecureContext(secureContext(tls) ?? {});
-      log.info({ hosts: tls.hosts, ends: tls.ends }, 'the server has a new certificate');
+      await tellCertificate(tls);
       return true;
     };
     const url = await listen(server, options.listen ?? config.http.listen);

@@ -94,7 +94,7 @@ function textLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const known = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
   return `${[
-    word(time).replace('T', ' ').replace('Z', ''),
+    word(time).replace('T', ' '),
     word(level).toUpperCase().padEnd(5),
     inOneLine(typeof msg === 'string' ? msg : ''),
     ...known.map(([name, value]) => `${inOneLine(name)}=${word(value)}`),

@@ -17,7 +17,7 @@ t.test('a line for people says when, how grave, what, and what else is known', a
   });
   t.match(
     line,
-    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} WARN {2}answered operation=register_name status=409 note="two words" list="\[\\"a\\"\]"\n$/,
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z WARN {2}answered operation=register_name status=409 note="two words" list="\[\\"a\\"\]"\n$/,
   );
 });
 

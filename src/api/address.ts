@@ -41,7 +41,7 @@ export function isAmong(address: string, list: BlockList): boolean {
 }
 
 /** IPv4 addresses come as `::ffff:1.2.3.4` from a socket that listens on both. */
-const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
+export const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
 
 /** Whether an address is one of this host alone. */
 export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');

@@ -150,7 +150,9 @@ async function converse(
 ): Promise<void> {
   const started = performance.now();
   const requestId = services.newId.uuid();
-  const address = clientAddress(request, networks(services.config.http.trusted_proxies));
+  const { trusted_proxies: trusted } = services.config.http;
+  const address = clientAddress(request, networks(trusted));
+  services.unknownProxies.see(request, trusted);
   const { url = '' } = request;
   const end = url.indexOf('?');
   const whole = end < 0 ? url : url.slice(0, end);

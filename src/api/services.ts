@@ -16,6 +16,7 @@ import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/documents.ts';
 import type { Metrics } from './metrics.ts';
+import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';
 
 export interface Services {
@@ -44,6 +45,7 @@ export interface Services {
   health: () => { working: boolean; problems: string[]; notices: string[] };
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
+  unknownProxies: UnknownProxies;
   metrics: Metrics;
   documents: Documents;
   /** The release of larder that runs. */

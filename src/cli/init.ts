@@ -8,13 +8,14 @@ import { administratorDigest, newAdministratorCredential } from '#macaroons/admi
 import { fingerprintOf, setKeyCheck } from '#macaroons/site-key.ts';
 import { keepTls, type ServerTls } from '#tls/keeper.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
-import { keepingOf, openRecords } from '#src/appliance.ts';
+import { keepingOf, occupied, openRecords } from '#src/appliance.ts';
 import { DataDirectoryInUse, lockDirectory } from '#src/lock.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
-import { ConfigError, initialConfig, parseConfig, type Config } from '#src/config.ts';
+import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
 import { newWrappingKey, readSiteKey } from '#src/secrets.ts';
+import { tooSmall } from '#src/watched-settings.ts';
 import { command, dataInUse, Failure, UsageError, type World } from './command.ts';
 import { becomeOwner, howToServe } from './owner.ts';
 import { canAsk, converse } from './questions.ts';
@@ -125,12 +126,14 @@ export const init = command({
     } finally {
       lock.close();
     }
+    const warning = tooSmall(occupied(data).diskSizeBytes, readConfig(join(data, 'larder.toml')).uploads.reserve);
     const credentialFile = join(data, 'admin.macaroon');
     return {
       text:
         `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
+        (warning === undefined ? '' : `${warning}\n`) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
         `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
       json: {
@@ -141,6 +144,7 @@ export const init = command({
         'admin-account-id': administrator,
         'admin-macaroon-file': credentialFile,
         'site-key-fingerprint': fingerprint,
+        ...(warning !== undefined && { warning }),
         ...(tls && {
           ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
           fingerprint: tls.fingerprint,

@@ -1,6 +1,7 @@
 // What somebody should know of content that is damaged, or that could not be read: which packages need it, and what to do.
 import type { Records } from '#records/index.ts';
 import type { Health } from '#src/health.ts';
+import { contentName } from './content-name.ts';
 
 export interface BlobReports {
   /** Looks up what is out of service, and says so. */
@@ -18,10 +19,7 @@ const counted = 1000;
 export function blobReports(records: Records, health: Pick<Health, 'report'>): BlobReports {
   const unread = new Map<string, string>();
 
-  async function nameOf(sha3_384: string): Promise<string> {
-    const owners = await records.neededContents.neededBy(sha3_384, named);
-    return owners.length === 0 ? `the blob ${sha3_384.slice(0, 12)}…` : owners.join(', ');
-  }
+  const nameOf = (sha3_384: string): Promise<string> => contentName(records, sha3_384);
 
   function tellUnread(): void {
     const names = [...unread.values()];

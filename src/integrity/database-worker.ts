@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { checkDatabase } from '#records/check.ts';
+import { inspectDatabase } from '#records/check.ts';
 import { nativeBindingAt } from '#src/native.ts';
 
 /** The database, and where this process has SQLite from. */
@@ -24,4 +24,4 @@ function yieldToOthers(): void {
 
 yieldToOthers();
 const { file, native } = workerData as DatabaseToCheck;
-parentPort?.postMessage(checkDatabase(file, { nativeBinding: nativeBindingAt(native) }));
+parentPort?.postMessage(inspectDatabase(file, { nativeBinding: nativeBindingAt(native) }));

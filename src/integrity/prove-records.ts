@@ -1,10 +1,11 @@
-// Looks over the database and the audit log while the store serves: after it was not stopped in good order, and every week.
+// Looks over the database and the audit log while the store serves: soon after each start, and every day.
 // The blobs have the scrub.
 import { once } from 'node:events';
 
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
+import type { DatabaseVerdict } from '#records/check.ts';
 import type { Records } from '#records/index.ts';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DatabaseToCheck } from './database-worker.ts';
@@ -12,6 +13,8 @@ import type { DatabaseToCheck } from './database-worker.ts';
 export interface ProofOfRecords {
   /** What somebody should look at; empty when all is as it was written, as far as that is known. */
   problems(): string[];
+  /** Whether what is read from the database cannot be relied on. */
+  isBroken(): boolean;
   job: { name: string; every: number; inDoubt: 'runs'; run(): Promise<Record<string, unknown>> };
 }
 
@@ -24,33 +27,40 @@ export interface ProofOptions {
   /** Starts `database-worker.ts`. */
   startWorker: StartWorker;
   now: Now;
-  /** Whether the process before this one ended without closing the database. */
-  unclean: boolean;
 }
 
-const interval = days(7);
+const interval = days(1);
 /** What the appliance keeps of the last time. */
 const kept = 'records-proven';
 
 interface Outcome {
   at: string;
   problems: number;
+  /** How many of them make the database unreliable; records of the first release lack it. */
+  pages?: number;
+  rows?: number;
+  /** The first of them. */
+  first?: string;
 }
 
 export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
   const { database: toCheck, records, siteKey, sealFile, startWorker, now } = options;
   let last = JSON.parse((await records.appliance.find(kept)) ?? 'null') as Outcome | null;
-  // What was wrong before may have been mended since, by a restore for one.
-  let due = options.unclean || (last?.problems ?? 0) > 0;
+  // At each start: the machine may have gone down in between, or somebody may have mended what was wrong.
+  let due = true;
 
   return {
     problems: () =>
       last === null || last.problems === 0
         ? []
         : [
-            `When the records were looked over at ${last.at}, ${String(last.problems)} things were wrong; ` +
-              "'larder verify' names them, and a backup from before has them as they were.",
+            `When the records were looked over at ${last.at}, ${String(last.problems)} things were wrong` +
+              `${last.first === undefined ? '' : `, the first: ${last.first.slice(0, 200)}`}; 'larder verify' names all. ` +
+              (last.pages === 0 && last.rows === 0
+                ? "What to do about the audit log is in the guide 'recovery', at /docs/."
+                : "Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'."),
           ],
+    isBroken: () => (last?.pages ?? 0) > 0,
     job: {
       name: 'prove-records',
       inDoubt: 'runs',
@@ -58,21 +68,29 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
       async run() {
         const at = timestamp(now());
         if (!due && last !== null && at < timestamp(after(new Date(last.at), interval))) return {};
-        const database = await inWorker(startWorker, toCheck);
+        const { pages, rows } = await inWorker(startWorker, toCheck);
         const audit = await verifyAudit(records, { siteKey, file: sealFile });
-        const found = { at, problems: database.length + audit.problems.length };
-        const details = { problems: found.problems, first: [...database, ...audit.problems].slice(0, 3) };
-        const entry = { at, actor: 'larder', action: 'prove_records', object: 'records', details };
-        await records.change(entry, (tx) => tx.appliance.set(kept, JSON.stringify(found)));
+        const all = [...pages, ...rows, ...audit.problems];
+        const found: Outcome = {
+          at,
+          problems: all.length,
+          pages: pages.length,
+          rows: rows.length,
+          ...(all[0] !== undefined && { first: all[0] }),
+        };
+        const details = { problems: all.length, first: all.slice(0, 3) };
+        // Told before it is kept: a damaged database may not take it.
         last = found;
         due = false;
+        const entry = { at, actor: 'larder', action: 'prove_records', object: 'records', details };
+        await records.change(entry, (tx) => tx.appliance.set(kept, JSON.stringify(found)));
         return details.problems === 0 ? {} : details;
       },
     },
   };
 }
 
-async function inWorker(startWorker: StartWorker, toCheck: DatabaseToCheck): Promise<string[]> {
+async function inWorker(startWorker: StartWorker, toCheck: DatabaseToCheck): Promise<DatabaseVerdict> {
   const worker = startWorker({
     name: 'database',
     execArgv: [],
@@ -84,6 +102,6 @@ async function inWorker(startWorker: StartWorker, toCheck: DatabaseToCheck): Pro
     throw new Error(`cannot look over the database: the thread ended with ${String(code)}`);
   });
   ended.catch(() => undefined);
-  const [problems] = (await Promise.race([once(worker, 'message'), ended])) as [string[]];
-  return problems;
+  const [verdict] = (await Promise.race([once(worker, 'message'), ended])) as [DatabaseVerdict];
+  return verdict;
 }

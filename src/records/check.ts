@@ -17,37 +17,73 @@ const slice = 1000;
 /** More problems than these tell a person nothing new. */
 const enough = 1000;
 
-/** What is wrong with a database: its pages and indexes, references between its rows, and each row against its digest. */
+/** What is wrong with a database, a clause each. */
+export interface DatabaseVerdict {
+  /** With its pages and indexes: then what is read from it cannot be relied on. */
+  pages: string[];
+  /** With single rows: references to nothing, and rows that are not as they were written. */
+  rows: string[];
+}
+
+/** What is wrong with a database, whatever it is. */
 export function checkDatabase(file: string, options: FileOptions = {}): string[] {
+  const { pages, rows } = inspectDatabase(file, options);
+  return [...pages, ...rows];
+}
+
+/** Looks over the pages and indexes of a database, references between its rows, and each row against its digest. */
+export function inspectDatabase(file: string, options: FileOptions = {}): DatabaseVerdict {
   const found: string[] = [];
+  const pages: string[] = [];
   let db: SQLite.Database | undefined;
   try {
     db = open(file, options);
     db.pragma('cell_size_check = ON');
-    found.push(...damagedPages(db));
+    pages.push(...damagedPages(db));
     for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]) {
       found.push(`row ${String(one.rowid)} of ${one.table} refers to nothing in ${one.parent}`);
       if (found.length >= enough) break;
     }
     for (const { table, row, what } of damagedRows(db)) {
-      found.push(`row ${String(row)} of ${table} is ${what}`);
+      found.push(`row ${String(row)} of ${table}${packageOf(db, table, row)} is ${what}`);
       if (found.length >= enough) break;
     }
   } catch (error) {
     // A page that cannot be read at all is a finding, not a failure.
     if (!(error instanceof SQLite.SqliteError)) throw error;
     const plain = unreadable(error, file);
-    if (!found.includes(plain)) found.push(plain);
+    // Where pages have been named, that reading ends there says nothing new.
+    if (pages.length === 0 || plain !== beyond) pages.push(plain);
   } finally {
     db?.close();
   }
-  return found;
+  return { pages, rows: found };
+}
+
+/** Which package, and which revision of it, a row is about; nothing where it is about none, or cannot be read. */
+function packageOf(db: SQLite.Database, table: string, row: number): string {
+  try {
+    const columns = new Set(db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table));
+    const id = table === 'packages' ? 'id' : 'package_id';
+    if (table !== 'packages' && !columns.has(id)) return '';
+    const revision = columns.has('revision') ? 'damaged.revision' : 'NULL';
+    const found = db
+      .prepare<[number], { package: string; revision: number | null }>(
+        `SELECT packages.namespace || '/' || packages.name AS package, ${revision} AS revision
+         FROM "${table}" AS damaged JOIN packages ON packages.id = damaged.${id} WHERE damaged.rowid = ?`,
+      )
+      .get(row);
+    if (found === undefined) return '';
+    return ` (${found.package}${found.revision === null ? '' : ` revision ${String(found.revision)}`})`;
+  } catch {
+    return '';
+  }
 }
 
 /** What SQLite finds when it follows the pages and indexes, in words: each place once. */
 function damagedPages(db: SQLite.Database): string[] {
-  const said = db.pragma('integrity_check(100)') as { integrity_check: string }[];
-  if (said.length === 1 && said[0]?.integrity_check === 'ok') return [];
+  const said = integrityCheck(db);
+  if (said.length === 1 && said[0] === 'ok') return [];
   const roots = new Map<number, string>();
   try {
     const all = db.prepare<[], { name: string; type: string; rootpage: number }>(
@@ -57,9 +93,18 @@ function damagedPages(db: SQLite.Database): string[] {
   } catch {
     // Then the very list of tables is damaged, and pages are named alone.
   }
-  return [
-    ...new Set(said.flatMap(({ integrity_check: lines }) => lines.split('\n')).flatMap((line) => inWords(line, roots))),
-  ];
+  return [...new Set(said.flatMap((lines) => lines.split('\n')).flatMap((line) => inWords(line, roots)))];
+}
+
+/** What `PRAGMA integrity_check` says, as far as it comes: it may find a page and then fail for it. */
+function integrityCheck(db: SQLite.Database): string[] {
+  const said: string[] = [];
+  try {
+    for (const line of db.prepare<[], string>('PRAGMA integrity_check(100)').pluck().iterate()) said.push(line);
+  } catch (error) {
+    if (said.length === 0) throw error;
+  }
+  return said;
 }
 
 /** A line of `PRAGMA integrity_check` in words; nothing for a heading. */

@@ -21,6 +21,11 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT packages.namespace || '/' || packages.name || ' revision ' || revision AS owner
         FROM revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
         UNION
+        SELECT packages.namespace || '/' || packages.name || ' upload'
+        FROM uploads JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384} AND uploads.status <> 'approved'
+        UNION
+        SELECT 'an upload that no package has claimed' FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL
+        UNION
         SELECT packages.namespace || '/' || packages.name || ' resource ' || resource_revisions.name || ' revision ' || revision
         FROM resource_revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
         UNION
@@ -34,4 +39,14 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         FROM packages WHERE icon IS NOT NULL AND substr(icon, 1, 96) = ${sha3_384}
         LIMIT ${limit}`)
     ).map(({ owner }) => owner),
+
+  /** The user names of those who pushed this content, at most `limit`. */
+  pushersOf: async (sha3_384: string, limit: number) =>
+    (
+      await db.all<{ username: string }>(sql`
+        SELECT username FROM uploads JOIN accounts ON accounts.id = pushed_by WHERE sha3_384 = ${sha3_384}
+        UNION
+        SELECT username FROM revisions JOIN accounts ON accounts.id = created_by WHERE sha3_384 = ${sha3_384}
+        LIMIT ${limit}`)
+    ).map(({ username }) => username),
 });

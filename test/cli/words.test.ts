@@ -141,6 +141,11 @@ t.test('on a full disk, and on one that can only be read', async (t) => {
     return;
   }
   hold(t, outcomes, /the disk that holds .* is full; make room on it/);
+  const told = outcomes.find(({ name }) => name === 'doctor')?.out ?? '';
+  t.match(
+    told,
+    /The whole disk has 12 MiB, and uploads\.reserve keeps 1024 MiB of it free, so nothing can be uploaded/,
+  );
   const { before: copy, ...still } = mounted(t, data);
   const fixed = everyCommand('as it is', still, `${copy}; mount -o remount,ro ${join(still.data, '..')}`)!;
   hold(t, fixed, /is on a disk that can only be read; make it writable/);

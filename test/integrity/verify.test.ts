@@ -71,9 +71,12 @@ t.test('a blob that is missing, cut short or grown is found', async (t) => {
   rmSync(first!);
   truncateSync(second!, 4000);
   const { out } = await larder(`verify --data ${store.directory}`);
-  t.match(out, /blob [0-9a-f]{96} is damaged/);
-  t.match(out, /blob [0-9a-f]{96} is missing/);
-  t.match(out, /mended by uploading the same file again/);
+  t.match(out, /: its content is damaged \(blob [0-9a-f]{96}\)/);
+  t.match(out, /: its content is missing \(blob [0-9a-f]{96}\)/);
+  t.match(
+    out,
+    /comes back when the same file is uploaded again, or from a backup: larder restore FILE --missing --data /,
+  );
 });
 
 t.test(

@@ -26,6 +26,8 @@ const wholeLists = [
   / FROM brands ORDER BY account_id$/,
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,
+  // Read backwards as far as the last one, by `larder status` and `larder doctor`.
+  / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
   /\(SELECT COUNT\(\*\) FROM packages\) AS packages/,
 ];
 

@@ -135,3 +135,16 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
   t.match(fetched, { status: 200, text: authority.certificate }, 'an authority that the configuration names is given');
   await t.rejects(startStore(t, files('other.key')), /it is not the key of the certificate/);
 });
+
+t.test('a certificate that is made or renewed at a start is in the log and in the audit log', async (t) => {
+  const store = await startStore(t, overTls);
+  const told = async (): Promise<number> =>
+    (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'renew_certificate').length;
+  const logged = (): number => store.log.filter((line) => line.includes('the server has a new certificate')).length;
+  t.same([await told(), logged()], [1, 1]);
+  await store.restart();
+  t.same([await told(), logged()], [1, 1], 'one that is still good is not new');
+  store.clock.advance(days(380));
+  await store.restart();
+  t.same([await told(), logged()], [2, 2]);
+});

@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
 import { occupied } from '#src/appliance.ts';
+import { tooSmall } from '#src/watched-settings.ts';
 import { bytes } from '../status.ts';
 import { well, wrong, type Examination } from './examination.ts';
 
@@ -36,12 +37,8 @@ export const disk: Examination = {
   look({ data, config }) {
     const { diskFreeBytes: free, diskSizeBytes: size } = occupied(data);
     const { reserve } = config().uploads;
-    if (size <= reserve) {
-      return wrong(
-        `the whole disk has ${bytes(size)}, and uploads.reserve keeps ${bytes(reserve)} of it free, so nothing can be uploaded`,
-        'Use a larger disk, or set uploads.reserve in larder.toml lower and restart the server.',
-      );
-    }
+    const small = tooSmall(size, reserve);
+    if (small !== undefined) return wrong(small);
     const says = `${bytes(free)} of ${bytes(size)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`;
     return free > reserve * 2 ? well(says) : wrong(says, 'Make room on the disk, or move the store to a larger one.');
   },

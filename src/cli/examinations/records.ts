@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
+import { contentAndPusher } from '#integrity/content-name.ts';
 import { checkDatabase } from '#records/check.ts';
 import { nativeBinding } from '#src/appliance.ts';
 import { refuseWithoutDatabase } from '../store.ts';
@@ -46,8 +47,8 @@ export const blobs: Examination = {
     return damaged.length === 0
       ? well('no blob is known to be damaged')
       : wrong(
-          `damaged and out of service: ${damaged.map(({ sha3_384 }) => sha3_384.slice(0, 12)).join(', ')}`,
-          'Upload the same files again, or restore them from a backup.',
+          `damaged and out of service: ${(await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)))).join('; ')}`,
+          "Upload the same files again, or restore them from a backup; 'larder verify' names all.",
         );
   },
 };

@@ -50,6 +50,7 @@ function howTo(baseUrl: string, data: string): string {
   const larder = [process.execPath, join(import.meta.dirname, '../src/main.ts')].map(quoted).join(' ');
   return `
 larder is ready at ${baseUrl}
+Its documents, for people: ${baseUrl}/docs/
 The store administrator's credential is in ${credential}
 
 To publish with snapcraft (or charmcraft, or curl), paste what this prints into a shell:
@@ -57,6 +58,9 @@ To publish with snapcraft (or charmcraft, or curl), paste what this prints into 
 
 That is as the store's administrator. Everybody else gets an account and lines of his own:
   ${larder} account create --data ${quoted(data)} --email bob@example.com --username bob --display-name Bob
+
+To have the command larder at hand in another terminal:
+  export PATH="${join(import.meta.dirname, '../bin')}:$PATH" LARDER_DATA=${quoted(data)}
 
 Ctrl-C stops it.
 `;

@@ -16,12 +16,12 @@ export const permissions = command({
 
   run() {
     const all = [...operations, ...identityOperations].map(shown);
-    const rows = all.map(({ operation, method, path, permissions, who, since }) => [
+    const rows = all.map(({ operation, method, path, permissions, who, since, 'enabled-by': key }) => [
       operation,
       permissions.length === 0 ? '-' : permissions.join(' or '),
       who,
       since === null ? '-' : String(since),
-      `${method} ${path}`,
+      `${method} ${path}${key === null ? '' : ` (only with ${key})`}`,
     ]);
     return {
       text: table(['OPERATION', 'PERMISSION', 'WHO', 'SINCE', 'ADDRESS'], rows),

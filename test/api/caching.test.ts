@@ -6,7 +6,15 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 
 /** What anybody gets without a token, and whose answers say themselves how long they may be kept. */
-const keepable = ['package_icon', 'openapi_document', 'documents_home', 'documents_page', 'image_blob'];
+const keepable = [
+  'package_icon',
+  'openapi_document',
+  'documents_home',
+  'documents_door',
+  'documents_page',
+  'favicon',
+  'image_blob',
+];
 
 t.test('nobody keeps what came by a token or carries a secret, nor a refusal', async (t) => {
   const store = await startStore(t);

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { onDisk, type Files } from '#backup/files.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
 import { withBlobs } from '#src/appliance.ts';
-import { lockBackups } from '#src/lock.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';
@@ -216,11 +215,4 @@ t.test('from a store whose disk is full to the last block a backup is the way ou
     err: /a copy of the database takes \d+ MiB while the backup is made, and .* has no room for it; make room/,
   });
   t.strictSame(readdirSync(full), []);
-});
-
-t.test('the lock of backups ends with its holder', (t) => {
-  const folder = t.testdir();
-  lockBackups(folder).close();
-  lockBackups(folder).close();
-  t.end();
 });

@@ -1,6 +1,5 @@
 // larder init
 import t from 'tap';
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -18,7 +17,7 @@ import { days } from '#domain/clock.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
-import { folder, newStore, start } from './process.ts';
+import { folder, newStore, start, withoutOthers } from './process.ts';
 import { larder } from './world.ts';
 
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
@@ -180,16 +179,6 @@ t.test('while one init is at work another one is refused', async (t) => {
   other.close();
   t.match(await larder(`init --data ${data}`), { code: 0 });
 });
-
-/** Why root cannot have a command run here as somebody else, or false: the value of tap's `skip`. */
-function withoutOthers(): string | false {
-  if (process.getuid?.() !== 0) return 'only root can give files away';
-  const { status } = spawnSync('/usr/bin/test', ['-r', join(import.meta.dirname, '../../src/main.ts')], {
-    uid: 1234,
-    gid: 1234,
-  });
-  return status === 0 ? false : "larder's sources lie where only root can read them";
-}
 
 t.test('what root makes in a directory of another user belongs to that user', { skip: withoutOthers() }, async (t) => {
   const data = folder(t);

@@ -1,5 +1,5 @@
 // larder as a process of its own, and stores in directories of their own.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,16 @@ export function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'larder-cli-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+/** Why root cannot have a command run here as somebody else, or false: the value of tap's `skip`. */
+export function withoutOthers(): string | false {
+  if (process.getuid?.() !== 0) return 'only root can give files away';
+  const { status } = spawnSync('/usr/bin/test', ['-r', main], {
+    uid: 1234,
+    gid: 1234,
+  });
+  return status === 0 ? false : "larder's sources lie where only root can read them";
 }
 
 export interface NewStore {

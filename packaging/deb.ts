@@ -62,7 +62,9 @@ console.log(`${relative(root, file)}: ${String(statSync(file).size)} bytes, sha2
 function layOut(parties: readonly ThirdParty[]): void {
   place('usr/bin/larder', executable, 0o755);
   place('usr/lib/larder/better_sqlite3.node', nativeModule(arch));
-  place('usr/lib/systemd/system/larder.service', join(sources, 'larder.service'));
+  for (const unit of ['larder.service', 'larder-backup.service', 'larder-backup.timer']) {
+    place(`usr/lib/systemd/system/${unit}`, join(sources, unit));
+  }
   place('usr/lib/sysusers.d/larder.conf', join(sources, 'larder.sysusers'));
   place('usr/share/lintian/overrides/larder', join(sources, 'larder.lintian-overrides'));
   write('usr/share/bash-completion/completions/larder', written('bash'));
@@ -105,7 +107,8 @@ function control(): void {
   const stanza = Object.entries(fields).map(([field, value]) => `${field}: ${value}\n`);
   write('DEBIAN/control', stanza.join(''));
   write('DEBIAN/md5sums', md5);
-  for (const script of ['postinst', 'prerm', 'postrm']) place(`DEBIAN/${script}`, join(sources, script), 0o755);
+  for (const script of ['preinst', 'postinst', 'prerm', 'postrm'])
+    place(`DEBIAN/${script}`, join(sources, script), 0o755);
 }
 
 /** All times are those of the release, so that only the content counts. */

@@ -14,6 +14,8 @@ import { snapFixture } from '#test/fixtures/appliance.ts';
 import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/container.ts';
 import { copySources } from '#test/fixtures/sources.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
+import { aLostHostComesBack } from './lost-host.ts';
+import { stick } from './stick.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const needs = (missing: string | false) => ({ skip: long ? missing : 'takes minutes; LARDER_LONG=1 runs it' });
@@ -51,6 +53,9 @@ function laterRelease(): string {
   );
   const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...about, version: '99.0.0' }));
+  const unit = join(folder, 'packaging/debian/larder.service');
+  const text = readFileSync(unit, 'utf8').replace(/^Description=.*$/m, 'Description=larder of a later release');
+  writeFileSync(unit, text.replace('RestartSec=2s', 'RestartSec=3s'));
   return built('later', { SOURCE_DATE_EPOCH: '1800000000' }, 0o022, '--compression', 'none');
 }
 
@@ -118,7 +123,8 @@ t.test('it holds what a Debian system wants around the executable', needsDpkg, (
 t.test('it is installed, runs, is upgraded, goes back, and leaves the store behind', needsContainer, async (t) => {
   const later = laterRelease();
   makeSystem(join(base, 'system'));
-  const container = await boot(join(base, 'system'));
+  const sticks = { '/media/usb': stick(t, 'ext4'), '/media/fat': stick(t, 'vfat') };
+  const container = await boot(join(base, 'system'), sticks);
   t.teardown(() => container.stop());
   const { run } = container;
   const before = container.paths();
@@ -127,10 +133,19 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
 
   // Installed: a user, a place, a unit that waits for a store.
   const [now, next] = [container.bring(deb), container.bring(later)];
-  run('dpkg', '--install', now);
+  const installed = container.try('dpkg', '--install', now);
+  t.equal(installed.code, 0);
+  t.match(installed.out, /there is no store yet\. 'larder init --base-url https:\/\/HOST' makes one/);
+  t.notMatch(installed.err + installed.out, /Syntax/, 'what the scripts call takes what they say');
   t.equal(run('systemctl', 'is-enabled', 'larder'), 'enabled\n');
   t.equal(container.try('systemctl', 'is-active', 'larder').out, 'inactive\n');
   t.equal(run('stat', '--format=%U %G %a', '/var/lib/larder'), 'larder larder 700\n');
+  t.match(
+    container.try('systemctl', 'start', 'larder'),
+    { code: 1, err: /Assertion failed/ },
+    'without a store it says so',
+  );
+  t.equal(container.try('systemctl', 'is-enabled', 'larder-backup.timer').out, 'disabled\n');
 
   // Two commands, and it serves, with no right that it does not need.
   t.match(
@@ -170,6 +185,9 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   // Upgraded: the new release serves the same store; the records as they were are kept.
   const first = mainPid(container);
   run('dpkg', '--install', next);
+  t.equal(run('systemctl', 'show', '--property=NeedDaemonReload', '--value', 'larder'), 'no\n');
+  t.equal(run('systemctl', 'show', '--property=Description', '--value', 'larder'), 'larder of a later release\n');
+  t.equal(run('systemctl', 'show', '--property=RestartUSec', '--value', 'larder'), '3s\n', 'the new unit is in force');
   t.match(await eventually(() => run('larder', 'status'), /larder 99\.0\.0/), /Serving +yes/);
   t.ok(await answers(`${url}/readyz`));
   t.not(mainPid(container), first, 'it was restarted');
@@ -186,10 +204,20 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
     /cannot open data written by a newer release/,
   );
   run('systemctl', 'stop', 'larder');
-  t.match(run('larder', 'go-back'), /as they were before the upgrade/);
+  t.match(container.try('larder', 'go-back').err, /cannot find the site key/, 'which seals what is left behind');
+  t.match(run(...(advice.split(' ') as [string]), 'larder', 'go-back'), /as they were before the upgrade/);
   run('systemctl', 'start', 'larder');
   t.ok(await answers(`${url}/readyz`));
   t.match(await release(), { status: 200, revision: 1 });
+
+  // Removed and installed again, what was served is served.
+  run('dpkg', '--remove', 'larder');
+  t.equal(container.try('systemctl', 'is-active', 'larder').out, 'inactive\n');
+  run('dpkg', '--install', now);
+  t.ok(await answers(`${url}/readyz`), 'a package that comes back serves again');
+
+  await aLostHostComesBack(t, container, { url, package: now, answers });
+  t.match(await release(), { status: 200, revision: 1 }, 'with the tokens of before');
 
   // Removed and purged: nothing is left but the store, its owner, and what the administrator made.
   run('dpkg', '--remove', 'larder');
@@ -197,7 +225,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(container.try('dpkg', '--purge', 'larder'), { code: 0, err: /the store in \/var\/lib\/larder is kept/ });
   const left = [...container.paths()].filter((path) => !before.has(path));
   const known =
-    /^\/(?:var\/lib\/larder(?:\/.*)?|etc\/credstore\.encrypted(?:\/.*)?|etc\/(?:passwd|group|shadow|gshadow)-|var\/lib\/systemd\/credential\.secret)$/;
+    /^\/(?:var\/lib\/larder(?:-backups)?(?:\/.*)?|home\/ada(?:\/.*)?|etc\/sudoers.d\/ada|etc\/sub[gu]id-?|etc\/credstore\.encrypted(?:\/.*)?|etc\/(?:passwd|group|shadow|gshadow)-|var\/lib\/systemd\/credential\.secret)$/;
   t.same(
     left.filter((path) => !known.test(path)),
     [],

@@ -1,0 +1,114 @@
+// A host is lost and comes back from a stick: the part of the Debian package's journey that begins with a store that is
+// served, and ends with the same store on a system from which everything was wiped.
+import type { Test } from 'tap';
+
+import type { Container } from '#test/fixtures/container.ts';
+
+export interface Host {
+  /** Where the store is served. */
+  url: string;
+  /** The file of the package in the container. */
+  package: string;
+  /** Whether something answers with 200 there, sooner or later. */
+  answers: (url: string) => Promise<boolean>;
+}
+
+const data = '/var/lib/larder';
+
+export async function aLostHostComesBack(t: Test, container: Container, host: Host): Promise<void> {
+  // ada administers the host with sudo, and the sticks belong to root.
+  container.run('useradd', '--create-home', '--shell', '/bin/bash', 'ada');
+  container.run('sh', '-c', 'echo "ada ALL=(ALL) NOPASSWD: ALL" > /etc/sudoers.d/ada');
+  keysBack(container);
+  await carriesOut(t, container);
+  await saysWhatIsFull(t, container);
+  await backsUpByItself(t, container);
+  for (const stick of ['/media/usb', '/media/fat']) await isWipedAndRestored(t, container, host, stick);
+}
+
+const asAda = (container: Container, ...words: string[]) =>
+  container.try('runuser', '-u', 'ada', '--', 'sudo', '--non-interactive', ...words);
+
+/** The keys lie in the data directory again, and their copies on the stick. */
+function keysBack({ run }: Container): void {
+  run('systemctl', 'stop', 'larder');
+  run(
+    'sh',
+    '-c',
+    `for key in site master; do install -o larder -g larder -m 0400 /root/safe/$key.key ${data}/$key.key; done`,
+  );
+  run('rm', '-r', '/etc/credstore.encrypted');
+  run('systemctl', 'start', 'larder');
+}
+
+/** Everything that is carried out lands on a stick of root's: from root, and from somebody else with sudo. */
+async function carriesOut(t: Test, container: Container): Promise<void> {
+  const { run } = container;
+  run('larder', 'brand', 'create', '--account', 'larder-admin', '--name', 'Acme');
+  run('larder', 'key', 'create', 'larder-admin', 'serial-key');
+  for (const stick of ['/media/usb', '/media/fat']) {
+    t.match(run('larder', 'backup', `${stick}/monday.tar`), /It was read back as it was written/, stick);
+    t.match(run('larder', 'backup', '--check', `${stick}/monday.tar`), /is good/);
+    for (const words of [
+      ['backup', `${stick}/tuesday.tar`, '--since', `${stick}/monday.tar`],
+      ['key', 'request', 'serial-key', '--brand', 'larder-admin', '--folder', `${stick}/out`],
+      ['audit', 'export', `${stick}/audit.jsonl`],
+      ['admin-macaroon', '--add', '--file', `${stick}/second.macaroon`],
+    ]) {
+      const { code, err } = asAda(container, 'larder', ...words);
+      t.equal(code, 0, `${stick}: sudo larder ${words.join(' ')}: ${err}`);
+    }
+    run('cp', '--recursive', '/root/safe', `${stick}/safe`);
+  }
+  t.match(run('larder', 'audit', 'list', '--action', 'backup'), /cli:ada +backup/, 'the log knows who asked');
+  t.equal(run('find', data, '!', '-user', 'larder'), '', 'and nothing in the store is anybody else’s');
+  const refused = container.try('larder', 'backup', '/media/none/monday.tar');
+  t.match(refused, { code: 1, err: /cannot write \/media\/none\/monday\.tar: there is no folder \/media\/none/ });
+}
+
+/** A stick that is full, or becomes full, is said to be; nothing is left on it. */
+async function saysWhatIsFull(t: Test, container: Container): Promise<void> {
+  const { run } = container;
+  for (const stick of ['/media/usb', '/media/fat']) {
+    container.try('dd', 'if=/dev/zero', `of=${stick}/filler`, 'bs=64k');
+    const before = run('ls', stick);
+    const backup = container.try('larder', 'backup', `${stick}/wednesday.tar`);
+    t.match(backup, { code: 1, err: /are free in \/media\/\w+; make room/ });
+    const exported = container.try('larder', 'audit', 'export', `${stick}/again.jsonl`);
+    t.match(exported, { code: 1, err: /again\.jsonl/ });
+    t.notMatch(backup.err + exported.err, /\bE[A-Z]{3,}\b/, 'without a word of the system’s own');
+    t.equal(run('ls', stick), before);
+    run('rm', `${stick}/filler`);
+  }
+}
+
+/** The timer is off until it is turned on; what it starts backs up, checks and keeps the newest. */
+async function backsUpByItself(t: Test, { run }: Container): Promise<void> {
+  run('systemctl', 'enable', '--now', 'larder-backup.timer');
+  t.equal(run('systemctl', 'is-active', 'larder-backup.timer'), 'active\n');
+  run('systemctl', 'start', 'larder-backup.service');
+  t.match(run('ls', '/var/lib/larder-backups'), /^larder-\d{8}T\d{6}Z\.tar\n$/);
+  run('systemctl', 'disable', '--now', 'larder-backup.timer');
+}
+
+async function isWipedAndRestored(t: Test, container: Container, host: Host, stick: string): Promise<void> {
+  const { run } = container;
+  run('dpkg', '--purge', 'larder');
+  run('rm', '-rf', data);
+  run('userdel', 'larder');
+  run('dpkg', '--install', host.package);
+  const restored = asAda(
+    container,
+    ...['larder', 'restore', `${stick}/tuesday.tar`, '--base', `${stick}/monday.tar`, '--keys', `${stick}/safe`],
+  );
+  t.match(restored, {
+    code: 0,
+    out: /'systemctl start larder' serves it\. 'larder admin-macaroon' makes a credential/,
+  });
+  t.equal(run('find', data, '!', '-user', 'larder'), '', `${stick}: all of it belongs to the service`);
+  run('systemctl', 'start', 'larder');
+  t.ok(await host.answers(`${host.url}/readyz`), `${stick}: it serves`);
+  t.match(container.try('larder', 'verify'), { code: 0 });
+  t.match(run('larder', 'audit', 'list', '--action', 'restore'), /cli:ada +restore +store/);
+  t.match(asAda(container, 'larder', 'admin-macaroon', '--yes'), { code: 0 });
+}

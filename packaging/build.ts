@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
 import { nativeAsset } from '#src/native.ts';
-import { bundle, files, release, root, workers } from './bundle.ts';
+import { bundle, files, packageFiles, release, root, workers } from './bundle.ts';
 import { dynamicSymbols } from './elf.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
@@ -64,7 +64,7 @@ function assets(arch: Architecture): Record<string, string> {
     embedded.set(path, file);
   }
   const data = files('src').filter((path) => !/\.(?:ts|md)$/.test(path));
-  for (const path of [...data, ...files('schemas'), ...files('config'), 'package.json']) {
+  for (const path of [...data, ...files('schemas'), ...files('config'), ...packageFiles, 'package.json']) {
     embedded.set(path, join(root, path));
   }
   embedded.set(nativeAsset, nativeModule(arch));

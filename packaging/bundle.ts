@@ -14,9 +14,14 @@ export function bundle(entry: string, outfile: string): void {
 /** The files below `src` that run in a thread of their own; each is a text of its own in the executable. */
 export const workers = (): string[] => files('src').filter((path) => /(?:^|[/-])worker\.ts$/.test(path));
 
+/** Files of packages that travel with the program as they are, and are not part of its text. */
+export const packageFiles = ['node_modules/@zxcvbn-ts/language-common/src/passwords.json'];
+
+const folderOf = (path: string): string | undefined => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
+
 /** The folders in node_modules of every package that the program and its workers are made of, sorted. */
 export function bundledPackages(): string[] {
-  const found = new Set<string>();
+  const found = new Set<string>(packageFiles.map(folderOf).filter((folder) => folder !== undefined));
   for (const entry of ['src/main.ts', ...workers()]) {
     const { metafile } = buildSync({
       ...options(entry),
@@ -25,7 +30,7 @@ export function bundledPackages(): string[] {
       outfile: join(root, 'none.cjs'),
     });
     for (const input of Object.keys(metafile.inputs)) {
-      const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+      const folder = folderOf(input);
       if (folder !== undefined) found.add(folder);
     }
   }

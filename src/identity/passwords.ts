@@ -11,6 +11,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import { isCommon } from './common-passwords.ts';
 import { fairQueue, type Turn } from './fair-queue.ts';
 
 export interface Passwords {
@@ -141,7 +142,12 @@ export function passwordProblem(password: string, account: { username: string; e
   const own = [account.username, account.email, account.email.split('@')[0] ?? ''].map(stripped);
   if (bare !== '' && own.includes(bare))
     return 'This password is the name of the account; choose one that nobody would guess.';
-  if (isRepetition(password.toLowerCase()) || isRun(password.toLowerCase()) || common.has(bare)) {
+  if (
+    isRepetition(password.toLowerCase()) ||
+    isRun(password.toLowerCase()) ||
+    common.has(bare) ||
+    isVariation(password)
+  ) {
     return 'This password is one of those that are tried first; choose one that nobody would guess.';
   }
   return undefined;
@@ -164,6 +170,18 @@ function stripped(password: string): string {
   };
   return core.replace(/[013457@$!]/g, (sign) => lookAlikes[sign] ?? sign).replace(/[^a-z]/g, '');
 }
+
+/** One of the common ones, perhaps twice, with digits for letters, or with a few more signs at the ends. */
+function isVariation(password: string): boolean {
+  const small = password.normalize('NFKC').toLowerCase();
+  const half = small.slice(0, Math.ceil(small.length / 2));
+  const cores = [stripped(password), small.replace(/^[^a-z]+/, '').replace(/[^a-z]+$/, '')];
+  // Among many other signs a short word gives nothing away.
+  const near = cores.filter((core) => core.length >= 4 && small.length - core.length <= signsAround);
+  return [small, ...(half + half === small ? [half] : []), ...near].some(isCommon);
+}
+
+const signsAround = 6;
 
 /** The same few characters over and over, such as `abcabcabc`. */
 function isRepetition(text: string): boolean {

@@ -115,6 +115,8 @@ t.test('a password that would be tried first is not taken', (t) => {
     text,
     'ada-password',
     'x7#kq!9z',
+    '72946183amanda61538',
+    'amanda walks home',
     '日本語のパスワード',
     'a'.repeat(8) + 'b',
     'éèêëēėęé',
@@ -138,6 +140,12 @@ t.test('a password that would be tried first is not taken', (t) => {
     ['Summer2026!', /tried first/],
     ['123admin123', /tried first/],
     ['snapcraft1', /tried first/],
+    ...(
+      'michelle1 samantha1 babygirl1 chris1234 nicole123 q1w2e3r4t5 zaq12wsx asdf1234 aa123456 123qweasd midnight1 1234qwer ' +
+      'gfhjkm123 maverick1 scooter1 trustno1trustno1 hunter2hunter2 blink182blink182 naruto123456 minecraft2020'
+    )
+      .split(' ')
+      .map((common) => [common, /tried first/] as const),
     ['ada.lovelace', /name of the account/],
     ['Ada.Lovelace@example.org', /name of the account/],
     ['ada00000', /name of the account/],

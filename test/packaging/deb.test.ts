@@ -225,7 +225,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(container.try('dpkg', '--purge', 'larder'), { code: 0, err: /the store in \/var\/lib\/larder is kept/ });
   const left = [...container.paths()].filter((path) => !before.has(path));
   const known =
-    /^\/(?:var\/lib\/larder(?:-backups)?(?:\/.*)?|home\/ada(?:\/.*)?|etc\/sudoers.d\/ada|etc\/sub[gu]id-?|etc\/credstore\.encrypted(?:\/.*)?|etc\/(?:passwd|group|shadow|gshadow)-|var\/lib\/systemd\/credential\.secret)$/;
+    /^\/(?:var\/lib\/larder(?:-backups)?(?:\/.*)?|home\/ada(?:\/.*)?|etc\/sudoers\.d\/ada|var\/lib\/systemd\/timers|etc\/sub[gu]id-?|etc\/credstore\.encrypted(?:\/.*)?|etc\/(?:passwd|group|shadow|gshadow)-|var\/lib\/systemd\/credential\.secret)$/;
   t.same(
     left.filter((path) => !known.test(path)),
     [],

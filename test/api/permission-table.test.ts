@@ -8,7 +8,13 @@ import { startStore, type Client, type Reply, type TestAppliance } from '#test/f
 import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 
-type Who = 'anyone' | 'any account' | 'publisher' | 'publisher, collaborator' | 'brand administrator';
+type Who =
+  | 'anyone'
+  | 'any account'
+  | 'publisher'
+  | 'publisher, collaborator'
+  | 'brand administrator'
+  | 'store administrator';
 
 interface Row {
   operations: string[];
@@ -152,6 +158,12 @@ const table: Row[] = [
     needs: ['account-manage-metadata', 'store-manage'],
     who: 'brand administrator',
   },
+  { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
+  {
+    operations: ['revoke_token', 'end_tokens', 'disable_account', 'enable_account'],
+    needs: ['store-manage'],
+    who: 'store administrator',
+  },
 ];
 
 /** Whose credentials are none of an account's: their own tests ask who gets in with them. */
@@ -193,6 +205,8 @@ function expected({ needs, who, administrator }: Row, person: Somebody, held: st
   switch (who) {
     case 'any account':
       return 'admitted';
+    case 'store administrator':
+      return part.administrator === true ? 'admitted' : 'no permission';
     case 'brand administrator':
       return part.brand === true || part.administrator === true ? 'admitted' : 'nothing there';
     case 'publisher':
@@ -253,7 +267,7 @@ async function withEverybody(
   );
   return {
     store,
-    subject: { namespace: 'bin', name: 'hello', brand_account_id: brand },
+    subject: { namespace: 'bin', name: 'hello', brand_account_id: brand, account_id: store.ids.ada },
     upload: reviews[0]['upload-id'],
   };
 }

@@ -142,7 +142,7 @@ t.test('when the disk fails under a write it ends at once, with an error', async
   t.equal(code, 1);
   t.match(
     err,
-    /^larder: the disk failed under a write; serve this data again only from a good disk: database disk image/m,
+    /^larder: the disk failed under a write; serve this data again only from a good disk: the database \S+ is damaged/m,
   );
 });
 

@@ -38,7 +38,7 @@ t.test(
       ['backup', `${stick}/monday.tar`],
       ['backup', `${stick}/tuesday.tar`, '--since', `${stick}/monday.tar`],
       ['backup', '--check', `${stick}/monday.tar`],
-      ['key', 'request', 'serial-key', '--brand', 'larder-admin', '--folder', `${stick}/out`],
+      ['key', 'request', 'serial-key', '--brand', 'larder-admin', '--local', '--folder', `${stick}/out`],
       ['audit', 'export', `${stick}/audit.jsonl`],
       ['admin-macaroon', '--add', '--file', `${stick}/second.macaroon`],
       ['restore', `${stick}/monday.tar`, '--missing'],
@@ -78,7 +78,7 @@ t.test('why a file cannot be written is said without a word of the system’s ow
     ['audit export', `${place}/none/audit.jsonl`],
     ['audit export', `${place}/file`],
     ['admin-macaroon --add --file', `${place}/none/second.macaroon`],
-    ['key request serial-key --brand larder-admin --folder', `${place}/file/out`],
+    ['key request serial-key --brand larder-admin --local --folder', `${place}/file/out`],
   ] as const) {
     const { code, out, err } = await larder(`${line} ${path}`);
     t.strictSame({ code, out }, { code: 1, out: '' }, line);

@@ -51,7 +51,7 @@ async function carriesOut(t: Test, container: Container): Promise<void> {
     t.match(run('larder', 'backup', '--check', `${stick}/monday.tar`), /is good/);
     for (const words of [
       ['backup', `${stick}/tuesday.tar`, '--since', `${stick}/monday.tar`],
-      ['key', 'request', 'serial-key', '--brand', 'larder-admin', '--folder', `${stick}/out`],
+      ['key', 'request', 'serial-key', '--brand', 'larder-admin', '--local', '--folder', `${stick}/out`],
       ['audit', 'export', `${stick}/audit.jsonl`],
       ['admin-macaroon', '--add', '--file', `${stick}/second.macaroon`],
     ]) {

@@ -154,6 +154,8 @@ export interface Opening {
   now?: Now;
   /** Makes room for the database on a full disk, instead of giving up the ballast alone. */
   makeRoom?: () => Promise<boolean>;
+  /** Told of a row that is not as it was written, when somebody was about to build on it. */
+  damaged?: (table: string, row: number) => void;
   /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
   siteKey?: Buffer;
   /** The database, where it is not the one of the data directory. */
@@ -187,6 +189,7 @@ export async function openRecords(
   directory: string,
   {
     fatal,
+    damaged,
     held = false,
     now = () => new Date(),
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
@@ -196,7 +199,12 @@ export async function openRecords(
 ): Promise<{ records: Records; upgrade: Upgrade | undefined; sealing: AuditSealing; close: () => Promise<void> }> {
   const binding = nativeBinding();
   const sealing = sealingOf(directory, siteKey);
-  const db = openSqlite(file, { nativeBinding: binding, makeRoom, ...(fatal && { fatal }) });
+  const db = openSqlite(file, {
+    nativeBinding: binding,
+    makeRoom,
+    ...(fatal && { fatal }),
+    ...(damaged && { damaged }),
+  });
   let lock: { close(): unknown } | undefined;
   let upgrade: Upgrade | undefined;
   try {
@@ -316,7 +324,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   try {
     let room: RoomKeeper | undefined;
     const makeRoom = (): Promise<boolean> => room?.makeRoom() ?? releaseBallast(join(directory, 'blobs'));
-    store = await openStore({ ...options, fatal, held: true, makeRoom });
+    let damagedRow: (table: string, row: number) => void = () => undefined;
+    const damagedRecord = (table: string, row: number): void => damagedRow(table, row);
+    store = await openStore({ ...options, fatal, held: true, makeRoom, damaged: damagedRecord });
     let { config } = store;
     const { records: known, authority, now, newId, sealing } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
@@ -324,6 +334,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const health = createHealth(log);
     await keepKeyCheck(known, store.siteKey, now);
     health.watch('write', () => broken);
+    damagedRow = (table, row) => health.report('damaged-records', damagedRecordWords(table, row));
     if (store.upgrade !== undefined) {
       log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
       if (store.upgrade.problems > 0) {
@@ -618,6 +629,10 @@ export interface ServingState {
   jobs: JobState[];
   scrub: ScrubState;
 }
+
+const damagedRecordWords = (table: string, row: number): string =>
+  `Row ${String(row)} of ${table} is not as it was written, and what asked for it was refused; 'larder verify' names ` +
+  "all. Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'.";
 
 /** What the data directory takes of its disk. */
 export function occupied(directory: string) {

@@ -66,6 +66,8 @@ export function revisionSigning({ records, signer, now, log }: Options): Revisio
   /** True when the revision was signed. */
   async function settle(one: Waiting): Promise<boolean> {
     const { packageId, revision } = one;
+    // Nothing is signed that may not be what was reviewed.
+    if (await records.revisions.isDamaged(packageId, revision)) return false;
     const provenance = provenanceIn(one.packageYaml);
     if (provenance === undefined) {
       await change('needs_no_assertion', one, (tx) => tx.revisions.setAssertion(packageId, revision, ''));

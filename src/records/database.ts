@@ -19,13 +19,18 @@ export interface Queries {
   run(statement: Statement): Promise<number>;
   /** Runs the text of a migration, which may hold several statements. */
   script(text: string): Promise<void>;
+  /** Whether a row, by its rowid, is not as it was last written. */
+  isDamaged(table: string, row: number): Promise<boolean>;
 }
+
+/** What it takes to read records. */
+export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged'>;
 
 /**
  * Queries outside a transaction see only what is committed; changes are made in transactions alone,
  * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
  */
-export interface Database extends Pick<Queries, 'get' | 'all'> {
+export interface Database extends Reading {
   /** A number that is another one after every commit, also of other processes; cheap enough for every request. */
   version(): number;
   /** On a full disk `work` may be run a second time, when nothing is left of the first. */

@@ -1,5 +1,5 @@
 // Images: the blobs, manifests and tags of each repository. A repository is an image resource of a package.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries, type Reading } from './database.ts';
 
 export interface Repository {
   packageId: string;
@@ -46,7 +46,7 @@ export interface StoredManifest extends Repository {
 }
 
 /** A `digest` is the hexadecimal digits of a sha256 or of a sha512: their length tells them apart. */
-export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
+export const images = (db: Reading) => ({
   blob: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageBlob>(sql`
       SELECT sha256, sha512, sha3_384, size FROM image_blobs
@@ -73,6 +73,14 @@ export const images = (db: Pick<Queries, 'get' | 'all'>) => ({
       UNION ALL
       SELECT sha256, sha512, sha3_384, size, media_type, pushed_at FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
+
+  /** Whether the record of a manifest, by its sha256, is not as it was written. */
+  async isDamaged({ packageId, resource }: Repository, sha256: string): Promise<boolean> {
+    const found = await db.get<{ row: number }>(sql`
+      SELECT rowid AS row FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`);
+    return found !== undefined && (await db.isDamaged('image_manifests', found.row));
+  },
 
   /** Those of the manifests that the repository has. */
   manifests: ({ packageId, resource }: Repository, digests: string[]) =>

@@ -12,7 +12,7 @@ import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Reading } from './database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
@@ -40,7 +40,7 @@ import { eachWhileUnchanged, whileUnchanged } from './unchanged.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
-const reading = (db: Pick<Queries, 'get' | 'all'>) => ({
+const reading = (db: Reading) => ({
   accounts: accounts(db),
   agents: agents(db),
   appliance: appliance(db),

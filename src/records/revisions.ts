@@ -1,6 +1,7 @@
 // Revisions: approved content of a package, numbered 1, 2, 3.
+import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries, type Reading } from './database.ts';
 
 /** What only some namespaces know about a revision. */
 export interface RevisionDetails {
@@ -34,7 +35,7 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
   details: JSON.parse(row.details) as RevisionDetails,
 });
 
-export const revisions = (db: Pick<Queries, 'get' | 'all'>) => ({
+export const revisions = (db: Reading) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
     const row = await db.get<Row>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
@@ -89,10 +90,37 @@ export const revisions = (db: Pick<Queries, 'get' | 'all'>) => ({
       await db.get<{ revision: number | null }>(sql`
         SELECT MAX(revision) AS revision FROM revisions WHERE package_id = ${packageId}`)
     )?.revision ?? 0,
+
+  isDamaged: async (packageId: string, revision: number) => (await damagedName(db, packageId, revision)) !== undefined,
 });
+
+/** The name of the package of a revision whose record is not as it was written; nothing when it is. */
+async function damagedName(db: Reading, packageId: string, revision: number): Promise<string | undefined> {
+  const found = await db.get<{ row: number; name: string }>(sql`
+    SELECT revisions.rowid AS row, name FROM revisions JOIN packages ON packages.id = package_id
+    WHERE package_id = ${packageId} AND revision = ${revision}`);
+  return found !== undefined && (await db.isDamaged('revisions', found.row)) ? found.name : undefined;
+}
+
+/** Whoever writes a row anew gives it a new digest, under which its damage would pass for good. */
+async function refuseDamaged(db: Reading, packageId: string, revision: number): Promise<void> {
+  const name = await damagedName(db, packageId, revision);
+  if (name === undefined) return;
+  throw new Refusal(
+    'conflict',
+    `The store's record of revision ${revision} of '${name}' is damaged, so nothing was changed. ` +
+      'Its administrator has to restore the records from a backup.',
+  );
+}
 
 export const revisionChanges = (db: Queries) => ({
   ...revisions(db),
+
+  /** A revision to build on; refused when its record is damaged. */
+  async find(packageId: string, revision: number): Promise<Revision | undefined> {
+    await refuseDamaged(db, packageId, revision);
+    return revisions(db).find(packageId, revision);
+  },
 
   add: (r: Revision & { packageYaml: string | null; craftYaml: string | null }) =>
     db.run(sql`
@@ -102,12 +130,16 @@ export const revisionChanges = (db: Queries) => ({
         ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml})`),
 
   /** Says under which name the assertion of a revision is kept; empty when it needs none. */
-  setAssertion: (packageId: string, revision: number, assertion: string) =>
-    db.run(sql`
-      UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`),
+  async setAssertion(packageId: string, revision: number, assertion: string): Promise<void> {
+    await refuseDamaged(db, packageId, revision);
+    await db.run(sql`
+      UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`);
+  },
 
-  markReleased: (packageId: string, revision: number) =>
-    db.run(sql`
+  async markReleased(packageId: string, revision: number): Promise<void> {
+    await refuseDamaged(db, packageId, revision);
+    await db.run(sql`
       UPDATE revisions SET status = 'released'
-      WHERE package_id = ${packageId} AND revision = ${revision} AND status = 'approved'`),
+      WHERE package_id = ${packageId} AND revision = ${revision} AND status = 'approved'`);
+  },
 });

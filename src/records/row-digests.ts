@@ -53,6 +53,25 @@ export function keepRowDigests(writer: Connection): void {
   writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
+/** Whether a row that is there is not as it was last written; false where no digests are kept. */
+export function isDamagedRow(connection: Connection, table: string, row: number): boolean {
+  defineDigest(connection);
+  const covered = connection
+    .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
+    .get(table);
+  if (covered === undefined) return false;
+  const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
+  return (
+    connection
+      .prepare(
+        `SELECT 1 FROM ${quoted(table)} AS rows
+         LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+         WHERE rows.rowid = ? AND known.digest IS NOT row_digest(${columns.join(', ')})`,
+      )
+      .get(table, row) !== undefined
+  );
+}
+
 /** A row that is not as it was last written, or that should not be there, or is missing. */
 export interface DamagedRow {
   table: string;

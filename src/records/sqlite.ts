@@ -6,7 +6,7 @@ import SQLite from 'better-sqlite3';
 
 import { Refusal } from '#domain/refusal.ts';
 import type { Database, Queries, Statement, Value } from './database.ts';
-import { keepRowDigests } from './row-digests.ts';
+import { isDamagedRow, keepRowDigests } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -15,6 +15,8 @@ export interface SqliteOptions {
   fatal?: (error: Error) => void;
   /** Asked for room when the disk is full; true when there is some now, and the transaction is worth a second try. */
   makeRoom?: () => Promise<boolean>;
+  /** Told of a row that is not as it was last written, when somebody was about to build on it. */
+  damaged?: (table: string, row: number) => void;
 }
 
 type Connection = SQLite.Database;
@@ -37,8 +39,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   configure(reader);
   reader.pragma('query_only = ON');
 
-  const reading = queries(reader);
-  const writing = queries(writer);
+  const reading = queries(reader, options.damaged);
+  const writing = queries(writer, options.damaged);
   const commits = commitCounter(file);
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
@@ -73,6 +75,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   return {
     get: reading.get,
     all: reading.all,
+    isDamaged: reading.isDamaged,
     version: commits.count,
     transaction(work) {
       // Counted from here: those who wait for their turn must not wait one after the other for the same other process.
@@ -169,10 +172,11 @@ function whileOpen(within: Queries, isOpen: () => boolean): Queries {
     all: (statement) => (isOpen() ? within.all(statement) : ended()),
     run: (statement) => (isOpen() ? within.run(statement) : ended()),
     script: (text) => (isOpen() ? within.script(text) : ended()),
+    isDamaged: (table, row) => (isOpen() ? within.isDamaged(table, row) : ended()),
   };
 }
 
-function queries(connection: Connection): Queries {
+function queries(connection: Connection, damaged: SqliteOptions['damaged']): Queries {
   // A statement's text is one array for the life of the program, so the array itself is the key.
   const prepared = new Map<TemplateStringsArray, Prepared>();
   const prepare = ({ text }: Statement): Prepared => {
@@ -191,6 +195,11 @@ function queries(connection: Connection): Queries {
     all: async <Row>(statement: Statement) => prepare(statement).all(...statement.values) as Row[],
     run: async (statement: Statement) => prepare(statement).run(...statement.values).changes,
     script: async (text: string) => void connection.exec(text),
+    async isDamaged(table, row) {
+      const isDamaged = isDamagedRow(connection, table, row);
+      if (isDamaged) damaged?.(table, row);
+      return isDamaged;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import SQLite from 'better-sqlite3';
 import pino from 'pino';
 import t, { type Test } from 'tap';
 
@@ -214,4 +215,17 @@ t.test('a revision of no provenance, or of one that is not delegated, is not sig
       t.equal(await store.beside.records.assertions.find(wanted(provenance)), undefined);
     }
   }
+});
+
+t.test('a revision whose record is damaged is not signed', async (t) => {
+  const { store, brand, back } = await withSnap(t);
+  await back('store-account-key', 'brand-account', 'decl-ra', 'brand-account-key');
+  await brand.post('/v1/snap', { name: 'foo' });
+  await addRevision(store, snapId, 'name: foo\nprovenance: my-prov\n');
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  db.exec('UPDATE revisions SET size = size + 1');
+  db.close();
+  await approveAnother(store);
+  t.equal(await store.beside.records.assertions.find(wanted('my-prov')), undefined);
+  t.match((await store.anyone.get('/readyz')).body.problems, [/^Row 1 of revisions is not as it was written/]);
 });

@@ -24,6 +24,7 @@ export const pushReleases = operation({
   access: onPackage('package-manage-releases'),
   body: 'PushReleasesRequest',
   response: 'PushReleasesResponse',
+  refuses: ['conflict'],
 
   async handle(call) {
     const { package: subject, principal, body, records, now } = call;

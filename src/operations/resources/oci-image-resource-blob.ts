@@ -20,6 +20,7 @@ export const ociImageResourceBlob = operation({
   access: onPackage('package-manage-revisions'),
   body: 'OciImageResourceBlobRequest',
   response: 'OciImageResourceBlobResponse',
+  refuses: ['conflict'],
 
   async handle(call) {
     const { package: subject, params, body, registry, now } = call;
@@ -69,6 +70,7 @@ async function keeperOf(
     if (external !== undefined && keepers.includes(external)) return external;
     const manifest = await records.images.manifest(repository, sha256);
     if (manifest === undefined) return keepers[0];
+    if (await records.images.isDamaged(repository, sha256)) throw damaged(repository);
     // Whoever asks will publish it: until then it stays.
     if (manifest.pushedAt < timestamp(after(call.now(), -days(1)))) {
       const details = { ...entry.details, digest: `sha256:${sha256}` };
@@ -92,6 +94,13 @@ async function keeperOf(
   );
   return external;
 }
+
+const damaged = ({ resource }: Repository): Refusal =>
+  new Refusal(
+    'conflict',
+    `The store's record of this image of the resource '${resource}' is damaged. ` +
+      'Its administrator has to restore the records from a backup.',
+  );
 
 const hint = ({ config: { registry } }: Services): string =>
   registry.external === undefined ? '' : `, as far as ${registry.external} has told this store`;

@@ -1,0 +1,72 @@
+// Nobody builds on a record that is not as it was written: what rewrites a row would give its damage a new digest.
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { checkDatabase } from '#records/check.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+
+/** Changes the last character of a text in one row, as a bit that turned over would. */
+function damage(store: TestAppliance, table: string, column: string): void {
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  db.exec(
+    `UPDATE ${table} SET ${column} = substr(${column}, 1, length(${column}) - 1) || 'e' WHERE rowid = (SELECT MIN(rowid) FROM ${table})`,
+  );
+  db.close();
+}
+
+const problems = async (store: TestAppliance): Promise<string[]> => (await store.anyone.get('/readyz')).body.problems;
+const wrong = (store: TestAppliance): string[] => checkDatabase(join(store.directory, 'larder.db'));
+
+t.test('a revision whose record is damaged is not released, and its damage is not written over', async (t) => {
+  for (const column of ['sha3_384', 'details']) {
+    const store = await startStore(t);
+    const ada = await store.as('ada');
+    const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body as { id: string };
+    for (const revision of [1, 2]) await addRevision(store, id, revision);
+    damage(store, 'revisions', column);
+    t.match(await problems(store), [], 'nobody has looked yet');
+    const reply = await ada.post('/v1/bin/hello/releases', [
+      { channel: 'stable', revision: 2 },
+      { channel: 'edge', revision: 1 },
+    ]);
+    t.match(reply, {
+      status: 409,
+      body: {
+        'error-list': [
+          {
+            code: 'conflict',
+            message:
+              "The store's record of revision 1 of 'hello' is damaged, so nothing was changed. " +
+              'Its administrator has to restore the records from a backup.',
+          },
+        ],
+      },
+    });
+    t.match(await problems(store), [/^Row 1 of revisions is not as it was written, .*'larder restore'\.$/]);
+    t.match(wrong(store), [/revisions \(bin\/hello revision 1\) is changed/], 'verify still finds it');
+    t.match(
+      await ada.post('/v1/bin/hello/releases', [{ channel: 'stable', revision: 2 }]),
+      { status: 200 },
+      'the one beside it is released',
+    );
+  }
+});
+
+t.test('an image whose record is damaged is not handed out to be published', async (t) => {
+  const store = await startStore(t);
+  await declare(store, 'ada', 'hello');
+  const ada = await store.as('ada');
+  const image = await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'latest', 'layer');
+  const path = '/v1/charm/hello/resources/image/oci-image/blob';
+  t.match(await ada.post(path, { 'image-digest': image }), { status: 200 });
+  damage(store, 'image_manifests', 'pushed_at');
+  t.match(await ada.post(path, { 'image-digest': image }), {
+    status: 409,
+    body: { 'error-list': [{ code: 'conflict', message: /'image' is damaged\. Its administrator has to restore/ }] },
+  });
+  t.match(await problems(store), [/^Row 1 of image_manifests is not as it was written/]);
+});

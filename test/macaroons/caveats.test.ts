@@ -14,6 +14,7 @@ t.test('a token says when it begins and ends and which session it is, and is unr
   t.same(plain, [`time-before ${session.until}`, `time-since ${session.since}`, `session-id ${ada}`]);
   t.same(read(), {
     sessionId: ada,
+    issued: Date.parse(session.since),
     since: Date.parse(session.since),
     until: Date.parse(session.until),
     ...{ permissions: null, channels: null, packages: null },

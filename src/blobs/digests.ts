@@ -105,7 +105,8 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
 
   function forget(thread: Thread, id: number): void {
     thread.jobs.delete(id);
-    if (thread.jobs.size === 0) thread.worker.unref();
+    // A thread that is being ended is waited for: otherwise the process would be over before whatever comes after that.
+    if (thread.jobs.size === 0 && !closed) thread.worker.unref();
   }
 
   /** One pass over one file. */

@@ -168,6 +168,14 @@ t.test('an idle pool lets the process end, a busy one is waited for', async (t) 
   t.match(stdout, /^[0-9a-f]{64}\n$/);
 });
 
+t.test('a file that is let go of while the pool is being closed does not end the process there', async (t) => {
+  const path = join(await temporaryFolder(t), 'file');
+  await writeFile(path, 'hello');
+  const program = join(import.meta.dirname, 'closing-pool.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, path]);
+  t.equal(stdout, 'closed\n');
+});
+
 t.test('the thread also runs from a single CommonJS text', async (t) => {
   const bundle = await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'cjs', write: false });
   const code = bundle.outputFiles[0]?.text ?? '';

@@ -463,7 +463,9 @@ function provenStream(source: Readable, sha3_384: string, damaged: () => Error):
     if (digest.digest('hex') !== sha3_384) throw damaged();
     if (held !== undefined) yield held;
   }
-  return Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });
+  const stream = Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });
+  // A generator that was never asked for anything does not end its source when it is ended itself.
+  return stream.once('close', () => source.destroy());
 }
 
 async function* listShard(folder: string, name: string): AsyncGenerator<StoredBlob> {

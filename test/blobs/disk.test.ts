@@ -1,9 +1,21 @@
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, stat, symlink, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { until } from '#test/fixtures/until.ts';
 import { contentOf, digest, filesBelow, from, listed, store, temporaryFolder } from './store.ts';
 
 const MiB = 1024 * 1024;
@@ -71,6 +83,27 @@ t.test('a blob outlives the process that took it in', async (t) => {
   const { sha3_384 } = await first.blobs.put(Buffer.from('hello'), { id: 'u1' });
   const second = await store(t, { directory });
   t.match(await second.blobs.stat(sha3_384), { size: 5 });
+});
+
+t.test('whoever leaves before the end, or before the beginning, leaves no file open', async (t) => {
+  const { blobs } = await store(t);
+  const { sha3_384 } = await blobs.put(randomBytes(MiB), { id: 'u1' });
+  const place = blobs.path(sha3_384);
+  const descriptors = async () => {
+    const names = await readdir('/proc/self/fd');
+    const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)));
+    return targets.filter((target) => target === place).length;
+  };
+  for (const range of [undefined, { start: 0, end: 600_000 }]) {
+    for (const reads of [false, true]) {
+      const opened = await blobs.open(sha3_384, range);
+      if (!opened) throw new Error('it is gone');
+      t.equal(await descriptors(), 1);
+      if (reads) await opened.stream[Symbol.asyncIterator]().next();
+      opened.stream.destroy();
+      await until(async () => (await descriptors()) === 0);
+    }
+  }
 });
 
 t.test('an empty file and a few bytes are blobs like any other', async (t) => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -17,6 +18,7 @@ import { days } from '#domain/clock.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import { lockDirectory } from '#src/lock.ts';
 import { readConfig } from '#src/config.ts';
+import { until } from '#test/fixtures/until.ts';
 import { folder, newStore, start, withoutOthers } from './process.ts';
 import { larder } from './world.ts';
 
@@ -161,11 +163,14 @@ t.test('after an init that was interrupted, wherever it was, another one makes t
 });
 
 t.test('an init that is killed leaves nothing that stops the next one', async (t) => {
-  for (const wait of [300, 380]) {
+  for (const seen of ['larder.toml.init', 'larder.db', 'audit.seal']) {
     const data = join(folder(t), 'data');
     const { child, ended } = start(t, ['init', '--data', data]);
-    setTimeout(() => child.kill('SIGKILL'), wait);
-    const { code } = await ended;
+    const done = () => existsSync(join(data, 'larder.toml')) || child.exitCode !== null;
+    await until(() => existsSync(join(data, seen)) || done());
+    child.kill('SIGKILL');
+    const { code, signal, err } = await ended;
+    t.ok(code === 0 || signal === 'SIGKILL', err);
     const again = await larder(`init --data ${data}`);
     if (code === 0) t.match(again, { err: /there is a store in/ });
     else t.ok(again.code === 0 || /there is a store in/.test(again.err), again.err);

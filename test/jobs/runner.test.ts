@@ -1,86 +1,121 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+// Jobs by a clock that moves when it is told to.
+import { mock } from 'node:test';
 
 import { pino, type Logger } from 'pino';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
-import { runJobs, type Job } from '#jobs/runner.ts';
+import { hours, minutes } from '#domain/clock.ts';
+import { runJobs, type Job, type Runner, type RunnerOptions } from '#jobs/runner.ts';
 
-const listening = (): { log: Logger; lines: string[] } => {
+const job = (name: string, run: Job['run'], every = 10): Job => ({ name, every, inDoubt: 'runs', run });
+
+interface World {
+  run(jobs: Job[], options?: Partial<RunnerOptions>): Runner;
+  /** So many milliseconds pass, one by one; whatever is due in one of them has ended, or waits, before the next. */
+  pass(milliseconds: number): Promise<void>;
+  lines: string[];
+}
+
+function world(t: Test): World {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
   const lines: string[] = [];
-  return { log: pino({ base: null }, { write: (line: string) => void lines.push(line) }), lines };
-};
-const job = (name: string, run: Job['run'], every = 1): Job => ({ name, every, inDoubt: 'runs', run });
-const soon = (log: Logger, firstAfter = 1) => ({ log, firstAfter, isClockInDoubt: () => false });
+  const log: Logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  return {
+    lines,
+    run: (jobs, options = {}) => runJobs(jobs, { log, firstAfter: 1, isClockInDoubt: () => false, ...options }),
+    async pass(milliseconds) {
+      for (let at = 0; at < milliseconds; at++) {
+        mock.timers.tick(1);
+        await new Promise(setImmediate);
+      }
+    },
+  };
+}
 
 t.test('each job comes round again, and never twice at once', async (t) => {
-  const { log } = listening();
-  let [running, most, runs] = [0, 0, 0];
-  const slow = job('slow', async () => {
-    most = Math.max(most, ++running);
-    await sleep(5);
-    running--;
-    runs++;
-    return {};
-  });
-  const runner = runJobs([slow], soon(log));
-  while (runs < 4) await sleep(2);
-  await runner.stop();
-  t.equal(most, 1);
-  t.equal(running, 0, 'stopping waits for the run under way');
-  const after = runs;
-  await sleep(20);
-  t.equal(runs, after, 'and begins no other');
+  const { run, pass } = world(t);
+  const ends: (() => void)[] = [];
+  const runner = run([job('slow', () => new Promise((resolve) => ends.push(() => resolve({}))))]);
+  await pass(1);
+  t.equal(ends.length, 1);
+  await pass(50);
+  t.equal(ends.length, 1, 'the next one waits for the end of the first');
+  t.match(runner.state(), [{ running: true, runs: 1 }]);
+  ends[0]!();
+  await pass(9);
+  t.equal(ends.length, 1, 'and then for the interval');
+  await pass(2);
+  t.equal(ends.length, 2);
+
+  let stopped = false;
+  const stopping = runner.stop().then(() => (stopped = true));
+  await pass(50);
+  t.notOk(stopped, 'stopping waits for the run under way');
+  ends[1]!();
+  await stopping;
+  await pass(50);
+  t.equal(ends.length, 2, 'and begins no other');
 });
 
 t.test('a job that fails is logged and tried again, and holds up no other', async (t) => {
-  const { log, lines } = listening();
+  const { run, pass, lines } = world(t);
   let [failed, fine] = [0, 0];
-  const runner = runJobs(
-    [
-      job('broken', async () => {
-        failed++;
-        throw new Error('out of luck');
-      }),
-      job('fine', async () => ({ counted: ++fine })),
-    ],
-    soon(log),
-  );
-  while (failed < 3 || fine < 3) await sleep(2);
+  const runner = run([
+    job('broken', async () => {
+      failed++;
+      throw new Error('out of luck');
+    }),
+    job('fine', async () => ({ counted: ++fine })),
+  ]);
+  await pass(30);
   await runner.stop();
+  t.same([failed, fine], [3, 3]);
   t.match(lines.join(''), /"job":"broken".*out of luck.*"msg":"job failed"/);
   t.match(lines.join(''), /"job":"fine","counted":1,"msg":"job done"/);
 });
 
 t.test('what did nothing says nothing', async (t) => {
-  const { log, lines } = listening();
+  const { run, pass, lines } = world(t);
   let runs = 0;
-  const runner = runJobs([job('idle', async () => ({ done: 0, runs: runs++ * 0 }))], soon(log));
-  while (runs < 3) await sleep(2);
+  const runner = run([job('idle', async () => ({ done: 0, runs: runs++ * 0 }))]);
+  await pass(30);
   await runner.stop();
+  t.equal(runs, 3);
   t.same(lines, []);
 });
 
 t.test('a runner that is stopped before anything is due does nothing', async (t) => {
-  const { log } = listening();
+  const { run, pass } = world(t);
   let runs = 0;
-  const runner = runJobs([job('late', async () => ({ runs: ++runs }))], soon(log, 60_000));
+  const runner = run([job('late', async () => ({ runs: ++runs }))], { firstAfter: 20 });
+  await pass(10);
   await runner.stop();
+  await pass(50);
   t.equal(runs, 0);
 });
 
 t.test('while the clock is in doubt only those run that may, and the others when it is not any more', async (t) => {
-  const { log } = listening();
-  let [inDoubt, waited, ran] = [true, 0, 0];
-  const runner = runJobs(
+  const { run, pass } = world(t);
+  let inDoubt = true;
+  const runs: Record<string, number> = { often: 0, daily: 0, signs: 0 };
+  const counted = (name: string, every: number): Job => job(name, async () => ({ runs: ++runs[name]! }), every);
+  const runner = run(
     [
-      { ...job('forgets', async () => ({ runs: ++waited })), inDoubt: 'waits' },
-      job('signs', async () => ({ runs: ++ran })),
+      { ...counted('often', 10), inDoubt: 'waits' },
+      { ...counted('daily', hours(24)), inDoubt: 'waits' },
+      counted('signs', 10),
     ],
-    { log, firstAfter: 1, isClockInDoubt: () => inDoubt },
+    { isClockInDoubt: () => inDoubt },
   );
-  while (ran < 20) await sleep(2);
-  t.equal(waited, 0);
+  await pass(100);
+  t.match(runs, { often: 0, daily: 0 });
+  t.ok(runs['signs']! > 5);
   inDoubt = false;
-  while (waited < 2) await sleep(2);
+  await pass(10);
+  t.match(runs, { often: 1, daily: 0 }, 'at the next turn');
+  mock.timers.tick(minutes(1));
+  await new Promise(setImmediate);
+  t.match(runs, { daily: 1 }, 'or within a minute');
   await runner.stop();
 });

@@ -3,6 +3,7 @@
 const arrow = [
   ['domain'],
   ['records'],
+  ['acts'],
   ['macaroons', 'assertions', 'blobs', 'review', 'registry', 'tls'],
   ['api'],
   ['operations', 'identity', 'jobs', 'integrity', 'backup'],

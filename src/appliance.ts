@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
+import { createActs, type Acts } from '#acts/act.ts';
 import { requestIds } from '#assertions/request-ids.ts';
 import { softwareSigner } from '#assertions/signer.ts';
 import { readTrusted } from '#assertions/trusted.ts';
@@ -93,6 +94,7 @@ export interface Store {
   directory: string;
   config: Config;
   records: Records;
+  acts: Acts;
   authority: Authority;
   rootKeys: RootKeys;
   dischargerKeys: DischargerKeys;
@@ -131,7 +133,8 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       location,
       longestLife: () => days(store.config.identity.longest_token_days),
     });
-    const parts = { records: known, authority, rootKeys, dischargerKeys, latestTime: latest };
+    const acts = createActs(known, now);
+    const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, siteKey, sealing, now, newId, upgrade, close };
     return store;
   } catch (error) {
@@ -328,7 +331,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const damagedRecord = (table: string, row: number): void => damagedRow(table, row);
     store = await openStore({ ...options, fatal, held: true, makeRoom, damaged: damagedRecord });
     let { config } = store;
-    const { records: known, authority, now, newId, sealing } = store;
+    const { records: known, acts, authority, now, newId, sealing } = store;
     const asText = (): boolean => isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     const log = options.log ?? createLog(config.log.level, { asText });
     const health = createHealth(log);
@@ -454,6 +457,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const services = (): Services => current;
     const build = (): Services => ({
       records: known,
+      acts,
       authority,
       discharger,
       identity,
@@ -508,7 +512,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         forgetUploads(known, blobs, now, () => config.uploads.unclaimed_hours),
         forgetImages(known, blobs, now),
         sweepBlobs(known, blobs, now),
-        expireBranches(known, now),
+        expireBranches(known, acts, now),
         retireKeys(known, store.latestTime),
         forgetInvites(known, store.latestTime),
         forgetSessions(known, store.latestTime),

@@ -7,6 +7,7 @@ import t from 'tap';
 const arrow = [
   'domain',
   'records',
+  'acts',
   'macaroons assertions blobs review registry tls',
   'api',
   'operations identity jobs integrity backup',

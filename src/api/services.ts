@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
+import type { Acts } from '#acts/act.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { RequestIds } from '#assertions/request-ids.ts';
 import type { Signer } from '#assertions/signer.ts';
@@ -21,6 +22,8 @@ import type { Identity } from './identity.ts';
 
 export interface Services {
   records: Records;
+  /** What may be done to the records. */
+  acts: Acts;
   authority: Authority;
   discharger: Discharger;
   identity: Identity;

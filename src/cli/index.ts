@@ -53,6 +53,7 @@ export const groups: readonly Group[] = [
       { name: 'review list', load: async () => (await import('./review-list.ts')).reviewList },
       { name: 'review approve', load: async () => (await import('./review-approve.ts')).reviewApprove },
       { name: 'review reject', load: async () => (await import('./review-reject.ts')).reviewReject },
+      { name: 'release history', load: async () => (await import('./release-history.ts')).releaseHistory },
       { name: 'guardrail add', load: async () => (await import('./guardrail-add.ts')).guardrailAdd },
       { name: 'guardrail list', load: async () => (await import('./guardrail-list.ts')).guardrailList },
       { name: 'guardrail remove', load: async () => (await import('./guardrail-remove.ts')).guardrailRemove },

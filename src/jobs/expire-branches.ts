@@ -1,22 +1,17 @@
 // Branches that have expired leave the records; nobody has seen them since they did.
+import { itself, type Acts } from '#acts/act.ts';
+import { expireBranches as expire } from '#acts/releases.ts';
 import { hours, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-export const expireBranches = (records: Records, now: Now): Job => ({
+export const expireBranches = (records: Records, acts: Acts, now: Now): Job => ({
   name: 'expire-branches',
   inDoubt: 'waits',
   every: hours(1),
 
   async run() {
-    const at = timestamp(now());
-    if (!(await records.releases.anyExpired(at))) return { expired: 0 };
-    const entry = { at, actor: 'larder', action: 'expire_branches', object: 'releases' };
-    const expired = await records.change(entry, async (tx, note) => {
-      const count = await tx.releases.removeExpired(at);
-      note({ expired: count });
-      return count;
-    });
-    return { expired };
+    if (!(await records.releases.anyExpired(timestamp(now())))) return { expired: 0 };
+    return { expired: await acts.do(expire, itself, undefined) };
   },
 });

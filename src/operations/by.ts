@@ -1,13 +1,18 @@
 // Who does something, for the audit log.
+import type { By } from '#acts/act.ts';
 import type { Principal } from '#domain/principal.ts';
 
-/** The part of an audit entry that a call knows of itself. */
-export const by = (
-  { principal, requestId }: { principal: Principal; requestId: string },
-  action: string,
-): { actor: string; sessionId: string; requestId: string; action: string } => ({
+interface Caller {
+  principal: Principal;
+  requestId: string;
+}
+
+/** What a call knows of whoever makes it. */
+export const caller = ({ principal, requestId }: Caller): By & { sessionId: string; requestId: string } => ({
   actor: principal.accountId,
   sessionId: principal.sessionId,
   requestId,
-  action,
 });
+
+/** The part of an audit entry that a call knows of itself. */
+export const by = (call: Caller, action: string) => ({ ...caller(call), action });

@@ -23,6 +23,7 @@ import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { packageChanges, packages } from './packages.ts';
+import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
@@ -64,6 +65,7 @@ const reading = (db: Reading) => ({
   models: models(db),
   neededContents: neededContents(db),
   packages: packages(db),
+  pastReleases: pastReleases(db),
   passwords: passwords(db),
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
@@ -102,6 +104,7 @@ const changing = (db: Queries) => ({
   models: modelChanges(db),
   neededContents: neededContents(db),
   packages: packageChanges(db),
+  pastReleases: pastReleaseChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
   remodelAllowlist: remodelAllowlistChanges(db),

@@ -1,20 +1,11 @@
 // Releases: what each channel of a package holds now.
+import { isProgressive, type Holding } from '#domain/channel-map.ts';
 import { sql, type Queries } from './database.ts';
 
-export interface Release {
+export interface Release extends Holding {
   packageId: string;
-  /** The channel's full name, such as `latest/edge`. */
-  channel: string;
-  /** What of the channel it fills: an architecture, a base with its architecture, or `*` for the whole channel; a progressive release lies over it. */
-  slot: string;
-  architecture: string | null;
-  baseName: string | null;
-  baseChannel: string | null;
-  revision: number;
-  progressive: { paused: boolean | null; percentage: number | null };
   resources: { name: string; revision: number | null; type: string }[];
   releasedAt: string;
-  expiresAt: string | null;
 }
 
 type Row = Omit<Release, 'progressive' | 'resources'> & {
@@ -38,7 +29,19 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
         released_at AS "releasedAt", expires_at AS "expiresAt"
       FROM releases
       WHERE package_id = ${packageId} AND (expires_at IS NULL OR expires_at > ${now})
-      ORDER BY channel, slot`);
+      ORDER BY channel, slot, progressive`);
+    return rows.map(asRelease);
+  },
+
+  /** What one channel holds, without what has expired by `now`. */
+  async inChannel(packageId: string, channel: string, now: string): Promise<Release[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
+        revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
+        released_at AS "releasedAt", expires_at AS "expiresAt"
+      FROM releases
+      WHERE package_id = ${packageId} AND channel = ${channel} AND (expires_at IS NULL OR expires_at > ${now})
+      ORDER BY slot, progressive`);
     return rows.map(asRelease);
   },
 
@@ -53,20 +56,22 @@ export const releaseChanges = (db: Queries) => ({
   /** Fills a slot of a channel, whatever it held before. */
   fill: (r: Release) =>
     db.run(sql`
-      INSERT INTO releases (package_id, channel, slot, architecture, base_name, base_channel, revision, progressive_paused,
+      INSERT INTO releases (package_id, channel, slot, progressive, architecture, base_name, base_channel, revision, progressive_paused,
         progressive_percentage, resources, released_at, expires_at)
-      VALUES (${r.packageId}, ${r.channel}, ${r.slot}, ${r.architecture}, ${r.baseName}, ${r.baseChannel}, ${r.revision},
+      VALUES (${r.packageId}, ${r.channel}, ${r.slot}, ${Number(isProgressive(r.progressive))}, ${r.architecture}, ${r.baseName}, ${r.baseChannel}, ${r.revision},
         ${r.progressive.paused === null ? null : Number(r.progressive.paused)}, ${r.progressive.percentage},
         ${JSON.stringify(r.resources)}, ${r.releasedAt}, ${r.expiresAt})
-      ON CONFLICT (package_id, channel, slot) DO UPDATE
+      ON CONFLICT (package_id, channel, slot, progressive) DO UPDATE
       SET architecture = excluded.architecture, base_name = excluded.base_name, base_channel = excluded.base_channel,
         revision = excluded.revision, progressive_paused = excluded.progressive_paused,
         progressive_percentage = excluded.progressive_percentage, resources = excluded.resources,
         released_at = excluded.released_at, expires_at = excluded.expires_at`),
 
-  /** Empties one slot of a channel. */
-  empty: (packageId: string, channel: string, slot: string) =>
-    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}`),
+  /** Ends the progressive release that lies over a slot. */
+  endProgress: (packageId: string, channel: string, slot: string) =>
+    db.run(sql`
+      DELETE FROM releases
+      WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot} AND progressive = 1`),
 
   /** Empties every slot of a channel. */
   close: (packageId: string, channel: string) =>

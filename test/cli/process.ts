@@ -38,9 +38,8 @@ export interface NewStore {
   json(line: string): Promise<any>;
 }
 
-/** A store as init makes it. */
-export async function newStore(t: Test, options = ''): Promise<NewStore> {
-  const data = join(folder(t), 'data');
+/** Commands on a store that somebody has made. */
+export function commandsOn(data: string): NewStore {
   const store: NewStore = {
     data,
     larder: (line) => larder(line, { env: { LARDER_DATA: data } }),
@@ -49,6 +48,12 @@ export async function newStore(t: Test, options = ''): Promise<NewStore> {
       return JSON.parse(out === '' ? err : out) as unknown;
     },
   };
+  return store;
+}
+
+/** A store as init makes it. */
+export async function newStore(t: Test, options = ''): Promise<NewStore> {
+  const store = commandsOn(join(folder(t), 'data'));
   const made = await store.larder(`init ${options}`);
   if (made.code !== 0) throw new Error(made.err);
   return store;

@@ -16,7 +16,7 @@ t.test('branches leave the records when nobody sees them any more', async (t) =>
   ]);
   store.clock.advance(24 * 3_600_000);
   await ada.post('/v1/bin/hello/releases', [{ channel: 'edge/two', revision: 1 }]);
-  const job = expireBranches(store.beside.records, () => store.clock.now);
+  const job = expireBranches(store.beside.records, store.beside.acts, () => store.clock.now);
   const rows = () => footprint(store.directory)['releases'];
 
   t.same(await job.run(), { expired: 0 });

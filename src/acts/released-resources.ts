@@ -8,7 +8,7 @@ import type { Release } from '#records/releases.ts';
 interface Wanted {
   channel: Channel;
   revision: number;
-  named: { name: string; revision: number | null }[];
+  resources: { name: string; revision: number | null }[];
   now: string;
 }
 
@@ -18,7 +18,7 @@ type ReleasedResource = Release['resources'][number];
 export async function resourcesOf(tx: Changes, subject: PublishedPackage, wanted: Wanted): Promise<ReleasedResource[]> {
   const declared = await tx.resources.list(subject.id, wanted.revision);
   const named = new Map<string, number | null>();
-  for (const { name, revision } of wanted.named) {
+  for (const { name, revision } of wanted.resources) {
     if (named.has(name)) throw new Refusal('api-error', `The resource '${name}' is named twice.`);
     if (!declared.some((one) => one.name === name)) {
       throw new Refusal('api-error', `Resource '${name}' is not valid for ${subject.type} with id ${subject.id}.`);

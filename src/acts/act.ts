@@ -1,0 +1,58 @@
+// An act is what somebody may do to the store: one record declares it, and it is the only thing that writes.
+import { timestamp, type Now } from '#domain/clock.ts';
+import type { Outcome } from '#records/audit.ts';
+import type { Changes, Records } from '#records/index.ts';
+
+/** Who does something, for the audit log. */
+export interface By {
+  /** An account id, or `cli:<user>` for a command on the host, or `larder` for its own doing. */
+  actor: string;
+  sessionId?: string | null;
+  requestId?: string | null;
+}
+
+/** What the store does of its own accord. */
+export const itself: By = { actor: 'larder' };
+
+/** What the doing of an act knows besides what it does. */
+export interface Doing extends By {
+  /** When it is done, RFC 3339: the time in the audit log. */
+  at: string;
+  /** Adds to what the audit log tells. */
+  note(details: Record<string, unknown>): void;
+}
+
+export interface Act<Input, Result> {
+  /** The audit log's word for it, such as `register_name`. */
+  name: string;
+  /** What it does to the store, in a sentence. */
+  summary: string;
+  /** What it is done to, such as `snap/hello`. */
+  object(input: Input): string;
+  /** `done` unless said otherwise; `refused` where somebody is kept out, which changes nothing but the audit log. */
+  outcome?: Outcome;
+  /** Whether it may be held until others approve of it; if not, why. */
+  gate: 'may-wait' | { never: string };
+  /**
+   * Does it, all of it or nothing. It awaits `tx` alone, and may be run again from its start: nothing that it does
+   * shows outside the transaction.
+   */
+  perform(tx: Changes, input: Input, doing: Doing): Promise<Result>;
+}
+
+/** Declares an act. */
+export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
+
+/** The door: the only way in which anything is done to the store. */
+export interface Acts {
+  do<Input, Result>(what: Act<Input, Result>, by: By, input: Input): Promise<Result>;
+}
+
+/** Opens the door to the records of a store. */
+export const createActs = (records: Pick<Records, 'change'>, now: Now): Acts => ({
+  do(what, { actor, sessionId = null, requestId = null }, input) {
+    const by = { at: timestamp(now()), actor, sessionId, requestId };
+    const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };
+    return records.change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
+  },
+});

@@ -1,0 +1,118 @@
+// Releases: what a package's channels give to whoever asks for them.
+import type { Channel } from '#domain/channel.ts';
+import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import { act, type Doing } from './act.ts';
+import { resourcesOf } from './released-resources.ts';
+
+/** A branch is forgotten so long after its last release. */
+const branchLife = days(30);
+
+/** What one channel is to hold; no revision closes it. */
+export interface Wanted {
+  channel: Channel;
+  revision: number | null;
+  progressive: Progress;
+  /** The revisions of resources that are named; the others follow from what was released before. */
+  resources: { name: string; revision: number | null }[];
+}
+
+export interface Released {
+  channel: string;
+  revision: number | null;
+  resources: Release['resources'];
+}
+
+export const pushReleases = act({
+  name: 'push_releases',
+  summary: 'Release revisions of a package to channels, or close channels.',
+  object: ({ package: { namespace, name } }: { package: PublishedPackage; releases: Wanted[] }) =>
+    `${namespace}/${name}`,
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, releases }, doing): Promise<Released[]> {
+    doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
+    const tracks = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
+    const released: Released[] = [];
+    for (const { revision, ...wanted } of releases) {
+      const { channel } = wanted;
+      if (!tracks.has(channel.track)) {
+        throw new Refusal(
+          'api-error',
+          `'${subject.name}' has no track '${channel.track}'; it has ${[...tracks].join(', ')}.`,
+        );
+      }
+      if (revision === null) await close(tx, subject, channel, doing);
+      const resources = revision === null ? [] : await release(tx, subject, { ...wanted, revision }, doing);
+      released.push({ channel: channel.name, revision, resources });
+    }
+    return released;
+  },
+});
+
+export const expireBranches = act({
+  name: 'expire_branches',
+  summary: 'Forget the releases to branches that have expired.',
+  object: () => 'releases',
+  gate: { never: 'it follows from the time alone' },
+
+  async perform(tx, _: undefined, { at, note }) {
+    const expired = await tx.releases.removeExpired(at);
+    note({ expired });
+    return expired;
+  },
+});
+
+async function close(tx: Changes, subject: PublishedPackage, { name }: Channel, doing: Doing): Promise<void> {
+  const before = await tx.releases.inChannel(subject.id, name, doing.at);
+  await tx.releases.close(subject.id, name);
+  for (const { slot, revision, progressive } of before) {
+    if (isProgressive(progressive)) continue;
+    await remember(tx, { packageId: subject.id, channel: name, slot, revision: null, before: revision }, doing);
+  }
+}
+
+async function release(
+  tx: Changes,
+  subject: PublishedPackage,
+  wanted: Wanted & { revision: number },
+  doing: Doing,
+): Promise<Release['resources']> {
+  const { channel, progressive } = wanted;
+  const revision = await tx.revisions.find(subject.id, wanted.revision);
+  if (revision === undefined) throw new Refusal('api-error', `'${subject.name}' has no revision ${wanted.revision}.`);
+  if (isProgressive(progressive) && isWholeChannel(subject.namespace)) {
+    throw new Refusal(
+      'api-error',
+      `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
+    );
+  }
+  const resources = await resourcesOf(tx, subject, { ...wanted, now: doing.at });
+  const held = await tx.releases.inChannel(subject.id, channel.name, doing.at);
+  const place = { packageId: subject.id, channel: channel.name };
+  const expiresAt = channel.branch === null ? null : timestamp(after(new Date(doing.at), branchLife));
+  for (const slot of slotsOf(subject.namespace, revision.details)) {
+    // What is released to everybody ends what lay over the slot for a part of the devices.
+    if (!isProgressive(progressive)) await tx.releases.endProgress(subject.id, channel.name, slot.slot);
+    const filled = { ...place, ...slot, revision: revision.revision, progressive };
+    await tx.releases.fill({ ...filled, resources, releasedAt: doing.at, expiresAt });
+    const before = held.find((one) => one.slot === slot.slot && !isProgressive(one.progressive))?.revision ?? null;
+    await remember(tx, { ...place, slot: slot.slot, revision: revision.revision, before, ...progressive }, doing);
+  }
+  await tx.revisions.markReleased(subject.id, revision.revision);
+  await tx.packages.publish(subject.id);
+  return resources;
+}
+
+type Past = Parameters<Changes['pastReleases']['add']>[0];
+
+const remember = (
+  tx: Changes,
+  past: Omit<Past, 'percentage' | 'paused' | 'releasedAt' | 'releasedBy'> & Partial<Progress>,
+  { at, actor }: Doing,
+): Promise<unknown> =>
+  tx.pastReleases.add({ percentage: null, paused: null, ...past, releasedAt: at, releasedBy: actor });

@@ -1,0 +1,41 @@
+// Past releases: who put what into which channel, when, and what was there before.
+import { sql, type Queries } from './database.ts';
+
+export interface PastRelease {
+  packageId: string;
+  channel: string;
+  slot: string;
+  /** Nothing where the slot was emptied. */
+  revision: number | null;
+  /** What the slot held for everybody before. */
+  before: number | null;
+  percentage: number | null;
+  paused: boolean | null;
+  releasedAt: string;
+  /** As the audit log writes it; nobody where it was released before this was kept. */
+  releasedBy: string | null;
+}
+
+type Row = Omit<PastRelease, 'paused'> & { seq: number; paused: 0 | 1 | null };
+
+export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The newest first, those before a number; the number of each counts up within its package. */
+  async newest(packageId: string, before: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT package_id AS "packageId", seq, channel, slot, revision, before, percentage, paused,
+        released_at AS "releasedAt", released_by AS "releasedBy"
+      FROM past_releases WHERE package_id = ${packageId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`);
+    return rows.map((row) => ({ ...row, paused: row.paused === null ? null : row.paused === 1 }));
+  },
+});
+
+export const pastReleaseChanges = (db: Queries) => ({
+  ...pastReleases(db),
+
+  add: (past: PastRelease) =>
+    db.run(sql`
+      INSERT INTO past_releases (package_id, seq, channel, slot, revision, before, percentage, paused, released_at, released_by)
+      SELECT ${past.packageId}, coalesce(max(seq), 0) + 1, ${past.channel}, ${past.slot}, ${past.revision}, ${past.before},
+        ${past.percentage}, ${past.paused === null ? null : Number(past.paused)}, ${past.releasedAt}, ${past.releasedBy}
+      FROM past_releases WHERE package_id = ${past.packageId}`),
+});

@@ -112,7 +112,8 @@ export const finishBlobUpload = operation({
 
   async handle(call) {
     const upload = find(call, call.params.upload_id);
-    const digest = readDigest(call.query.digest);
+    // Without one it is refused here rather than by its shape, and so after it has made room.
+    const digest = readDigest(call.query.digest ?? '');
     if (digest === undefined) {
       // As one whose digest is wrong it has ended: it would wait for nobody, in the place of another one.
       await upload.abandon();

@@ -349,15 +349,12 @@ t.test('a repository has at most so many uploads under way', async (t) => {
   t.ok(refused.headers.get('retry-after'));
 });
 
-t.test('an upload that ends with what is no digest makes room for the next', async (t) => {
+t.test('an upload that ends with what is no digest, or without one, makes room for the next', async (t) => {
   const { client } = await adasClient(t);
   for (let nth = 0; nth < 40; nth++) {
     const location = await begin(client);
-    const { status, code } = await client.call(
-      'PUT',
-      `${location}&digest=${nth % 2 === 0 ? 'sha1:00' : 'x'}`,
-      'content',
-    );
+    const digest = ['&digest=sha1:00', '&digest=x', ''][nth % 3] ?? '';
+    const { status, code } = await client.call('PUT', location + digest, 'content');
     t.match([status, code], [400, 'DIGEST_INVALID']);
     t.equal((await client.call('GET', location)).code, 'BLOB_UPLOAD_UNKNOWN');
   }

@@ -384,6 +384,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       now,
       newId,
       log,
+      health,
       approved: () => {
         signing.soon();
       },

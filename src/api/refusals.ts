@@ -52,7 +52,10 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
 /** Whether something failed because this process, or the system, has as many files and connections open as it may. */
 export function isOutOfFiles(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && (at.code === 'EMFILE' || at.code === 'ENFILE')) return true;
+    if (!('code' in at)) continue;
+    if (at.code === 'EMFILE' || at.code === 'ENFILE') return true;
+    // A thread that could not be started for that says so in its message alone.
+    if (at.code === 'ERR_WORKER_INIT_FAILED' && /\bE[MN]FILE\b/.test(at.message)) return true;
   }
   return false;
 }

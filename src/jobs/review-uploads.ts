@@ -4,15 +4,17 @@ import type { Logger } from 'pino';
 
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { seconds, timestamp, type Now } from '#domain/clock.ts';
+import { minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { Approval } from '#review/verdict.ts';
+import type { Health } from '#src/health.ts';
 import { approveUpload } from './approve-upload.ts';
 import { findingsOf, kindOf } from './findings.ts';
+import { unreadableUploads } from './unreadable-uploads.ts';
 
 export interface ReviewQueue {
   /** Says that something may be waiting. */
@@ -31,11 +33,17 @@ export interface ReviewQueueOptions {
   now: Now;
   newId: NewIds;
   log: Logger;
+  health: Pick<Health, 'watch'>;
+  /** Milliseconds after which an upload that could not be read is tried again. */
+  retry?: number;
   /** Told after each approval. */
   approved?: () => void;
 }
 
-/** After so many failures of our own with one upload, its publisher is told to push it again. */
+/**
+ * After so many failures of our own with one upload, its publisher is told to push it again; not where its file could not
+ * be read: that says nothing of the file, and so it goes on waiting.
+ */
 const attempts = 3;
 
 /**
@@ -59,8 +67,9 @@ export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
 
 function reviewLine(
   of: 'revisions' | 'resources',
-  { records, blobs, reviewer, digests, now, newId, log, approved }: ReviewQueueOptions,
+  { records, blobs, reviewer, digests, now, newId, log, health, retry = minutes(10), approved }: ReviewQueueOptions,
 ): ReviewQueue {
+  const unreadable = unreadableUploads(of, { health, retry, again: () => line.soon() });
   const failures = new Map<string, number>();
   const stopping = Promise.withResolvers<undefined>();
   let running: Promise<void> | undefined;
@@ -70,7 +79,7 @@ function reviewLine(
   async function drain(): Promise<void> {
     while (!stopped) {
       again = false;
-      const upload = await records.uploads.nextToReview(of);
+      const upload = await records.uploads.nextToReview(of, unreadable.waiting());
       if (upload === undefined) {
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
         if (again) continue;
@@ -79,6 +88,7 @@ function reviewLine(
       try {
         await review(upload);
         failures.delete(upload.id);
+        unreadable.settled(upload.id);
       } catch (error) {
         await afterFailure(upload, error);
       }
@@ -139,6 +149,11 @@ function reviewLine(
       return;
     }
     failures.delete(upload.id);
+    if (unreadable.is(error)) {
+      unreadable.setAside(upload.id);
+      return;
+    }
+    unreadable.settled(upload.id);
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return;
     await reject(upload, subject, [
@@ -168,6 +183,7 @@ function reviewLine(
     async stop() {
       stopped = true;
       stopping.resolve(undefined);
+      unreadable.stop();
       await running;
     },
   };

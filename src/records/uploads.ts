@@ -119,13 +119,17 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asReview);
   },
 
-  /** The upload that has waited longest for its review, of those pushed as revisions or of those pushed for resources. */
-  async nextToReview(of: 'revisions' | 'resources'): Promise<Review | undefined> {
+  /**
+   * The upload that has waited longest for its review, of those pushed as revisions or of those pushed for resources,
+   * but for some by their ids.
+   */
+  async nextToReview(of: 'revisions' | 'resources', but: string[] = []): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
         pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
       FROM uploads
       WHERE status = 'new' AND status IN ('new', 'scanned') AND (resource IS NULL) = ${Number(of === 'revisions')}
+        AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(but)}))
       ORDER BY pushed_at, rowid LIMIT 1`);
     return row && asReview(row);
   },

@@ -89,7 +89,10 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     }, timeLimitMs);
     thread.once('message', (answer: Answer) => {
       if ('verdict' in answer) resolve(answer.verdict);
-      else reject(new Error('the upload could not be read', { cause: answer.fault }));
+      else {
+        const { fault: cause, code } = answer;
+        reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));
+      }
     });
     thread.ref();
     thread.postMessage(upload);

@@ -9,8 +9,11 @@ import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { rejection, type Upload, type Verdict } from './verdict.ts';
 
-/** An answer has the verdict, or the fault of ours that kept it from being found. */
-export type Answer = { verdict: Verdict } | { fault: unknown };
+/**
+ * An answer has the verdict, or the fault of ours that kept it from being found. The code of an error is said by itself,
+ * because an error that is sent from thread to thread arrives without it.
+ */
+export type Answer = { verdict: Verdict } | { fault: unknown; code: string | undefined };
 
 parentPort?.on('message', (upload: Upload) => {
   // The next one is sent when this one is answered.
@@ -22,7 +25,7 @@ async function answer(upload: Upload): Promise<Answer> {
     return { verdict: await verdictOn(upload) };
   } catch (fault) {
     if (fault instanceof Unacceptable) return { verdict: rejection(...fault.sentences) };
-    return { fault };
+    return { fault, code: (fault as NodeJS.ErrnoException).code };
   }
 }
 

@@ -23,6 +23,8 @@ interface World {
   known: Records;
   queue: ReviewQueue;
   lines: string[];
+  /** What somebody should look at. */
+  problems(): string[];
   /** Pushes an upload of its own content, as a revision or for a resource. */
   push(id: string, resource?: string): Promise<void>;
   status(id: string): Promise<{ status: string; revision: number | null; errors: unknown } | undefined>;
@@ -49,6 +51,7 @@ async function world(
     await fill.package({ id: 'p1', namespace: 'bin', name: 'hello', publisherId: 'ada' });
   });
   const lines: string[] = [];
+  const looks: (() => string | undefined)[] = [];
   const queue = reviewQueue({
     records: known,
     blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
@@ -57,11 +60,14 @@ async function world(
     now: () => new Date(at),
     newId: randomIds,
     log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+    health: { watch: (_, look) => void looks.push(look) },
+    retry: 1,
   });
   return {
     known,
     queue,
     lines,
+    problems: () => looks.flatMap((look) => look() ?? []),
     push: (id, resource) =>
       known.change(entry, async (tx) => {
         await tx.uploads.add({ id, sha3_384: id, sha256: id, size: 1, address: 'x', receivedAt: at });
@@ -124,6 +130,30 @@ t.test('a fault of ours is tried three times, and then the publisher is told to 
     errors: [{ code: 'review-error', message: /Push the file again\.$/ }],
   });
   t.equal(lines.filter((line) => line.includes('cannot review an upload')).length, 3);
+});
+
+t.test('an upload that cannot be read goes on waiting, and is reviewed when it can', async (t) => {
+  let tries = 0;
+  let fails = true;
+  const { queue, push, status, problems } = await world(t, async ({ path }) => {
+    if (path !== 'unread') return approved();
+    tries++;
+    if (!fails) return approved();
+    const cause = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    throw new Error('cannot review', { cause });
+  });
+  await push('unread');
+  await push('good');
+  queue.soon();
+  while (tries < 4) await new Promise(setImmediate);
+  t.match(await status('unread'), { status: 'new', errors: null }, 'its publisher has done nothing wrong');
+  t.match(await status('good'), { status: 'approved', revision: 1 }, 'and nobody waits behind it');
+  t.match(problems(), [/^1 upload waits for its review because the store cannot read what was sent\. /]);
+  fails = false;
+  while ((await status('unread'))?.status === 'new') await new Promise(setImmediate);
+  await queue.idle();
+  t.match(await status('unread'), { status: 'approved', revision: 2 });
+  t.same(problems(), []);
 });
 
 t.test('a fault that passes leaves no trace in the verdict', async (t) => {

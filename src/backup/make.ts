@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, copyDatabase, type FileOptions } from '#records/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
@@ -103,6 +104,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       version: options.version,
       since: base?.id ?? null,
       auditHead,
+      siteKeyFingerprint: fingerprintOf(siteKey),
       keys: options.keys !== undefined,
       files: kept,
       blobs,

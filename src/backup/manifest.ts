@@ -2,6 +2,7 @@
 // whoever keeps its site key can compute. A backup without a good manifest is none.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
 
 export interface BackedUpFile {
@@ -26,6 +27,8 @@ export interface Manifest {
   /** The backup that this one builds on. */
   since: string | null;
   auditHead: { seq: number; hash: string } | null;
+  /** By which people know the site key that it is signed with; absent in backups of the first release. */
+  siteKeyFingerprint?: string;
   /** Whether the wrapping keys are in it, under a passphrase. */
   keys: boolean;
   files: BackedUpFile[];
@@ -54,8 +57,14 @@ export function signedManifest(manifest: Manifest, siteKey: Buffer): { name: str
 
 /** A backup was made by another store, with another site key, or changed since. */
 export class NotOurs extends Error {
-  constructor(file: string) {
-    super(`${file} was not made with this site key, or it was changed since`);
+  /** `made` is the fingerprint of the key that it was made with, where it names another one than the key that is `given`. */
+  constructor(file: string, { made, given }: { made: string | undefined; given: string }) {
+    super(
+      made === undefined
+        ? `${file} was not made with this site key, whose fingerprint is ${given}, or it was changed since`
+        : `${file} was not made with this site key: its own has the fingerprint ${made}, and the one that was given ${given}. ` +
+            "Give it the copy of the site.key that was the store's when it was made",
+    );
     this.name = 'NotOurs';
   }
 }
@@ -75,10 +84,20 @@ export async function readManifest(file: string, tar: TarReader, siteKey: Buffer
   const { manifest: text, mac } = signed;
   if (typeof text !== 'string' || typeof mac !== 'string') throw new NotWhole(file);
   const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
-  if (given.length !== computed.length || !timingSafeEqual(given, computed)) throw new NotOurs(file);
+  if (given.length !== computed.length || !timingSafeEqual(given, computed)) {
+    const fingerprint = fingerprintOf(siteKey);
+    const made = fingerprintIn(text);
+    throw new NotOurs(file, { made: made === fingerprint ? undefined : made, given: fingerprint });
+  }
   const manifest = JSON.parse(text) as Omit<Manifest, 'format'> & { format: number };
   if (manifest.format !== 1) throw new Error(`cannot read ${file}: a newer release of larder made it`);
   return { ...manifest, format: 1 };
+}
+
+/** What a manifest that nobody has proven says of its key: good for telling a person, and for nothing else. */
+function fingerprintIn(text: string): string | undefined {
+  const [, found] = /"siteKeyFingerprint":"((?:[0-9a-f]{4}-){3}[0-9a-f]{4})"/.exec(text) ?? [];
+  return found;
 }
 
 const macOf = (text: string, siteKey: Buffer): string =>

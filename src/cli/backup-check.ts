@@ -5,6 +5,7 @@ import { checkArchives, type ArchiveVerdict } from '#backup/check.ts';
 import { onDisk } from '#backup/files.ts';
 import type { LackingBlob } from '#backup/manifest.ts';
 import { extract } from '#backup/restore.ts';
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase } from '#records/check.ts';
 import { nativeBinding } from '#src/appliance.ts';
 import { readSiteKey } from '#src/secrets.ts';
@@ -44,7 +45,7 @@ export async function checkBackup(
     const whole = !verdict.bad.some(({ name }) => name === 'larder.db');
     const copied = whole ? await lookInto(archives) : { problems: [], lacking: [] };
     progress.end();
-    return answered(archives, verdict, copied);
+    return answered(archives, verdict, copied, fingerprintOf(siteKey));
   } catch (error) {
     throw unusable(error, checking.file);
   } finally {
@@ -88,6 +89,7 @@ function answered(
   { file, manifest }: Archives,
   { bad, read, elsewhere }: ArchiveVerdict,
   { problems, lacking }: Copied,
+  fingerprint: string,
 ): Answer {
   const lines = [
     ...bad.map(
@@ -104,7 +106,7 @@ function answered(
       : ` ${String(elsewhere)} blobs are in earlier backups; name those with --base to have them read too.`;
   return {
     text: good
-      ? `The backup of ${manifest.madeAt} in ${file} is good: ${String(read)} files, each held against its digest, and its database.${others}`
+      ? `The backup of ${manifest.madeAt} in ${file} is good: ${String(read)} files, each held against its digest, and its database. It goes with the site.key of the fingerprint ${fingerprint}.${others}`
       : [
           `The backup of ${manifest.madeAt} in ${file} is not good:`,
           ...lines.slice(0, shown).map((line) => `  ${line}`),
@@ -116,6 +118,7 @@ function answered(
       file,
       id: manifest.id,
       'made-at': manifest.madeAt,
+      'site-key-fingerprint': fingerprint,
       read,
       'blobs-elsewhere': elsewhere,
       bad,

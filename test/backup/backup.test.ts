@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
 import { larder } from '#test/cli/world.ts';
@@ -161,7 +162,17 @@ t.test('a backup that was cut off, changed, or made by another store is not rest
   t.equal(found, 12, 'every flipped bit in the database copy is found');
   rmSync(join(keys, 'site.key'));
   writeFileSync(join(keys, 'site.key'), `${randomBytes(32).toString('base64')}\n`);
-  t.match(await attempt(whole), { code: 1, err: /not made with this site key/ });
+  const another = fingerprintOf(Buffer.from(readFileSync(join(keys, 'site.key'), 'utf8'), 'base64'));
+  const own = JSON.parse((await larder(`status --data ${store.directory} --json`)).out)[
+    'site-key-fingerprint'
+  ] as string;
+  const both = `bad.tar was not made with this site key: its own has the fingerprint ${own}, and the one that was given ${another}. Give it`;
+  t.match(await attempt(whole), { code: 1, err: both });
+  t.match(await larder(`backup --check ${file} --data ${data} --keys ${keys}`), { code: 1, err: own });
+  t.match(await larder(`backup --check ${file} --data ${store.directory}`), {
+    code: 0,
+    out: `It goes with the site.key of the fingerprint ${own}.`,
+  });
   t.notOk(existsSync(join(data, 'larder.toml')));
 });
 

@@ -52,6 +52,8 @@ export interface Interactions {
   begin(about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>): Interaction;
   /** One that is under way and that nobody has finished; refused as expired when there is none. */
   find(id: string): Interaction;
+  /** Who has logged in by one that is finished; nothing when it is not, or when there is none any more. */
+  whoFinished(id: string): Account | undefined;
   /** Notes whose password was right. */
   halfway(id: string, account: Account): void;
   /** Notes who has logged in, and gives the token that proves it; whoever waits for it gets it too. */

@@ -125,6 +125,11 @@ export function createInteractions(now: Now): Interactions {
 
     find: unfinished,
 
+    whoFinished(id) {
+      const held = byId.get(id);
+      return held === undefined || held.until <= now().getTime() ? undefined : held.finished?.account;
+    },
+
     halfway(id, account) {
       unfinished(id).halfway = account;
     },

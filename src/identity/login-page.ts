@@ -16,7 +16,7 @@ export const login = operation({
   method: 'GET',
   path: '/identity/login',
   since: 0,
-  summary: 'Show the login page.',
+  summary: 'Show the login page, or that the login is finished.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -27,7 +27,12 @@ export const login = operation({
   handle({ request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     const did = /[?&]did=([0-9a-f]{64}ID)(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
-    return orSaidWhy(baseUrl, () => loginPage(identity.interactions.find(did), baseUrl));
+    return orSaidWhy(baseUrl, () => {
+      const account = identity.interactions.whoFinished(did);
+      return account === undefined
+        ? loginPage(identity.interactions.find(did), baseUrl)
+        : finishedPage(account, baseUrl);
+    });
   },
 });
 
@@ -44,7 +49,7 @@ export const submitLogin = operation({
   bodyLimit: 16 * 1024,
   body: 'LoginForm',
   produces: ['text/html'],
-  also: { 303: 'Logged in; the browser goes back to the application that sent it.' },
+  also: { 303: 'Logged in; the browser goes back to the application that sent it, or to a page that says so.' },
   headers: ['location'],
   refusesWithPages: true,
   refuses: [
@@ -106,13 +111,17 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
   await logins.finish(account, { name: account.username, oneTimePassword: form.code, address, requestId });
   const token = interactions.finish(interaction.id, account);
   if (interaction.redirect !== undefined) return goBack(interaction.redirect, interactions.codeFor(token));
-  return messagePage(
+  // A page of its own, so that a browser that loads it again sends no password again.
+  return seeOther(`/identity/login?did=${interaction.id}`);
+}
+
+const finishedPage = ({ username }: Account, baseUrl: string): Answer =>
+  messagePage(
     baseUrl,
     200,
     'You are logged in',
-    `As ${account.username}. You can close this page and go back to where you came from.`,
+    `As ${username}. You can close this page and go back to where you came from.`,
   );
-}
 
 /** The login page of a login under way; `failed` says what was wrong with the last attempt. */
 export function loginPage(
@@ -166,12 +175,15 @@ function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: strin
   const url = new URL(to);
   if (state !== undefined) url.searchParams.set('state', state);
   url.searchParams.set('code', code);
-  return new Answer({
+  return seeOther(url.href);
+}
+
+const seeOther = (location: string): Answer =>
+  new Answer({
     status: 303,
-    headers: { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     body: '',
   });
-}
 
 /**
  * Only our own page may send our form: another site's could log a browser in as somebody else.

@@ -75,6 +75,28 @@ t.test('whoever logs in is told so, and by his e-mail address it works too', asy
   }
 });
 
+t.test('the last page can be loaded again, and sends no password again', async (t) => {
+  const store = await startIdentity(t);
+  const url = await visit(store);
+  const form = { did: didOf(url), username: 'ada', password };
+  const action = url.split('?')[0]!;
+  const send = () => fetch(action, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+  const answer = await send();
+  t.equal(answer.status, 303);
+  const last = new URL(answer.headers.get('location')!, url).href;
+  for (const nth of ['first', 'second']) {
+    const page = await fetch(last);
+    t.match(
+      { status: page.status, body: await page.text() },
+      { status: 200, body: /You are logged in.*As ada\./s },
+      nth,
+    );
+  }
+  t.equal((await send()).status, 410, 'the form itself counts once');
+  store.clock.advance(minutes(15));
+  t.equal((await fetch(last)).status, 410, 'and after a while it is forgotten');
+});
+
 t.test('an unknown name, a wrong password and a disabled account get the very same answer', async (t) => {
   const store = await startIdentity(t);
   await store.setPassword('bob');
@@ -153,7 +175,7 @@ t.test('a login is finished once, and expires', async (t) => {
   await logInAt(url, { username: 'ada', password });
   const again = await postForm(url.split('?')[0]!, { did: didOf(url), username: 'ada', password });
   t.match(again, { status: 410, body: /Too late.*has expired or is finished/s });
-  t.equal((await fetch(url)).status, 410);
+  t.match(await (await fetch(url)).text(), /You are logged in/, 'the address of the page tells so too');
   const late = await visit(store);
   store.clock.advance(minutes(15));
   t.match(await postForm(late.split('?')[0]!, { did: didOf(late), username: 'ada', password }), { status: 410 });

@@ -86,13 +86,15 @@ export interface Posted {
   body: any;
 }
 
-/** Posts a form as programs do. */
+/** Posts a form, as browsers and programs do that go on to another page of the same site, but to no other site. */
 export async function postForm(
   url: string,
   members: Record<string, string>,
   headers: Record<string, string> = {},
 ): Promise<Posted> {
-  const reply = await fetch(url, { method: 'POST', headers, body: new URLSearchParams(members), redirect: 'manual' });
+  const posted = await fetch(url, { method: 'POST', headers, body: new URLSearchParams(members), redirect: 'manual' });
+  const next = posted.headers.get('location');
+  const reply = posted.status === 303 && next?.startsWith('/') === true ? await fetch(new URL(next, url)) : posted;
   const text = await reply.text();
   const isJson = reply.headers.get('content-type') === 'application/json';
   return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : text };

@@ -50,6 +50,7 @@ import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { keepKeyCheck, refuseForeignKey } from '#macaroons/site-key.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
+import { documentsAt } from '#operations/appliance/documents.ts';
 import { sections } from '#operations/index.ts';
 import { beginSealing, chainsSeals, type SealFile, type Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
@@ -556,7 +557,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         log.warn({ err: error }, 'cannot set the ballast aside');
       });
     }, seconds(2)).unref();
-    log.info({ url, directory, version, sealed: masterKey === undefined }, 'serving');
+    log.info({ url, documents: documentsAt(config), directory, version, sealed: masterKey === undefined }, 'serving');
 
     const opened = store;
     return {

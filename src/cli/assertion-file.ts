@@ -15,7 +15,7 @@ export function readTextFile(file: string): string {
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new Failure(`there is no file ${file}`, { cause: error });
+    if (code === 'ENOENT') throw new Failure(`There is no file ${file}.`, { cause: error });
     throw new Error(`cannot read ${file}`, { cause: error });
   }
   if (!isUtf8(content)) throw new Failure(`${file} is not UTF-8 text`);

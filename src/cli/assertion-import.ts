@@ -3,7 +3,7 @@ import { primaryKeyOf } from '#assertions/types.ts';
 import { importAssertions } from '#operations/assertions/keep.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { readAssertionFile } from './assertion-file.ts';
-import { command } from './command.ts';
+import { command, Failure, UsageError } from './command.ts';
 import { withStore } from './store.ts';
 
 export const assertionImport = command({
@@ -22,7 +22,11 @@ export const assertionImport = command({
   ],
 
   run({ positionals, data, world }) {
-    const texts = positionals.files.map(readAssertionFile);
+    const { files } = positionals;
+    if (files.length === 0) throw new UsageError('nothing was read: name the files of assertions');
+    const texts = files.map(readAssertionFile);
+    if (texts.join('').trim() === '')
+      throw new Failure(`Nothing was read: there is no assertion in ${files.join(', ')}.`);
     return withStore({ data, world }, async ({ records, config, entry, now }) => {
       const imported = await importAssertions(texts.join('\n'), {
         records,

@@ -1,6 +1,6 @@
 // larder help
 import { nearest } from '#src/configuration/nearest.ts';
-import { command, UsageError, type Command } from './command.ts';
+import { command, UsageError, type Command, type World } from './command.ts';
 import type { Group } from './index.ts';
 import { style } from './terminal.ts';
 import { commandHelp, helpRecord, overview } from './usage.ts';
@@ -16,12 +16,7 @@ export const help = (groups: readonly Group[]): Command =>
     async run({ positionals, world }) {
       const wanted = positionals.command.join(' ');
       const chosen = select(groups, wanted);
-      const loaded = await Promise.all(
-        chosen.map(async ({ title, commands }) => ({
-          title,
-          commands: await Promise.all(commands.map(({ load }) => load())),
-        })),
-      );
+      const loaded = await load(chosen);
       const all = loaded.flatMap(({ commands }) => commands);
       const format = style(world.stdout, world.env);
       const [only] = all;
@@ -30,6 +25,18 @@ export const help = (groups: readonly Group[]): Command =>
         : { text: overview(loaded, format).trimEnd(), json: { commands: all.map(helpRecord) } };
     },
   });
+
+/** The list of all commands, for whoever named none. */
+export const listOf = async (groups: readonly Group[], { stderr, env }: World): Promise<string> =>
+  overview(await load(groups), style(stderr, env));
+
+const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
+  Promise.all(
+    groups.map(async ({ title, commands }) => ({
+      title,
+      commands: await Promise.all(commands.map((entry) => entry.load())),
+    })),
+  );
 
 /** The groups with the commands that are meant: all, the one of that name, or those whose first word it is. */
 function select(groups: readonly Group[], wanted: string): readonly Group[] {

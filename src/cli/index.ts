@@ -127,7 +127,18 @@ export async function run(argv: readonly string[], world: World, from: readonly 
     else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {
+    if (error instanceof NoCommand && !json) {
+      world.stderr.write(await (await import('./help.ts')).listOf(from, world));
+      return error.exitCode;
+    }
     return report(error, { command, json, data: call?.data }, world);
+  }
+}
+
+/** Nothing was asked for: a person is shown what there is. */
+class NoCommand extends UsageError {
+  constructor() {
+    super('a command is needed');
   }
 }
 
@@ -155,7 +166,7 @@ function readName(argv: readonly string[], names: readonly string[]): { name: st
     return { name: 'help', args: [...asked, ...(has(argv, '--json') ? ['--json'] : [])] };
   }
   if (name !== undefined) return { name, args: [...before, ...words.slice(length)] };
-  throw new UsageError(words[0] === undefined ? 'a command is needed' : unknownCommand(words, names));
+  throw words[0] === undefined ? new NoCommand() : new UsageError(unknownCommand(words, names));
 }
 
 /** Splits the options of every command, which may stand before its name, from the rest. */

@@ -6,6 +6,7 @@ import { emailAddress } from '#domain/account.ts';
 import { timestamp } from '#domain/clock.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { fingerprintOf, setKeyCheck } from '#macaroons/site-key.ts';
+import { documentsAt } from '#operations/appliance/documents.ts';
 import { keepTls, type ServerTls } from '#tls/keeper.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
 import { keepingOf, occupied, openRecords } from '#src/appliance.ts';
@@ -126,11 +127,14 @@ export const init = command({
     } finally {
       lock.close();
     }
-    const warning = tooSmall(occupied(data).diskSizeBytes, readConfig(join(data, 'larder.toml')).uploads.reserve);
+    const made = readConfig(join(data, 'larder.toml'));
+    const documents = documentsAt(made) ?? baseUrl;
+    const warning = tooSmall(occupied(data).diskSizeBytes, made.uploads.reserve);
     const credentialFile = join(data, 'admin.macaroon');
     return {
       text:
         `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
+        `What everybody does with it is explained there: ${documents}\n` +
         `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
         (warning === undefined ? '' : `${warning}\n`) +
@@ -140,6 +144,7 @@ export const init = command({
         data,
         config: join(data, 'larder.toml'),
         'base-url': baseUrl,
+        documents,
         listen,
         'admin-account-id': administrator,
         'admin-macaroon-file': credentialFile,

@@ -1,6 +1,7 @@
 // larder status
 import { copiesForReturn } from '#backup/before-upgrade.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
+import { documentsAt } from '#operations/appliance/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied } from '#src/appliance.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -28,10 +29,12 @@ export const status = command({
       const certificate = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
       const copies = copiesForReturn(directory);
       const failing = (serving?.jobs ?? []).filter(({ problem }) => problem !== undefined);
+      const documents = documentsAt(config);
       const json = {
         version,
         serving: serving ?? null,
         'base-url': config.http.base_url,
+        documents: documents ?? null,
         certificate: certificate
           ? { hosts: certificate.hosts, ends: certificate.ends, fingerprint: certificate.fingerprint }
           : null,
@@ -44,6 +47,7 @@ export const status = command({
       };
       const rows: [string, string][] = [
         ['Store', `${config.http.base_url}, larder ${version}`],
+        ...(documents === undefined ? [] : ([['Documents', documents]] as [string, string][])),
         [
           'Serving',
           serving ? `yes, since ${serving.since}, process ${String(serving.pid)}, log level ${serving.level}` : 'no',

@@ -66,3 +66,22 @@ t.test('version says the release', async (t) => {
   });
   t.strictSame(await larder('--version'), await larder('version'));
 });
+
+t.test('a file that is not there, or that holds nothing, is named before anything else is asked for', async (t) => {
+  t.match(await larder('restore /nowhere/missing.tar --data /nowhere/data'), {
+    code: 1,
+    err: /^larder: cannot read \/nowhere\/missing\.tar: there is no folder \/nowhere; /,
+  });
+  t.match(await larder('assertion import'), {
+    code: 2,
+    err: /^larder: nothing was read: name the files of assertions\n/,
+  });
+  t.match(await larder('assertion import /dev/null'), {
+    code: 1,
+    err: 'larder: Nothing was read: there is no assertion in /dev/null.\n',
+  });
+  t.match(await larder('assertion import return.assert'), {
+    code: 1,
+    err: 'larder: There is no file return.assert.\n',
+  });
+});

@@ -198,6 +198,7 @@ t.test('the permission table is read from the records of the operations', async 
     out,
     /\npush_revision +package-manage-revisions +publisher, collaborator, store administrator +1 +POST \/v1\/:namespace\/:name\/revisions\n/,
   );
+  t.match(out, / GET \/openapi\.json \(only with http\.documents\)\n/);
   t.match(out, /\ndischarge +- +anyone +- +POST \/identity\/discharge\n/);
   const { operations } = JSON.parse((await larder('permissions --json')).out) as { operations: object[] };
   t.match(

@@ -1,5 +1,6 @@
 // larder init
 import t from 'tap';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -37,6 +38,7 @@ t.test('init makes a store with everything that serving it takes', async (t) => 
     data,
     config: join(data, 'larder.toml'),
     'base-url': 'http://127.0.0.1:8080',
+    documents: 'http://127.0.0.1:8080/docs/',
     listen: '127.0.0.1:8080',
     'admin-account-id': 'larder-admin',
     'admin-macaroon-file': join(data, 'admin.macaroon'),
@@ -64,10 +66,35 @@ t.test('init makes a store with everything that serving it takes', async (t) => 
   ]);
 });
 
+t.test('on a disk that is smaller than what is kept free on it, init says that nothing can be uploaded', async (t) => {
+  const data = join(folder(t), 'small');
+  const program = [process.execPath, join(import.meta.dirname, '../../src/main.ts'), 'init', '--data', `${data}/store`];
+  const script = `set -e; mkdir ${data}; mount -t tmpfs -o size=20m none ${data}; exec "$@"`;
+  const root = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  const env = { ...process.env };
+  delete env['NODE_OPTIONS'];
+  const made = spawnSync('unshare', [...root, '--mount', 'bash', '-c', script, 'bash', ...program], {
+    ...{ encoding: 'utf8', env },
+  });
+  if (made.error !== undefined || /unshare|mount/.test(made.stderr)) {
+    t.comment('nobody may mount anything here');
+    return;
+  }
+  t.equal(made.status, 0, made.stderr);
+  t.match(
+    made.stdout,
+    '\nThe whole disk has 20 MiB, and uploads.reserve keeps 1024 MiB of it free, so nothing can be uploaded. ' +
+      'Use a larger disk, or set uploads.reserve in larder.toml lower and restart the server.\n',
+  );
+  const large = await larder(`init --data ${join(folder(t), 'large')}`);
+  t.notMatch(large.out, 'The whole disk');
+});
+
 t.test('nobody but the owner can read what init makes, and nobody can write the keys', async (t) => {
   const data = join(folder(t), 'data');
   const { code, out, err } = await start(t, ['init', '--data', data]).ended;
   t.strictSame([code, err], [0, '']);
+  t.match(out, '\nWhat everybody does with it is explained there: http://127.0.0.1:8080/docs/\n');
   t.match(out, /^The store in .* is made; 'larder serve --data .*' serves it at http:\/\/127\.0\.0\.1:8080, on /);
   t.notMatch(out, readFileSync(join(data, 'admin.macaroon'), 'utf8').trim(), 'the credential itself is not shown');
   t.equal(mode(data), '700');

@@ -103,7 +103,6 @@ t.test('the data directory is the option, else the environment, else /var/lib/la
 
 t.test('a wrong command line is refused with what was meant', async (t) => {
   const cases: [string, string][] = [
-    ['', 'a command is needed'],
     ['shlef pack', "there is no command 'shlef pack'; did you mean 'shelf pack'?"],
     ['shelf pakc x', "there is no command 'shelf pakc'; did you mean 'shelf pack'?"],
     ['shelv', "there is no command 'shelv'; did you mean 'shelf'?"],
@@ -151,6 +150,16 @@ More: larder help shelf pack
 `,
   );
   t.match((await larder('zebra', { groups })).err, "'larder help' lists the commands.");
+});
+
+t.test('whoever names no command is shown which there are', async (t) => {
+  const { code, out, err } = await larder('', { groups });
+  t.equal(code, 2);
+  t.equal(out, '');
+  t.equal(err, (await larder('help', { groups })).out);
+  t.match(err, '  shelf pack  Pack a shelf.\n');
+  t.match(await larder('--data /srv', { groups }), { code: 2, err });
+  t.match(JSON.parse((await larder('--json', { groups })).err), { error: 'a command is needed', code: 'usage' });
 });
 
 t.test('help for the first of two words lists what may follow', async (t) => {

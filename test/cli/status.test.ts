@@ -12,6 +12,7 @@ t.test('status tells on one screen how a store is, served or not', async (t) => 
   const { code, out } = await larder(`status --data ${data}`);
   t.equal(code, 0);
   t.match(out, /Serving +no/);
+  t.match(out, /Documents +http:\/\/127\.0\.0\.1:8080\/docs\/\n/);
   t.match(out, /Last backup +never/);
   t.match(out, /Audit log +1:[0-9a-f]{64}/);
   t.ok(out.split('\n').length < 24, 'one screen');

@@ -96,7 +96,7 @@ function damage(data: string, from: number, bytes: Buffer): void {
 }
 
 t.test('on a good machine', async (t) => {
-  hold(t, everyCommand('as it is', await store(t))!, /there is no file return\.assert/, 1);
+  hold(t, everyCommand('as it is', await store(t))!, /There is no file return\.assert\./, 1);
 });
 
 t.test('with a damaged database', async (t) => {

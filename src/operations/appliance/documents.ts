@@ -4,6 +4,7 @@ import type { Documents } from '#api/documents/documents.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Config } from '#src/config.ts';
 import { embeddedText } from '#src/embedded.ts';
 
 /** The pages need their style sheet, and nothing else. */
@@ -52,6 +53,10 @@ export const documentsDoor = operation({
   path: '/docs',
   summary: 'Show the first page of the documents to whoever left out the slash.',
 });
+
+/** The address of the pages, of a store that gives them. */
+export const documentsAt = ({ http }: Config): string | undefined =>
+  http.documents ? `${http.base_url}/docs/` : undefined;
 
 /** The first page of the documents, with the policy of all of them. */
 export function firstPage(documents: Documents, more: Record<string, string> = {}): Answer {

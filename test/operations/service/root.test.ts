@@ -21,3 +21,17 @@ t.test('the service says what it is, to anybody', async (t) => {
   const online = await startStore(t, (text) => text.replace('offline_mode = true', 'offline_mode = false'));
   t.match((await online.anyone.get('/')).body, { offline: false });
 });
+
+t.test('a store that exchanges no administrator credential says so, and which key is missing', async (t) => {
+  const missing = async (text: RegExp) => {
+    const { anyone } = await startStore(t, (config) => config.replace(text, ''));
+    t.match((await anyone.get('/')).body, { offline: false });
+    return ((await anyone.get('/readyz')).body as { problems: string[] }).problems;
+  };
+  t.match(await missing(/^store_admin_macaroon_sha3_384 = .*$/m), [
+    /^store\.offline_mode is on and auth\.store_admin_macaroon_sha3_384 is missing, .*; 'larder admin-macaroon' makes one and sets both\.$/,
+  ]);
+  t.match(await missing(/^store_admin_\w+ = .*$/gm), [
+    /^store\.offline_mode is on and auth\.store_admin_id and auth\.store_admin_macaroon_sha3_384 are missing, /,
+  ]);
+});

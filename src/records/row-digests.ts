@@ -18,38 +18,13 @@ export function keepRowDigests(writer: Connection): void {
   writer.pragma('busy_timeout = 5000');
   const schema = schemaName(writer);
   const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
-  const triggers: string[] = [];
-  for (const table of guarded(writer)) {
-    const columns = columnsOf(writer, table);
-    const known = writer
-      .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
-      .get(table);
-    // A migration may have changed the rows of any table, and no digest was kept meanwhile.
-    if (!isKnown || known?.columns !== columns.join(',')) digestAll(writer, table, columns);
-    const name = quoted(table);
-    const text = `'${table.replaceAll("'", "''")}'`;
-    const digestOf = (row: string): string =>
-      `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
-    const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, NEW.rowid, ${digestOf('NEW')})
-      ON CONFLICT (of_table, row) DO UPDATE SET digest = excluded.digest;`;
-    const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = OLD.rowid;`;
-    triggers.push(`
-      CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
-      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${drop} ${put} END;
-      CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`);
-  }
-  // Written once for each schema: a command beside a busy server must not wait for its turn to find that out.
-  if (!isKnown) {
-    writer
-      .transaction(() => {
-        writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
-        writer
-          .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
-          .run(schema, schemaDigest(writer));
-      })
-      .immediate();
-  }
-  writer.exec(`BEGIN; ${triggers.join('\n')} COMMIT;`);
+  // Written once for each schema, all of it at once: a command beside a busy server must not wait for its turn to find that out.
+  if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
+  writer.exec(
+    `BEGIN; ${guarded(writer)
+      .map((table) => triggersOf(writer, table))
+      .join('\n')} COMMIT;`,
+  );
   writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
@@ -70,6 +45,30 @@ export function isDamagedRow(connection: Connection, table: string, row: number)
       )
       .get(table, row) !== undefined
   );
+}
+
+/** Digests every row: a migration may have changed those of any table, and no digest was kept meanwhile. */
+function digestAnew(writer: Connection, schema: string): void {
+  for (const table of guarded(writer)) digestAll(writer, table, columnsOf(writer, table));
+  writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
+  writer
+    .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
+    .run(schema, schemaDigest(writer));
+}
+
+function triggersOf(writer: Connection, table: string): string {
+  const columns = columnsOf(writer, table);
+  const name = quoted(table);
+  const text = `'${table.replaceAll("'", "''")}'`;
+  const digestOf = (row: string): string =>
+    `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
+  const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, NEW.rowid, ${digestOf('NEW')})
+      ON CONFLICT (of_table, row) DO UPDATE SET digest = excluded.digest;`;
+  const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = OLD.rowid;`;
+  return `
+      CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
+      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${drop} ${put} END;
+      CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`;
 }
 
 /** A row that is not as it was last written, or that should not be there, or is missing. */
@@ -109,23 +108,19 @@ export function* damagedRows(reader: Connection): Generator<DamagedRow> {
 }
 
 function digestAll(writer: Connection, table: string, columns: string[]): void {
+  writer.prepare('DELETE FROM row_digests WHERE of_table = ?').run(table);
   writer
-    .transaction(() => {
-      writer.prepare('DELETE FROM row_digests WHERE of_table = ?').run(table);
-      writer
-        .prepare(
-          `INSERT INTO row_digests (of_table, row, digest)
-         SELECT ?, rowid, row_digest(${columns.map(quoted).join(', ')}) FROM ${quoted(table)}`,
-        )
-        .run(table);
-      writer
-        .prepare(
-          `INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?)
-         ON CONFLICT (of_table) DO UPDATE SET columns = excluded.columns`,
-        )
-        .run(table, columns.join(','));
-    })
-    .immediate();
+    .prepare(
+      `INSERT INTO row_digests (of_table, row, digest)
+       SELECT ?, rowid, row_digest(${columns.map(quoted).join(', ')}) FROM ${quoted(table)}`,
+    )
+    .run(table);
+  writer
+    .prepare(
+      `INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?)
+       ON CONFLICT (of_table) DO UPDATE SET columns = excluded.columns`,
+    )
+    .run(table, columns.join(','));
 }
 
 const guarded = (connection: Connection): string[] =>

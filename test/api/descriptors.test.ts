@@ -1,5 +1,7 @@
 // A store whose file descriptors are used up says so, and when to come again.
+import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
@@ -44,6 +46,18 @@ t.test('with its descriptors used up the store answers 503, and is well when oth
   let status = 503;
   while (status === 503) status = await upload(store.url, form);
   t.equal(status, 200);
+});
+
+t.test('threads that find no descriptor, or cannot be started for want of one, are no fault of the server', (t) => {
+  const env = { ...process.env };
+  delete env['NODE_OPTIONS'];
+  const program = [process.execPath, join(import.meta.dirname, 'no-descriptors.ts')];
+  const snap = join(import.meta.dirname, '../fixtures/snaps/app-xz.snap');
+  const shell = ['-c', 'ulimit -n 100; exec "$@"', 'bash', ...program, snap];
+  const { stdout, stderr } = spawnSync('bash', shell, { encoding: 'utf8', env });
+  const busy = '503 5 true';
+  t.equal(stdout, `${JSON.stringify([busy, busy, busy, 'done'])}\n`, stderr);
+  t.end();
 });
 
 /** Its status; 503 also when the connection was closed, as it is while the others are not all known to have gone. */

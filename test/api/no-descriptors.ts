@@ -1,0 +1,44 @@
+// A process that has used up its descriptors, and asks threads for digests and for a review all the same. It prints the
+// status with which each failure would be answered.
+import { closeSync, openSync } from 'node:fs';
+
+import { isOutOfFiles, refused } from '#api/refusals.ts';
+import { digestPool } from '#blobs/digests.ts';
+import { createReviewer } from '#review/reviewer.ts';
+import { startWorker } from '#src/embedded.ts';
+
+const file = process.argv[2] ?? '';
+const pool = () => digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
+const outcome = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => {
+      const { status, headers } = refused(error, 'publisher', undefined);
+      return `${String(status)} ${String(headers['retry-after'])} ${String(isOutOfFiles(error))}`;
+    },
+  );
+
+const running = pool();
+const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+const review = () => reviewer.review({ kind: 'snap', path: file, name: 'tiny-app' });
+await running.ofFile(file, ['sha256']);
+await review();
+
+const held: number[] = [];
+try {
+  for (;;) held.push(openSync('/dev/null', 'r'));
+} catch {
+  // Now there is none left.
+}
+const started = pool();
+const outcomes = [
+  await outcome(running.ofFile(file, ['sha256'])),
+  await outcome(review()),
+  await outcome(started.ofFile(file, ['sha256'])),
+];
+for (const descriptor of held) closeSync(descriptor);
+outcomes.push(await outcome(started.ofFile(file, ['sha256'])));
+await running.close();
+await started.close();
+await reviewer.close();
+process.stdout.write(`${JSON.stringify(outcomes)}\n`);

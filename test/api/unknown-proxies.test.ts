@@ -1,6 +1,8 @@
 // A proxy that the configuration does not name is noticed, and said once.
 import t from 'tap';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 
 import { startStore } from '#test/fixtures/appliance.ts';
@@ -32,4 +34,16 @@ t.test('a trusted proxy is never noticed', async (t) => {
   );
   await store.anyone.get('/healthz', passedOn);
   t.same((await store.anyone.get('/readyz')).body.notices, []);
+});
+
+t.test('anybody may send the header, so no more than eight addresses are remembered', async (t) => {
+  const store = await startStore(t);
+  for (let at = 1; at <= 10; at++) {
+    const localAddress = `127.0.0.${at}`;
+    const asking = get(`${store.url}/healthz`, { headers: passedOn, localAddress, agent: false });
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+  }
+  const [notice] = (await store.anyone.get('/readyz')).body.notices as [string];
+  t.equal(notice.match(/127\.0\.0\.\d+/g)?.length, 8);
 });

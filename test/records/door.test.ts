@@ -366,6 +366,18 @@ t.test('a full disk refuses the change with what to do, and nothing of it is lef
   t.same(await balances(db), { ada: 101, bob: 0 }, 'and it goes on when there is room');
 });
 
+t.test('so does one that cannot make the index of the log grow', async (t) => {
+  const asked: string[] = [];
+  const { db } = await open(t, { fatal: () => void asked.push('fatal') });
+  const refused = db.transaction(async (tx) => {
+    await add(tx, 'ada', 1);
+    throw new SQLite.SqliteError('disk I/O error', 'SQLITE_IOERR_SHMSIZE');
+  });
+  await t.rejects(refused, { code: 'insufficient-storage', cause: { code: 'SQLITE_IOERR_SHMSIZE' } });
+  t.same(asked, []);
+  t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
 t.test('a change on a full disk goes through when room is made for it', async (t) => {
   let full = true;
   const makeRoom = (): Promise<boolean> => {

@@ -106,6 +106,25 @@ t.test('an upload is claimed by one package, once', async (t) => {
   t.match(await store.beside.records.uploads.find(upload), { packageId: one });
 });
 
+t.test('an upload that a package has claimed counts as unclaimed nowhere', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { records } = store.beside;
+  const unclaimed = async () => {
+    const { unclaimed } = await records.counts.all();
+    return [
+      unclaimed,
+      await records.unclaimedUploads.count(),
+      (await records.unclaimedUploads.of('127.0.0.1')).uploads,
+    ];
+  };
+  await store.anyone.upload('nobody has asked for this');
+  t.same(await unclaimed(), [1, 1, 1]);
+  await ada.post('/v1/bin', { name: 'hello' });
+  t.match(await ada.push('bin', 'hello', 'but for this'), { status: 200 });
+  t.same(await unclaimed(), [1, 1, 1]);
+});
+
 t.test('a package that goes takes everything of its own along, and nothing else', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');

@@ -9,12 +9,7 @@ import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 
 type Who =
-  | 'anyone'
-  | 'any account'
-  | 'publisher'
-  | 'publisher, collaborator'
-  | 'brand administrator'
-  | 'store administrator';
+  'anyone' | 'any account' | 'publisher' | 'publisher, collaborator' | 'brand administrator' | 'store administrator';
 
 interface Row {
   operations: string[];

@@ -77,16 +77,15 @@ t.test(
     const store = await startStore(t);
     for (let at = 0; at < 512; at++) stuck(t, store, `127.0.0.${1 + (at % 16)}`);
     await underWay(store, 512);
-    const began = performance.now();
     const cpu = process.cpuUsage();
     const statuses: number[] = [];
-    while (statuses.at(-1) !== 200 && performance.now() - began < seconds(60)) {
+    // He tries again every second, as the answer asks him to.
+    while (statuses.at(-1) !== 200 && statuses.length < 60) {
       statuses.push(await honest(store));
       if (statuses.at(-1) !== 200) await sleep(1000);
     }
-    const took = Math.round((performance.now() - began) / 100) / 10;
     const { user, system } = process.cpuUsage(cpu);
-    t.comment(`${took} s, ${statuses.length} tries, ${(user + system) / 1e6} s of CPU, clients included`);
+    t.comment(`${statuses.length} tries, a second apart; ${(user + system) / 1e6} s of CPU, clients included`);
     t.equal(statuses.at(-1), 200);
   },
 );

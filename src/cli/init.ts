@@ -32,6 +32,7 @@ const halfMade = [
   'larder.db',
   'larder.db-wal',
   'larder.db-shm',
+  'larder.db-journal',
   'audit.seal',
   'admin.macaroon',
   'tls',

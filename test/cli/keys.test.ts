@@ -86,7 +86,7 @@ t.test('what cannot be believed is refused with its reason, and nothing of it is
   t.match(await larder(`assertion import ${file('good', good)} ${file('crlf', good.replaceAll('\n', '\r\n'))}`), {
     code: 1,
   });
-  t.match(await larder(`assertion import ${store.files}/nowhere`), { code: 1, err: /there is no file/ });
+  t.match(await larder(`assertion import ${store.files}/nowhere`), { code: 1, err: /There is no file/ });
   t.equal(await statusOf(store, 'default'), 'new');
   const parts = ['brand-account-key', 'brand-account', 'store-account-key'].map((name) => file(name, several(name)));
   t.match(

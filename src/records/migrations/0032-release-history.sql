@@ -29,7 +29,7 @@ CREATE INDEX releases_expiring ON releases (expires_at) WHERE expires_at IS NOT 
 -- What was ever released: who put what into which slot of which channel, when, and what was there before. A row without a
 -- revision is a closing. What was released before this table was made has nobody's name.
 CREATE TABLE past_releases (
-  package_id  TEXT NOT NULL REFERENCES packages (id) ON DELETE CASCADE,
+  package_id  TEXT NOT NULL REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE,
   seq         INTEGER NOT NULL,
   channel     TEXT NOT NULL,
   slot        TEXT NOT NULL,

@@ -15,6 +15,9 @@ const missingForJudge =
     ? false
     : 'not installed: golang-go, golang-github-snapcore-snapd-dev';
 
+// The judge with snapd's library is built when it is not there yet, which takes a busy machine minutes.
+t.setTimeout(300_000);
+
 interface Reply {
   status: number;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came

@@ -2,19 +2,22 @@
 // this sees through every import, counts cycles, and knows which file of a dependency is used by whom.
 const arrow = [
   ['domain'],
+  ['engine'],
   ['records'],
+  ['assertions', 'blobs', 'review', 'tls'],
   ['acts'],
-  ['macaroons', 'assertions', 'blobs', 'review', 'registry', 'tls'],
+  ['macaroons', 'registry'],
   ['api'],
   ['operations', 'identity', 'jobs', 'integrity', 'backup'],
-  ['client'],
-  ['console', 'appliance'],
+  ['data'],
+  ['console'],
+  ['appliance'],
   ['cli'],
   ['main'],
 ];
 const place = (part) => `^src/${part}(?:/|\\.ts$)`;
 // Beside the arrow: the shapes, which are generated types, and the files at the top, which import no part.
-const beside = '^src/(?!main\\.ts|appliance\\.ts)[^/]+\\.ts$';
+const beside = '^src/(?!main\\.ts)[^/]+\\.ts$';
 const everybodys = ['^src/api/wire\\.ts$', beside];
 const configuration = '^src/configuration/';
 
@@ -66,10 +69,14 @@ module.exports = {
     only('configuration-belongs-to-config-and-cli', '^src/(?:config\\.ts$|configuration/|cli/)', configuration),
     only('only-the-server-knows-koa', '^src/api/server\\.ts$', '^node_modules/(?:koa|@koa)/'),
     only('only-one-file-knows-ajv', '^src/api/schema\\.ts$', '^node_modules/ajv/'),
-    only('only-records-and-the-lock-know-sqlite', '^src/(?:records/|lock\\.ts$)', '^node_modules/better-sqlite3/'),
+    only(
+      'only-the-engine-and-the-lock-know-sqlite',
+      '^src/(?:engine/sqlite/|data/lock\\.ts$)',
+      '^node_modules/better-sqlite3/',
+    ),
     only(
       'only-these-load-native-code',
-      '^src/(?:main|appliance|lock|integrity/database-worker)\\.ts$',
+      '^src/(?:main\\.ts$|data/|appliance/|cli/|integrity/database-worker\\.ts$)',
       '^src/native\\.ts$',
     ),
   ],

@@ -1,7 +1,7 @@
 // Argv in, exit code out.
 import { constants, setPriority } from 'node:os';
 import { run } from '#cli/index.ts';
-import { runtimeProblem } from '#cli/runtime.ts';
+import { runtimeProblem } from './cli/frame/runtime.ts';
 import { leaveMemoryOut } from './core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;

@@ -6,13 +6,16 @@ import t from 'tap';
 
 const arrow = [
   'domain',
+  'engine',
   'records',
+  'assertions blobs review tls',
   'acts',
-  'macaroons assertions blobs review registry tls',
+  'macaroons registry',
   'api',
   'operations identity jobs integrity backup',
-  'client',
-  'console appliance.ts',
+  'data',
+  'console',
+  'appliance',
   'cli',
   'main.ts',
 ].map((step) => step.split(' '));
@@ -43,14 +46,18 @@ t.test('imports point one way', (t) => {
 });
 
 t.test('what has one home is imported only there', (t) => {
-  const sql = imports.filter(({ from, names }) => from === 'src/records/database.ts' && /\bsql\b/.test(names));
+  const sql = imports.filter(({ from, names }) => from === 'src/engine/database.ts' && /\bsql\b/.test(names));
   t.not(sql.length, 0);
   t.same(
-    sql.filter(({ file }) => part(file) !== 'records'),
+    sql.filter(({ file }) => !['records', 'engine'].includes(part(file))),
     [],
-    'SQL is written in records/',
+    'SQL is written in records/ and its engine',
   );
-  t.same(strangers(/^better-sqlite3/, /^src\/(records\/|lock\.ts$)/), [], 'records/ and the lock know SQLite');
+  t.same(
+    strangers(/^better-sqlite3/, /^src\/(engine\/sqlite\/|data\/lock\.ts$)/),
+    [],
+    'the engine and the lock know SQLite',
+  );
   t.same(strangers(/^@?koa/, /^src\/api\/server\.ts$/), [], 'the server knows Koa');
   t.same(strangers(/^ajv/, /^src\/api\/schema\.ts$/), [], 'one file knows ajv');
   t.same(strangers(/^smol-toml$/, /^src\/(config\.ts$|configuration\/)/), [], 'the configuration is in TOML');

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { copyDatabase, foldLog, type FileOptions } from '#records/check.ts';
+import { copyDatabase, foldLog, type FileOptions } from '#engine/sqlite/check.ts';
 
 /** Below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` goes with it. */
 export const upgradesFolder = 'before-upgrade';

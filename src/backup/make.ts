@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
-import { checkDatabase, copyDatabase, type FileOptions } from '#records/check.ts';
+import { checkDatabase, copyDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
 import { onDisk, type Files } from './files.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
-import { checkDatabase, type FileOptions } from '#records/check.ts';
+import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
 import { upgradesFolder } from './before-upgrade.ts';
 import { onDisk, syncFolder, writeWhole, type Files } from './files.ts';

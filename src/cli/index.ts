@@ -3,11 +3,11 @@ import { Refusal } from '#domain/refusal.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { causes, inOneSentence } from '#src/system-errors.ts';
-import { readArguments } from './arguments.ts';
-import { commonOptions, Failure, UsageError, type Call, type Command, type World } from './command.ts';
-import { canAsk, confirmed, needsYes } from './questions.ts';
-import { style, visible } from './terminal.ts';
-import { shortHelp } from './usage.ts';
+import { readArguments } from './frame/arguments.ts';
+import { commonOptions, Failure, UsageError, type Call, type Command, type World } from './frame/command.ts';
+import { canAsk, confirmed, needsYes } from './frame/questions.ts';
+import { style, visible } from './frame/terminal.ts';
+import { shortHelp } from './frame/usage.ts';
 
 /** A command's name, and its record when that is wanted: a command loads only what it needs itself. */
 export interface Entry {
@@ -24,85 +24,85 @@ export const groups: readonly Group[] = [
   {
     title: 'The store',
     commands: [
-      { name: 'init', load: async () => (await import('./init.ts')).init },
-      { name: 'serve', load: async () => (await import('./serve.ts')).serve },
-      { name: 'admin-macaroon', load: async () => (await import('./admin-macaroon.ts')).adminMacaroon },
-      { name: 'key rotate', load: async () => (await import('./key-rotate.ts')).keyRotate },
-      { name: 'registry settings', load: async () => (await import('./registry.ts')).registrySettings },
-      { name: 'registry certificate', load: async () => (await import('./registry.ts')).registryCertificate },
-      { name: 'clock accept', load: async () => (await import('./clock-accept.ts')).clockAccept },
+      { name: 'init', load: async () => (await import('./store/init.ts')).init },
+      { name: 'serve', load: async () => (await import('./store/serve.ts')).serve },
+      { name: 'admin-macaroon', load: async () => (await import('./store/admin-macaroon.ts')).adminMacaroon },
+      { name: 'key rotate', load: async () => (await import('./key/rotate.ts')).keyRotate },
+      { name: 'registry settings', load: async () => (await import('./registry/registry.ts')).registrySettings },
+      { name: 'registry certificate', load: async () => (await import('./registry/registry.ts')).registryCertificate },
+      { name: 'clock accept', load: async () => (await import('./store/clock-accept.ts')).clockAccept },
     ],
   },
   {
     title: 'Publishers and packages',
     commands: [
-      { name: 'account create', load: async () => (await import('./account-create.ts')).accountCreate },
-      { name: 'account list', load: async () => (await import('./account-list.ts')).accountList },
-      { name: 'account password', load: async () => (await import('./account-password.ts')).accountPassword },
-      { name: 'account totp', load: async () => (await import('./account-totp.ts')).accountTotp },
-      { name: 'account invite', load: async () => (await import('./account-invite.ts')).accountInvite },
-      { name: 'account disable', load: async () => (await import('./account-disable.ts')).accountDisable },
-      { name: 'account enable', load: async () => (await import('./account-disable.ts')).accountEnable },
-      { name: 'account role', load: async () => (await import('./account-role.ts')).accountRole },
-      { name: 'package register', load: async () => (await import('./package-register.ts')).packageRegister },
-      { name: 'package set-id', load: async () => (await import('./package-set-id.ts')).packageSetId },
+      { name: 'account create', load: async () => (await import('./account/create.ts')).accountCreate },
+      { name: 'account list', load: async () => (await import('./account/list.ts')).accountList },
+      { name: 'account password', load: async () => (await import('./account/password.ts')).accountPassword },
+      { name: 'account totp', load: async () => (await import('./account/totp.ts')).accountTotp },
+      { name: 'account invite', load: async () => (await import('./account/invite.ts')).accountInvite },
+      { name: 'account disable', load: async () => (await import('./account/disable.ts')).accountDisable },
+      { name: 'account enable', load: async () => (await import('./account/disable.ts')).accountEnable },
+      { name: 'account role', load: async () => (await import('./account/role.ts')).accountRole },
+      { name: 'package register', load: async () => (await import('./package/register.ts')).packageRegister },
+      { name: 'package set-id', load: async () => (await import('./package/set-id.ts')).packageSetId },
       {
         name: 'package manual-review',
-        load: async () => (await import('./package-manual-review.ts')).packageManualReview,
+        load: async () => (await import('./package/manual-review.ts')).packageManualReview,
       },
-      { name: 'review list', load: async () => (await import('./review-list.ts')).reviewList },
-      { name: 'review approve', load: async () => (await import('./review-approve.ts')).reviewApprove },
-      { name: 'review reject', load: async () => (await import('./review-reject.ts')).reviewReject },
-      { name: 'release history', load: async () => (await import('./release-history.ts')).releaseHistory },
-      { name: 'guardrail add', load: async () => (await import('./guardrail-add.ts')).guardrailAdd },
-      { name: 'guardrail list', load: async () => (await import('./guardrail-list.ts')).guardrailList },
-      { name: 'guardrail remove', load: async () => (await import('./guardrail-remove.ts')).guardrailRemove },
-      { name: 'token issue', load: async () => (await import('./token-issue.ts')).tokenIssue },
-      { name: 'token list', load: async () => (await import('./token-list.ts')).tokenList },
-      { name: 'token revoke', load: async () => (await import('./token-revoke.ts')).tokenRevoke },
-      { name: 'agent register', load: async () => (await import('./agent.ts')).agentRegister },
-      { name: 'agent list', load: async () => (await import('./agent.ts')).agentList },
-      { name: 'agent remove', load: async () => (await import('./agent.ts')).agentRemove },
-      { name: 'permissions', load: async () => (await import('./permissions.ts')).permissions },
-      { name: 'brand create', load: async () => (await import('./brand-create.ts')).brandCreate },
+      { name: 'review list', load: async () => (await import('./review/list.ts')).reviewList },
+      { name: 'review approve', load: async () => (await import('./review/approve.ts')).reviewApprove },
+      { name: 'review reject', load: async () => (await import('./review/reject.ts')).reviewReject },
+      { name: 'release history', load: async () => (await import('./release/history.ts')).releaseHistory },
+      { name: 'guardrail add', load: async () => (await import('./guardrail/add.ts')).guardrailAdd },
+      { name: 'guardrail list', load: async () => (await import('./guardrail/list.ts')).guardrailList },
+      { name: 'guardrail remove', load: async () => (await import('./guardrail/remove.ts')).guardrailRemove },
+      { name: 'token issue', load: async () => (await import('./token/issue.ts')).tokenIssue },
+      { name: 'token list', load: async () => (await import('./token/list.ts')).tokenList },
+      { name: 'token revoke', load: async () => (await import('./token/revoke.ts')).tokenRevoke },
+      { name: 'agent register', load: async () => (await import('./agent/agents.ts')).agentRegister },
+      { name: 'agent list', load: async () => (await import('./agent/agents.ts')).agentList },
+      { name: 'agent remove', load: async () => (await import('./agent/agents.ts')).agentRemove },
+      { name: 'permissions', load: async () => (await import('./account/permissions.ts')).permissions },
+      { name: 'brand create', load: async () => (await import('./brand/create.ts')).brandCreate },
     ],
   },
   {
     title: 'Signing keys and assertions',
     commands: [
-      { name: 'key create', load: async () => (await import('./key-create.ts')).keyCreate },
-      { name: 'key list', load: async () => (await import('./key-list.ts')).keyList },
-      { name: 'key show', load: async () => (await import('./key-show.ts')).keyShow },
-      { name: 'key request', load: async () => (await import('./key-request.ts')).keyRequest },
-      { name: 'key delete', load: async () => (await import('./key-delete.ts')).keyDelete },
-      { name: 'key seal', load: async () => (await import('./key-seal.ts')).keySeal },
-      { name: 'assertion import', load: async () => (await import('./assertion-import.ts')).assertionImport },
-      { name: 'assertion sign', load: async () => (await import('./assertion-sign.ts')).assertionSign },
-      { name: 'assertion export', load: async () => (await import('./assertion-export.ts')).assertionExport },
+      { name: 'key create', load: async () => (await import('./key/create.ts')).keyCreate },
+      { name: 'key list', load: async () => (await import('./key/list.ts')).keyList },
+      { name: 'key show', load: async () => (await import('./key/show.ts')).keyShow },
+      { name: 'key request', load: async () => (await import('./key/request.ts')).keyRequest },
+      { name: 'key delete', load: async () => (await import('./key/delete.ts')).keyDelete },
+      { name: 'key seal', load: async () => (await import('./key/seal.ts')).keySeal },
+      { name: 'assertion import', load: async () => (await import('./assertion/import.ts')).assertionImport },
+      { name: 'assertion sign', load: async () => (await import('./assertion/sign.ts')).assertionSign },
+      { name: 'assertion export', load: async () => (await import('./assertion/export.ts')).assertionExport },
     ],
   },
   {
     title: 'Looking after the store',
     commands: [
-      { name: 'status', load: async () => (await import('./status.ts')).status },
-      { name: 'doctor', load: async () => (await import('./doctor.ts')).doctor },
-      { name: 'log-level', load: async () => (await import('./log-level.ts')).logLevel },
-      { name: 'backup', load: async () => (await import('./backup.ts')).backup },
-      { name: 'restore', load: async () => (await import('./restore.ts')).restore },
-      { name: 'go-back', load: async () => (await import('./go-back.ts')).goBack },
-      { name: 'verify', load: async () => (await import('./verify.ts')).verify },
-      { name: 'audit list', load: async () => (await import('./audit-list.ts')).auditList },
-      { name: 'audit export', load: async () => (await import('./audit-export.ts')).auditExport },
-      { name: 'audit verify', load: async () => (await import('./audit-verify.ts')).auditVerify },
-      { name: 'audit accept', load: async () => (await import('./audit-accept.ts')).auditAccept },
+      { name: 'status', load: async () => (await import('./store/status.ts')).status },
+      { name: 'doctor', load: async () => (await import('./store/doctor.ts')).doctor },
+      { name: 'log-level', load: async () => (await import('./store/log-level.ts')).logLevel },
+      { name: 'backup', load: async () => (await import('./backup/backup.ts')).backup },
+      { name: 'restore', load: async () => (await import('./backup/restore.ts')).restore },
+      { name: 'go-back', load: async () => (await import('./backup/go-back.ts')).goBack },
+      { name: 'verify', load: async () => (await import('./store/verify.ts')).verify },
+      { name: 'audit list', load: async () => (await import('./audit/list.ts')).auditList },
+      { name: 'audit export', load: async () => (await import('./audit/export.ts')).auditExport },
+      { name: 'audit verify', load: async () => (await import('./audit/verify.ts')).auditVerify },
+      { name: 'audit accept', load: async () => (await import('./audit/accept.ts')).auditAccept },
     ],
   },
   {
     title: 'About larder',
     commands: [
-      { name: 'help', load: async () => (await import('./help.ts')).help(groups) },
-      { name: 'completion', load: async () => (await import('./completion.ts')).completion(groups) },
-      { name: 'version', load: async () => (await import('./version.ts')).version },
+      { name: 'help', load: async () => (await import('./about/help.ts')).help(groups) },
+      { name: 'completion', load: async () => (await import('./about/completion.ts')).completion(groups) },
+      { name: 'version', load: async () => (await import('./about/version.ts')).version },
     ],
   },
 ];
@@ -128,7 +128,7 @@ export async function run(argv: readonly string[], world: World, from: readonly 
     return answer.exitCode ?? 0;
   } catch (error) {
     if (error instanceof NoCommand && !json) {
-      world.stderr.write(await (await import('./help.ts')).listOf(from, world));
+      world.stderr.write(await (await import('./about/help.ts')).listOf(from, world));
       return error.exitCode;
     }
     return report(error, { command, json, data: call?.data }, world);

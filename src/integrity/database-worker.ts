@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { inspectDatabase } from '#records/check.ts';
+import { inspectDatabase } from '#engine/sqlite/check.ts';
 import { nativeBindingAt } from '#src/native.ts';
 
 /** The database, and where this process has SQLite from. */

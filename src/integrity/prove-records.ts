@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import type { DatabaseVerdict } from '#records/check.ts';
+import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { Records } from '#records/index.ts';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DatabaseToCheck } from './database-worker.ts';

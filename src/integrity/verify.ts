@@ -3,7 +3,7 @@ import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
-import { checkDatabase, type FileOptions } from '#records/check.ts';
+import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import type { Records } from '#records/index.ts';
 import { judge } from './judge.ts';
 

@@ -1,5 +1,5 @@
 // Accounts: the people who publish, and their roles.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Account {
   id: string;

@@ -1,5 +1,5 @@
 // Agents: programs that log in with a key of their own, as the account they act for.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Agent {
   username: string;

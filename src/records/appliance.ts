@@ -1,5 +1,5 @@
 // What the appliance keeps of itself: single values by name.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export const appliance = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: async (name: string) =>

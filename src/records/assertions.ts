@@ -1,5 +1,5 @@
 // Assertions: what was imported and believed, and what this store signed, as texts that nothing here looks into.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface KeptAssertion {
   /** The type and the primary key, such as `account/acme`. */

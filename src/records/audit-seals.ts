@@ -3,7 +3,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import { hours } from '#domain/clock.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 /** A row of the log by its number and hash, which stand for it and everything before it. */
 export interface AuditHead {

@@ -13,7 +13,7 @@ import {
   type Occasion,
   type Sealing,
 } from './audit-seals.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 /** What a change says of itself. */
 export interface AuditEntry {

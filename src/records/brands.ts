@@ -1,6 +1,6 @@
 // Brands: accounts that own device models, and who administers them.
 import type { Account } from './accounts.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Brand {
   accountId: string;

@@ -1,6 +1,6 @@
 // Build sets: what build hosts make of the commits of a package, one build for each platform.
 import type { BuildStatus } from '#domain/build-status.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Platform {
   name: string | null;

@@ -1,5 +1,5 @@
 // Charm libraries: code that charms share, in versions numbered by API and patch.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface CharmLibrary {
   id: string;

@@ -1,5 +1,5 @@
 // Collaborators: accounts that work on a package beside its publisher.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Collaborator {
   accountId: string;

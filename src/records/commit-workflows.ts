@@ -1,7 +1,7 @@
 // Commit workflows: what leads from a commit of a package to its build sets.
 import type { WorkflowStatus } from '#domain/build-status.ts';
 import type { BuildError } from './build-sets.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface CommitWorkflow {
   id: string;

@@ -1,5 +1,5 @@
 // Counts: how much the store holds, for those who look at it from time to time.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Counts {
   packages: number;

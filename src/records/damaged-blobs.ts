@@ -1,5 +1,5 @@
 // Damaged blobs: content that was found not to have its digest any more, and is out of service until it comes in again.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface DamagedBlob {
   sha3_384: string;

@@ -1,5 +1,5 @@
 // The identity provider's own pairs of keys, sealed under the site key.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface DischargerKey {
   publicKey: string;

@@ -1,5 +1,5 @@
 // Images that another registry keeps: which of them are there is all that is known of them.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 import type { Repository } from './images.ts';
 
 export const externalImages = (db: Pick<Queries, 'get' | 'all'>) => ({

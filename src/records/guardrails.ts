@@ -1,5 +1,5 @@
 // Guardrails: the patterns that a package's tracks must match, set by the store administrator.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Guardrail {
   pattern: string;

@@ -1,5 +1,5 @@
 // Image credentials: who may push to a repository for a while, and who may pull from it for good.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 import type { Repository } from './images.ts';
 
 export interface ImageCredential extends Repository {

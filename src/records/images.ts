@@ -1,5 +1,5 @@
 // Images: the blobs, manifests and tags of each repository. A repository is an image resource of a package.
-import { sql, type Queries, type Reading } from './database.ts';
+import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface Repository {
   packageId: string;

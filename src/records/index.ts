@@ -12,7 +12,7 @@ import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
-import type { Database, Queries, Reading } from './database.ts';
+import type { Database, Queries, Reading } from '#engine/database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';

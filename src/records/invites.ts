@@ -1,5 +1,5 @@
 // Invites: accounts that were asked to collaborate on a package, and what became of it.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Invite {
   /** SHA-256 of the token, in hexadecimal; the token itself only the invited person has. */

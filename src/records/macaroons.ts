@@ -1,5 +1,5 @@
 // Macaroons: a row for each token issued, so that it can be listed and revoked.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Macaroon {
   sessionId: string;

@@ -1,5 +1,5 @@
 // Models: the kinds of device that a brand makes.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Model {
   brandAccountId: string;

@@ -1,6 +1,6 @@
 // Needed contents: every digest that a record needs the bytes of, whichever table it stands in. Who removes content, looks
 // for what is missing or copies the store asks here; the tables are listed once, in the view `needed_contents`.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Whether any record needs this content, by its sha3-384. */

@@ -1,6 +1,6 @@
 // Packages: the names somebody owns within a namespace.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 

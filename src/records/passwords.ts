@@ -1,5 +1,5 @@
 // Passwords: one to an account, kept as a PHC string.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Password {
   hash: string;

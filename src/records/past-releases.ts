@@ -1,5 +1,5 @@
 // Past releases: who put what into which channel, when, and what was there before.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface PastRelease {
   packageId: string;

@@ -1,6 +1,6 @@
 // Releases: what each channel of a package holds now.
 import { isProgressive, type Holding } from '#domain/channel-map.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Release extends Holding {
   packageId: string;

@@ -1,5 +1,5 @@
 // The remodel allowlist: from which model, and which of its serials, a device may become which other model.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 /** What names an entry of a brand's list; no serial stands for all of them. */
 export interface Remodel {

@@ -1,6 +1,6 @@
 // Resource revisions: content that was pushed for a resource, numbered 1, 2, 3.
 import type { ResourceBase } from '#domain/resource-base.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface ResourceRevision {
   packageId: string;

@@ -1,5 +1,5 @@
 // Resources: what revisions ask to come beside them.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface DeclaredResource {
   name: string;

@@ -1,7 +1,7 @@
 // Revisions: approved content of a package, numbered 1, 2, 3.
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
-import { sql, type Queries, type Reading } from './database.ts';
+import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 /** What only some namespaces know about a revision. */
 export interface RevisionDetails {

@@ -1,5 +1,5 @@
 // Root keys: what tokens are signed with, sealed under the site key.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface RootKey {
   id: string;

@@ -1,5 +1,5 @@
 // The serial log: which devices got which serial, of which model, signed with which key.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface SerialLogEntry {
   seq: number;

@@ -1,5 +1,5 @@
 // Serial policies: with which key a brand signs the serials of a model.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface SerialPolicy {
   brandAccountId: string;

@@ -1,6 +1,6 @@
 // Set-up links: with one of them somebody sets his own password, once.
 import type { Account } from './accounts.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Whose link it is, when it is there and has not expired by `now`; disabled accounts have none. */

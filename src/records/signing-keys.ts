@@ -1,5 +1,5 @@
 // Signing keys: what a brand signs with; the private half is kept sealed.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface SigningKey {
   /** The key id: base64url of the SHA3-384 of the encoded public key. */

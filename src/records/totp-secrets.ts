@@ -1,5 +1,5 @@
 // Secrets of one-time passwords: one to an account, sealed under the site key.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface TotpSecret {
   sealed: string;

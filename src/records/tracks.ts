@@ -1,5 +1,5 @@
 // Tracks: the lines of development a package releases to; every package has `latest`.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Track {
   name: string;

@@ -1,6 +1,6 @@
 // Unclaimed uploads: what anybody may have sent, and nobody has pushed to a package. They come and go without an entry in the
 // audit log, which a stranger could fill for ever; an upload enters the log when somebody claims it.
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 import type { Upload } from './uploads.ts';
 
 /** What lies unclaimed. */

@@ -1,7 +1,7 @@
 // Uploads: content that was sent, the package that claimed it, and how its review goes.
 import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
-import { sql, type Queries } from './database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 import { unclaimedUploadChanges } from './unclaimed-uploads.ts';
 import type { DeclaredResource } from './resources.ts';

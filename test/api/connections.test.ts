@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 
 import { connectionLimits } from '#api/connections.ts';
-import { openFilesLimit } from '#src/descriptors.ts';
+import { openFilesLimit } from '#appliance/descriptors.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 type Test = Parameters<typeof startStore>[0];

@@ -7,12 +7,12 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { copiesForReturn, keepForReturn, upgradesFolder } from '#backup/before-upgrade.ts';
-import { checkDatabase, migrationsIn } from '#records/check.ts';
-import { sql } from '#records/database.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations } from '#src/appliance.ts';
-import { lockDirectory } from '#src/lock.ts';
+import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
+import { sql } from '#engine/database.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations } from '#data/records.ts';
+import { lockDirectory } from '#data/lock.ts';
 import { makeFolder } from '#src/config.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';
 

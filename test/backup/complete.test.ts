@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { lockBackups } from '#src/lock.ts';
+import { lockBackups } from '#data/lock.ts';
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved } from './saved.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import { onDisk, type Files } from '#backup/files.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
-import { withBlobs } from '#src/appliance.ts';
+import { withBlobs } from '#data/blobs.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';

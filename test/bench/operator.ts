@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 
 import type { StoredBlob } from '#blobs/blobs.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { withBlobs } from '#src/appliance.ts';
+import { withBlobs } from '#data/blobs.ts';
 import { judge } from '#integrity/judge.ts';
 import { fillStore } from './store.ts';
 

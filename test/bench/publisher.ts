@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 
 import { channel, risks } from '#domain/channel.ts';
 import { randomIds } from '#domain/ids.ts';
-import type { Store } from '#src/appliance.ts';
+import type { Store } from '#data/store.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { measure, median, processorTime, startServer, stopServer } from './measure.ts';
 import type { Measured } from './load.ts';

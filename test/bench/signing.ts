@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stream } from '#assertions/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
 import { makeSealedKey } from '#assertions/keys.ts';
-import { readMasterKey } from '#src/secrets.ts';
+import { readMasterKey } from '#data/secrets.ts';
 import { adasAccount, adasKey, nothingKnown, storeKey } from '#test/assertions/world.ts';
 import { measure, row, startServer, stopServer } from './measure.ts';
 import { fillStore } from './store.ts';

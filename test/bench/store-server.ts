@@ -1,6 +1,6 @@
 // A store as it is served, on a data directory that a benchmark has filled.
 import { hours } from '#domain/clock.ts';
-import { startAppliance } from '#src/appliance.ts';
+import { startAppliance } from '#appliance/appliance.ts';
 
 // What comes round by itself, such as the weekly proof of the records, is no part of what a request costs.
 const jobsAfter = hours(1);

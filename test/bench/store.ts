@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { openStore, type Store } from '#src/appliance.ts';
+import { openStore, type Store } from '#data/store.ts';
 import { initialConfig } from '#src/config.ts';
 import { randomIds } from '#domain/ids.ts';
-import { newWrappingKey } from '#src/secrets.ts';
+import { newWrappingKey } from '#data/secrets.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 
 export interface FilledStore {

@@ -1,6 +1,6 @@
 // larder account create, account list, account role; brand create
 import t from 'tap';
-import { openStore } from '#src/appliance.ts';
+import { openStore } from '#data/store.ts';
 import { newStore } from './process.ts';
 
 const ada = "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'";

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { openStore } from '#src/appliance.ts';
+import { openStore } from '#data/store.ts';
 import { folder } from './process.ts';
 import { larder } from './world.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import { seal } from '#assertions/keys.ts';
 import { fingerprint } from '#assertions/openpgp.ts';
-import { openStore } from '#src/appliance.ts';
+import { openStore } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
-import { readMasterKey } from '#src/secrets.ts';
+import { readMasterKey } from '#data/secrets.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 

@@ -1,7 +1,7 @@
 // What holds for every command of larder.
 import t from 'tap';
 import { Readable } from 'node:stream';
-import { readArguments } from '#cli/arguments.ts';
+import { readArguments } from '#cli/frame/arguments.ts';
 import { groups } from '#cli/index.ts';
 import { version as release } from '#src/version.ts';
 import { larder, words } from './world.ts';

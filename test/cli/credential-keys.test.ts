@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { newWrappingKey, readMasterKey, readSiteKey } from '#src/secrets.ts';
+import { newWrappingKey, readMasterKey, readSiteKey } from '#data/secrets.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 import { larder } from './world.ts';
 

@@ -1,6 +1,6 @@
 // larder account password, totp, invite, disable and enable; agent register, list and remove; key rotate; permissions
 import t from 'tap';
-import { openStore, type Store } from '#src/appliance.ts';
+import { openStore, type Store } from '#data/store.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { setUpDigest, totpPurpose } from '#identity/logins.ts';
 import { keyText, newKeyPair } from '#macaroons/codec/keys.ts';

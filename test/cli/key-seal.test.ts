@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
-import { passphraseIn, unwrapWithPassphrase, wrapWithPassphrase } from '#src/passphrase.ts';
+import { passphraseIn, unwrapWithPassphrase, wrapWithPassphrase } from '#data/passphrase.ts';
 import { newBrandStore } from './brand-store.ts';
 import { serve } from './process.ts';
 

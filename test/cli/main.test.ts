@@ -2,7 +2,7 @@
 import t from 'tap';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { runtimeProblem } from '#cli/runtime.ts';
+import { runtimeProblem } from '#cli/frame/runtime.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 

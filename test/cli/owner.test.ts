@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { becomeOwner, setRootAside } from '#cli/owner.ts';
+import { becomeOwner, setRootAside } from '#cli/frame/owner.ts';
 
 /** A process of this user, and what it did about that. */
 function processOf(user: number, { unknown = false } = {}) {

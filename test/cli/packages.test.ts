@@ -1,7 +1,7 @@
 // larder package register
 import t from 'tap';
 import { changeConfig } from '#src/config.ts';
-import { openStore } from '#src/appliance.ts';
+import { openStore } from '#data/store.ts';
 import { newStore } from './process.ts';
 
 const people = async (larder: (line: string) => Promise<unknown>) => {

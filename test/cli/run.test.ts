@@ -1,8 +1,8 @@
 // How command lines are read and answered, shown on commands made for it.
 import t from 'tap';
 import { Refusal } from '#domain/refusal.ts';
-import { command, dataInUse, Failure, UsageError, type Command } from '#cli/command.ts';
-import { help } from '#cli/help.ts';
+import { command, dataInUse, Failure, UsageError, type Command } from '#cli/frame/command.ts';
+import { help } from '#cli/about/help.ts';
 import type { Group } from '#cli/index.ts';
 import { ConfigError } from '#src/config.ts';
 import { larder } from './world.ts';

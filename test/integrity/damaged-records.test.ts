@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { checkDatabase } from '#records/check.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

@@ -10,10 +10,10 @@ import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import { records, type Records } from '#records/index.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { migrations } from '#src/appliance.ts';
+import { migrations } from '#data/records.ts';
 import { filler } from '#test/fixtures/filler.ts';
 
 const at = '2026-03-01T12:00:00.000Z';

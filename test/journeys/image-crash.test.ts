@@ -10,7 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
-import { openStore, withBlobs } from '#src/appliance.ts';
+import { openStore } from '#data/store.ts';
+import { withBlobs } from '#data/blobs.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
 import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';

@@ -5,7 +5,7 @@ import t from 'tap';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { acceptClock, timeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
-import { startAppliance } from '#src/appliance.ts';
+import { startAppliance } from '#appliance/appliance.ts';
 import { createLog } from '#src/log.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 

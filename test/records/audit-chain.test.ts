@@ -7,7 +7,7 @@ import SQLite from 'better-sqlite3';
 
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { openRecords } from '#src/appliance.ts';
+import { openRecords } from '#data/records.ts';
 import { allRows, chainAnew, copyOf, cutBehind, insertRow, tamper, verdictOn, writtenLog } from './audit-log.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

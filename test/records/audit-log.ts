@@ -8,9 +8,9 @@ import SQLite from 'better-sqlite3';
 import { appendAudit, auditHash, type AuditRow } from '#records/audit.ts';
 import { keepSeal, type AuditHead, type AuditSeal } from '#records/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { openRecords } from '#src/appliance.ts';
-import { sealFileIn } from '#src/seal-file.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { openRecords } from '#data/records.ts';
+import { sealFileIn } from '#data/seal-file.ts';
 
 export const siteKey = Buffer.alloc(32, 7);
 

@@ -10,10 +10,10 @@ import fc from 'fast-check';
 import { hours, minutes, timestamp } from '#domain/clock.ts';
 import { auditHash } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations, openRecords } from '#src/appliance.ts';
-import { sealFileIn } from '#src/seal-file.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations, openRecords } from '#data/records.ts';
+import { sealFileIn } from '#data/seal-file.ts';
 import {
   chainAnew,
   copyOf,

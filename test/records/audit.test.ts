@@ -7,9 +7,9 @@ import t from 'tap';
 
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations, openRecords } from '#src/appliance.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations, openRecords } from '#data/records.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const rows = (store: TestAppliance): Promise<AuditRow[]> => store.beside.records.audit.list(0, 10_000);

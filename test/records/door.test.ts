@@ -8,8 +8,8 @@ import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { sql, type Database, type Queries } from '#records/database.ts';
-import { openSqlite, type SqliteOptions } from '#records/sqlite.ts';
+import { sql, type Database, type Queries } from '#engine/database.ts';
+import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
 
 interface Account {
   name: string;

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { sql, type Database } from '#records/database.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations, openStore } from '#src/appliance.ts';
+import { sql, type Database } from '#engine/database.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations } from '#data/records.ts';
+import { openStore } from '#data/store.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 function place(t: { teardown(work: () => unknown): void }): string {

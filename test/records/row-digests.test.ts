@@ -10,11 +10,11 @@ import SQLite from 'better-sqlite3';
 import { audit } from '#records/audit.ts';
 import { auditSeals } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { checkDatabase, copyDatabase } from '#records/check.ts';
-import type { Statement } from '#records/database.ts';
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations, openRecords } from '#src/appliance.ts';
+import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
+import type { Statement } from '#engine/database.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations, openRecords } from '#data/records.ts';
 import { filler } from '#test/fixtures/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { migrate } from '#records/migrate.ts';
-import { openSqlite } from '#records/sqlite.ts';
-import { migrations } from '#src/appliance.ts';
+import { migrate } from '#engine/sqlite/migrate.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { migrations } from '#data/records.ts';
 import { sourceStatements } from '#test/fixtures/statements.ts';
 
 /** Tables that stay small whatever is published: to read all of one is no harm. */

@@ -7,7 +7,7 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { open } from '#assertions/keys.ts';
-import { readMasterKey } from '#src/secrets.ts';
+import { readMasterKey } from '#data/secrets.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';

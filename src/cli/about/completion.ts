@@ -1,0 +1,84 @@
+// larder completion
+import { command, commonOptions, UsageError, type Command } from '../frame/command.ts';
+import type { Group } from '../index.ts';
+import { manualPage } from '../frame/manual.ts';
+
+const shells = ['bash', 'zsh', 'fish', 'man'] as const;
+
+/** The completion of a shell, written from the records of the commands. */
+export const completion = (groups: readonly Group[]): Command =>
+  command({
+    name: 'completion',
+    summary: 'Write the completion for a shell, or the manual page.',
+    positionals: [{ name: 'shell', summary: 'One of bash, zsh, fish, and man for the manual page.' }],
+    examples: ['larder completion bash', 'larder completion man'],
+
+    async run({ positionals: { shell } }) {
+      const commands = await Promise.all(groups.flatMap((group) => group.commands).map(({ load }) => load()));
+      const write = { bash, zsh, fish, man: manualPage };
+      const known = shells.find((one) => one === shell);
+      if (known === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}, not '${shell}'`);
+      const text = write[known](commands).trimEnd();
+      return { text, json: { shell, text } };
+    },
+  });
+
+const optionsOf = ({ options }: Command): string[] =>
+  Object.keys({ ...options, ...commonOptions }).map((name) => `--${name}`);
+
+function bash(commands: readonly Command[]): string {
+  const cases = commands.map((one) => `    '${one.name}') words='${optionsOf(one).join(' ')}' ;;`);
+  return `# larder(1) completion for bash; written by 'larder completion bash'
+_larder() {
+  local current=\${COMP_WORDS[COMP_CWORD]} words=
+  local one=\${COMP_WORDS[1]} two="\${COMP_WORDS[1]} \${COMP_WORDS[2]}"
+  local names='${commands.map(({ name }) => name).join('\n')}'
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words=$(printf '%s\\n' "$names" | cut -d' ' -f1 | sort -u)
+  elif [ "$COMP_CWORD" -eq 2 ] && [ "\${current#-}" = "$current" ]; then
+    words=$(printf '%s\\n' "$names" | sed -n "s/^$one //p")
+  fi
+  if [ -z "$words" ] && [ "\${current#-}" != "$current" ]; then
+    if ! printf '%s\\n' "$names" | grep -qxF -- "$two"; then two=$one; fi
+    case "$two" in
+${cases.join('\n')}
+    esac
+  fi
+  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); else COMPREPLY=(); fi
+}
+complete -o default -F _larder larder
+`;
+}
+
+function zsh(commands: readonly Command[]): string {
+  return `#compdef larder
+# written by 'larder completion zsh'
+autoload -U +X bashcompinit && bashcompinit
+${bash(commands)}`;
+}
+
+function fish(commands: readonly Command[]): string {
+  const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
+  const firsts = [...new Set(commands.map(({ name }) => name.split(' ')[0]!))];
+  const lines = firsts.map((first) => {
+    const only = commands.find(({ name }) => name === first);
+    return `complete -c larder -n __fish_use_subcommand -a ${first}${only ? ` -d ${quoted(only.summary)}` : ''}`;
+  });
+  for (const one of commands) {
+    const [first = '', second] = one.name.split(' ');
+    const here =
+      second === undefined
+        ? `__fish_seen_subcommand_from ${first}`
+        : `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
+    if (second !== undefined) {
+      lines.push(
+        `complete -c larder -n ${quoted(`__fish_seen_subcommand_from ${first}`)} -a ${second} -d ${quoted(one.summary)}`,
+      );
+    }
+    for (const [name, option] of Object.entries({ ...one.options, ...commonOptions })) {
+      const value = option.type === 'boolean' ? '' : ' -r';
+      lines.push(`complete -c larder -n ${quoted(here)} -l ${name}${value} -d ${quoted(option.summary)}`);
+    }
+  }
+  return `# written by 'larder completion fish'\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,54 @@
+// larder help
+import { nearest } from '#src/configuration/nearest.ts';
+import { command, UsageError, type Command, type World } from '../frame/command.ts';
+import type { Group } from '../index.ts';
+import { style } from '../frame/terminal.ts';
+import { commandHelp, helpRecord, overview } from '../frame/usage.ts';
+
+/** The command that tells about these commands. */
+export const help = (groups: readonly Group[]): Command =>
+  command({
+    name: 'help',
+    summary: 'List the commands, or tell about one of them.',
+    positionals: [{ name: 'command', summary: 'The command, one word or two.', repeated: true }],
+    examples: ['larder help', 'larder help version'],
+
+    async run({ positionals, world }) {
+      const wanted = positionals.command.join(' ');
+      const chosen = select(groups, wanted);
+      const loaded = await load(chosen);
+      const all = loaded.flatMap(({ commands }) => commands);
+      const format = style(world.stdout, world.env);
+      const [only] = all;
+      return all.length === 1 && only?.name === wanted
+        ? { text: commandHelp(only, format).trimEnd(), json: helpRecord(only) }
+        : { text: overview(loaded, format).trimEnd(), json: { commands: all.map(helpRecord) } };
+    },
+  });
+
+/** The list of all commands, for whoever named none. */
+export const listOf = async (groups: readonly Group[], { stderr, env }: World): Promise<string> =>
+  overview(await load(groups), style(stderr, env));
+
+const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
+  Promise.all(
+    groups.map(async ({ title, commands }) => ({
+      title,
+      commands: await Promise.all(commands.map((entry) => entry.load())),
+    })),
+  );
+
+/** The groups with the commands that are meant: all, the one of that name, or those whose first word it is. */
+function select(groups: readonly Group[], wanted: string): readonly Group[] {
+  if (wanted === '') return groups;
+  const where = (fits: (name: string) => boolean) =>
+    groups
+      .map(({ title, commands }) => ({ title, commands: commands.filter(({ name }) => fits(name)) }))
+      .filter(({ commands }) => commands.length > 0);
+  const exact = where((name) => name === wanted);
+  const found = exact.length > 0 ? exact : where((name) => name.startsWith(`${wanted} `));
+  if (found.length > 0) return found;
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name));
+  const meant = nearest(wanted, names);
+  throw new UsageError(`there is no command '${wanted}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`);
+}

@@ -1,0 +1,56 @@
+// larder account create
+import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
+import { isAccountId } from '#domain/ids.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { presentAccount } from './present.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+
+export const accountCreate = command({
+  name: 'account create',
+  summary: 'Give a publisher an account.',
+  description:
+    'Whoever has an account in the online store keeps its id here, by --id: otherwise keys and packages speak of ' +
+    'somebody whom the online store does not know.',
+  options: {
+    email: { type: 'string', value: 'EMAIL', summary: 'The e-mail address.', required: true },
+    username: { type: 'string', value: 'NAME', summary: 'The user name, to log in with.', required: true },
+    'display-name': { type: 'string', value: 'NAME', summary: 'The name that others are shown.', required: true },
+    id: { type: 'string', value: 'ID', summary: 'The id of the account in the online store; otherwise a new one.' },
+  },
+  examples: [
+    "larder account create --email ada@example.org --username ada --display-name 'Ada Lovelace' --json",
+    "larder account create --email bob@example.org --username bob --display-name 'Bob' --id xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI",
+  ],
+
+  run({ options, data, world }) {
+    const { username, id: given } = options;
+    const displayName = options['display-name'].trim();
+    const email = emailAddress(options.email);
+    if (email === undefined) throw new UsageError(`--email is an e-mail address, not '${options.email}'`);
+    const problem = usernameProblem(username) ?? displayNameProblem(displayName);
+    if (problem !== undefined) throw new UsageError(problem);
+    if (given !== undefined && !isAccountId(given)) {
+      throw new UsageError(
+        `--id is an account id, 32 letters and digits or 2 to 28 of a-z, 0-9 and dashes, not '${given}'`,
+      );
+    }
+
+    return withStore({ data, world }, async ({ records, entry, newId }) => {
+      const id = given ?? newId.id();
+      const change = entry('account create', `account/${id}`);
+      const account = { id, username, displayName, email, validation: 'unproven', createdAt: change.at };
+      await records.change({ ...change, details: { username, email } }, async (tx) => {
+        const taken = await tx.accounts.taken(account);
+        if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${account[taken]}' is taken.`);
+        await tx.accounts.add(account, { idMadeHere: given === undefined });
+      });
+      return {
+        text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,
+        json: presentAccount({ ...account, roles: [] }),
+      };
+    });
+  },
+});
+
+const words = { id: 'account id', username: 'user name', email: 'e-mail address' } as const;

@@ -1,0 +1,64 @@
+// larder account disable, larder account enable
+import { disable } from '#operations/accounts/disable.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, latestMoment, withStore } from '../frame/store.ts';
+import { counted } from '../token/revoke.ts';
+
+export const accountDisable = command({
+  name: 'account disable',
+  summary: 'Let an account in no more, with a password or with any token.',
+  description:
+    'It shows on the next request. What the account owns stays as it is. Its tokens are good again when it is enabled ' +
+    'again, unless --end-tokens ends them. The only store administrator who is let in cannot be disabled.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    'end-tokens': {
+      type: 'boolean',
+      summary: 'End its tokens for good: they stay ended when the account is enabled again.',
+    },
+  },
+  examples: [
+    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --end-tokens --yes',
+  ],
+  confirm: {
+    question: ({ positionals: { id } }) =>
+      `From the next request on the account ${id} is let in no more, nor is any of its tokens.`,
+    unattended: 'refused',
+  },
+
+  run({ positionals: { id }, options, data, world }) {
+    return withStore({ data, world }, async (store) => {
+      const { records, entry, actor } = store;
+      const { username } = await accountOf(records, id);
+      const at = await latestMoment(store);
+      const ended = await records.change({ ...entry('account disable', `account/${id}`), at }, async (tx, note) => {
+        const tokens = await disable(tx, id, { at, by: actor, endTokens: options['end-tokens'] });
+        if (tokens !== undefined) note({ 'ended-tokens': tokens });
+        return tokens;
+      });
+      const disabledAt = await records.accounts.disabledAt(id);
+      const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
+      return {
+        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        json: { id, 'disabled-at': disabledAt, ...(ended !== undefined && { 'ended-tokens': ended }) },
+      };
+    });
+  },
+});
+
+export const accountEnable = command({
+  name: 'account enable',
+  summary: 'Let a disabled account in again.',
+  description: 'Its password and its tokens are good again, but for tokens that have ended or were ended meanwhile.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  examples: ['larder account enable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
+
+  run({ positionals: { id }, data, world }) {
+    return withStore({ data, world }, async ({ records, entry }) => {
+      const { username } = await accountOf(records, id);
+      await records.change(entry('account enable', `account/${id}`), (tx) => tx.accounts.enable(id));
+      return { text: `The account ${id} (${username}) is enabled.`, json: { id, 'disabled-at': null } };
+    });
+  },
+});

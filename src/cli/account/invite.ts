@@ -1,0 +1,49 @@
+// larder account invite
+import { randomBytes } from 'node:crypto';
+import { after, hours, timestamp } from '#domain/clock.ts';
+import { setUpDigest } from '#identity/logins.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+
+export const accountInvite = command({
+  name: 'account invite',
+  summary: 'Make a link with which somebody sets his own password, once.',
+  description:
+    'The link stands alone on the standard output. Whoever has it can set the password of the account, so it goes to ' +
+    'nobody else. A later link voids an earlier one.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    hours: {
+      type: 'integer',
+      value: 'N',
+      summary: 'After how long it expires; otherwise 72.',
+      minimum: 1,
+      maximum: 720,
+    },
+  },
+  examples: [
+    'larder account invite xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account invite xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --hours 4',
+  ],
+
+  run({ positionals: { id }, options, data, json, world }) {
+    return withStore({ data, world }, async ({ records, entry, now, config }) => {
+      const { username } = await accountOf(records, id);
+      if ((await records.accounts.disabledAt(id)) !== null) {
+        throw new Refusal(
+          'conflict',
+          `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`,
+        );
+      }
+      const key = randomBytes(32).toString('base64url');
+      const until = timestamp(after(now(), hours(options.hours ?? 72)));
+      await records.change({ ...entry('account invite', `account/${id}`), details: { until } }, (tx) =>
+        tx.setUpLinks.set(id, setUpDigest(key), until),
+      );
+      const link = `${config.http.base_url}/identity/set-up?key=${key}`;
+      if (!json) world.stderr.write(`A link for ${id} (${username}), good once and until ${until}.\n`);
+      return { text: link, json: { id, link, 'expires-at': until } };
+    });
+  },
+});

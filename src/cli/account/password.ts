@@ -1,0 +1,63 @@
+// larder account password
+import { sitePasswords } from '#identity/identity.ts';
+import { passwordProblem } from '#identity/passwords.ts';
+import { command, Failure, UsageError } from '../frame/command.ts';
+import { canAsk, newSecret } from '../frame/questions.ts';
+import { readSecret } from '../frame/stdin.ts';
+import { accountOf, latestMoment, withStore } from '../frame/store.ts';
+import { counted } from '../token/revoke.ts';
+
+export const accountPassword = command({
+  name: 'account password',
+  summary: 'Set the password of an account.',
+  description:
+    'Whoever was kept waiting after too many failed logins can log in at once with the new password. ' +
+    'Tokens that are out stay good, unless --end-tokens ends them: do so when somebody else may know the old one.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    'password-stdin': {
+      type: 'boolean',
+      summary:
+        'Read the password from the standard input; otherwise it is asked for at the terminal, and does not show.',
+    },
+    'end-tokens': {
+      type: 'boolean',
+      summary: 'End all tokens of the account for good; whoever uses one logs in again.',
+    },
+  },
+  examples: [
+    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account password xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --password-stdin --end-tokens',
+  ],
+
+  async run({ positionals: { id }, options, data, world }) {
+    if (!options['password-stdin'] && !canAsk(world)) {
+      throw new UsageError("'account password' needs --password-stdin, and the password on the standard input");
+    }
+    const password = options['password-stdin']
+      ? await readSecret(world.stdin, 'password')
+      : await newSecret(world, 'password');
+    return withStore({ data, world }, async (store) => {
+      const { records, entry, siteKey, actor } = store;
+      const account = await accountOf(records, id);
+      const problem = passwordProblem(password, account);
+      if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
+      const hash = await sitePasswords(siteKey).hash(password);
+      const change = entry('account password', `account/${id}`);
+      const at = await latestMoment(store);
+      const ended = await records.change(change, async (tx, note) => {
+        await tx.passwords.set(id, hash, change.at);
+        await tx.setUpLinks.removeOf(id);
+        if (!options['end-tokens']) return undefined;
+        const tokens = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null });
+        note({ 'ended-tokens': tokens });
+        return tokens;
+      });
+      const text = `The password of ${id} (${account.username}) is set.`;
+      return {
+        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        json: { id, username: account.username, ...(ended !== undefined && { 'ended-tokens': ended }) },
+      };
+    });
+  },
+});

@@ -1,0 +1,65 @@
+// larder account totp
+import { totpPurpose } from '#identity/logins.ts';
+import { newTotpSecret, totpAddress } from '#identity/totp.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { seal } from '#macaroons/sealing.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+
+export const accountTotp = command({
+  name: 'account totp',
+  summary: 'Ask an account for a one-time password too, or no more.',
+  description:
+    'Shows, this once, the secret for the authenticator of the account: as text to type in, and as an address that ' +
+    'many authenticators take. From then on every login with the password asks for a code.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    replace: { type: 'boolean', summary: 'Make a new secret where there is one; the old one is good no more.' },
+    remove: { type: 'boolean', summary: 'Ask for the password alone again.' },
+  },
+  examples: [
+    'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --remove --yes',
+  ],
+  confirm: {
+    question({ positionals: { id }, options: { replace, remove } }) {
+      if (remove) return `The account ${id} will log in with its password alone.`;
+      return replace ? `The authenticator of the account ${id} is good no more; it needs the new secret.` : undefined;
+    },
+    unattended: 'refused',
+  },
+
+  run({ positionals: { id }, options: { replace, remove }, data, world }) {
+    return withStore({ data, world }, async ({ records, entry, siteKey, config }) => {
+      const { username } = await accountOf(records, id);
+      const change = entry('account totp', `account/${id}`);
+      if (remove) {
+        await records.change({ ...change, details: { removed: true } }, async (tx) => {
+          if (!(await tx.totpSecrets.remove(id))) {
+            throw new Refusal(
+              'resource-not-found',
+              `The account ${id} (${username}) is not asked for one-time passwords.`,
+            );
+          }
+        });
+        return { text: `The account ${id} (${username}) logs in with its password alone.`, json: { id, totp: false } };
+      }
+      const secret = newTotpSecret();
+      await records.change(change, async (tx) => {
+        if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
+          const hint = '--replace makes a new secret, --remove goes without.';
+          throw new Refusal(
+            'conflict',
+            `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
+          );
+        }
+        await tx.totpSecrets.set(id, seal(siteKey, secret, totpPurpose(id)), change.at);
+      });
+      const shown = totpAddress(secret, username, new URL(config.http.base_url).host);
+      return {
+        text: `The account ${id} (${username}) is asked for one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}`,
+        json: { id, totp: true, ...shown },
+      };
+    });
+  },
+});

@@ -1,0 +1,26 @@
+// larder assertion export
+import { parseAssertion, stream } from '#assertions/assertion.ts';
+import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+
+export const assertionExport = command({
+  name: 'assertion export',
+  summary: "Write a kept assertion with all that it rests on, as devices take it with 'snap ack'.",
+  positionals: [
+    { name: 'type', summary: 'Its type, such as model, serial or account-key.' },
+    { name: 'key', value: 'KEY', summary: 'The values of its primary key, in their order.', repeated: true },
+  ],
+  examples: ['larder assertion export model 16 acme pump', 'larder assertion export serial acme pump 0001 --json'],
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records }) => {
+      const name = [positionals.type, ...positionals.key].join('/');
+      const kept = await records.assertions.find(name);
+      if (kept === undefined) throw new Refusal('resource-not-found', `There is no assertion '${name}' here.`);
+      const chain = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
+      const whole = stream(chain);
+      return { text: whole.trimEnd(), json: { name, revision: kept.revision, origin: kept.origin, stream: whole } };
+    }),
+});

@@ -1,0 +1,58 @@
+// larder audit export
+import { resolve } from 'node:path';
+import type { Records } from '#records/index.ts';
+import { presentAudit } from './list.ts';
+import { command, type Answer } from '../frame/command.ts';
+import { writeNew } from '../frame/outside.ts';
+import { progressOf, type Progress } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+
+const batch = 2000;
+
+export const auditExport = command({
+  name: 'audit export',
+  summary: 'Write the audit log to a file, one JSON document a line, oldest first.',
+  positionals: [{ name: 'file', summary: 'The file to write, which must not be there yet.' }],
+  options: {
+    after: { type: 'integer', value: 'SEQ', minimum: 0, maximum: 1e15 - 1, summary: 'Only entries after this one.' },
+  },
+  examples: ['larder audit export ./audit.jsonl', 'larder audit export /media/usb/audit.jsonl --after 120000'],
+
+  run(call) {
+    const [file, after] = [resolve(call.positionals.file), call.options.after ?? 0];
+    return withStore(call, (store) => exportTo(file, after, progressOf(call), store), { writesOutside: true });
+  },
+});
+
+async function exportTo(
+  file: string,
+  after: number,
+  progress: Progress,
+  { records, asCaller }: OpenStore,
+): Promise<Answer> {
+  const total = (await records.audit.head())?.seq ?? 0;
+  let last = after;
+  let rows = 0;
+  await writeNew(file, asCaller, async (handle) => {
+    for await (const { text, count, seq } of lines(records, last)) {
+      await handle.appendFile(text);
+      rows += count;
+      last = seq;
+      progress.at('writing', seq, total);
+    }
+  }).finally(progress.end);
+  return {
+    text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
+    json: { file, entries: rows, last },
+  };
+}
+
+/** The entries after one, many at a time. */
+async function* lines(records: Records, after: number): AsyncGenerator<{ text: string; count: number; seq: number }> {
+  for (let last = after; ;) {
+    const some = await records.audit.list(last, batch);
+    if (some.length === 0) return;
+    last = some.at(-1)!.seq;
+    yield { text: some.map((row) => `${JSON.stringify(presentAudit(row))}\n`).join(''), count: some.length, seq: last };
+  }
+}

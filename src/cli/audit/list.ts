@@ -1,0 +1,79 @@
+// larder audit list
+import type { AuditRow } from '#records/audit.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+
+/** How many rows are looked at in one piece. */
+const batch = 1000;
+
+export const auditList = command({
+  name: 'audit list',
+  summary: 'Show the newest entries of the audit log: who did what, to what, when, and how it ended.',
+  description:
+    'Every change stands there as done. Refused are logins that were put off after too many failures; other refusals ' +
+    'change nothing and stand in the log of the server and in /metrics.',
+  options: {
+    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 20.' },
+    before: { type: 'integer', value: 'SEQ', minimum: 1, maximum: 1e15 - 1, summary: 'Only entries before this one.' },
+    actor: { type: 'string', value: 'WHO', summary: 'Only what this account, or cli:USER, has done.' },
+    object: { type: 'string', value: 'WHAT', summary: 'Only what was done to this, such as snap/hello.' },
+    action: { type: 'string', value: 'ACTION', summary: 'Only this operation or command, such as register_name.' },
+    outcome: {
+      type: 'string',
+      value: 'OUTCOME',
+      choices: ['done', 'refused'],
+      summary: 'Only what ended like this.',
+    },
+  },
+  examples: [
+    'larder audit list',
+    'larder audit list --object snap/hello --limit 100',
+    'larder audit list --actor cli:root --json',
+    'larder audit list --outcome refused',
+  ],
+
+  run: (call) =>
+    withStore(call, async ({ records }) => {
+      const { limit = 20, before = Number.MAX_SAFE_INTEGER, actor, object, action, outcome } = call.options;
+      const wanted = (row: AuditRow): boolean =>
+        (actor ?? row.actor) === row.actor &&
+        (object ?? row.object) === row.object &&
+        (action ?? row.action) === row.action &&
+        (outcome ?? outcomeOf(row)) === outcomeOf(row);
+      const found: AuditRow[] = [];
+      for (let at = before; found.length < limit;) {
+        const some = await records.audit.newest(at, batch);
+        for (const row of some) if (found.length < limit && wanted(row)) found.push(row);
+        at = some.at(-1)?.seq ?? 0;
+        if (some.length < batch) break;
+      }
+      found.reverse();
+      return {
+        text:
+          found.length === 0
+            ? 'The audit log has no such entries.'
+            : table(
+                ['Seq', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'],
+                found.map((row) => [
+                  ...[String(row.seq), row.at, row.actor, row.action, row.object],
+                  ...[outcomeOf(row), short(row.details)],
+                ]),
+              ),
+        json: { entries: found.map(presentAudit) },
+      };
+    }),
+});
+
+const outcomeOf = ({ outcome }: AuditRow): string => outcome ?? 'done';
+
+/** An entry as programs read it; its details as what they are, its hashes as they stand in the chain. */
+export const presentAudit = ({ sessionId, requestId, details, ...row }: AuditRow) => ({
+  ...row,
+  'session-id': sessionId,
+  'request-id': requestId,
+  details: JSON.parse(details) as unknown,
+});
+
+const short = (details: string): string =>
+  details === '{}' ? '' : details.length > 80 ? `${details.slice(0, 79)}…` : details;

@@ -1,0 +1,131 @@
+// larder audit verify
+import { resolve } from 'node:path';
+import { NotOurs, readManifest } from '#backup/manifest.ts';
+import { NotWhole, readTar, type TarReader } from '#backup/tar.ts';
+import type { AuditHead } from '#records/audit-seals.ts';
+import { verifyAudit, type AuditVerdict, type BegunAnew } from '#records/audit-verdict.ts';
+import { command, Failure, UsageError } from '../frame/command.ts';
+import { progressOf } from '../frame/progress.ts';
+import { withStore } from '../frame/store.ts';
+
+export const auditVerify = command({
+  name: 'audit verify',
+  summary: 'Prove that the audit log is whole and as it was written.',
+  description:
+    'Follows the chain of hashes from the first entry to the last, the chain of seals under the site key, and holds both ' +
+    'against audit.seal, the newest seal beside the database: whoever has no site key can neither cut nor rewrite the ' +
+    'log unseen. Whoever has the host could put the whole data directory back as it was earlier. That is seen only by a ' +
+    "head that is kept elsewhere: 'larder status' prints it, and every backup holds it.",
+  options: {
+    head: { type: 'string', value: 'SEQ:HASH', summary: 'A head that was copied off the host earlier.' },
+    since: { type: 'string', value: 'BACKUP', summary: 'A backup of this store, whose head the log must still hold.' },
+  },
+  examples: [
+    'larder audit verify',
+    'larder audit verify --head 1204:9f2c…',
+    'larder audit verify --since /media/usb/larder-monday.tar',
+  ],
+
+  async run(call) {
+    const { head, since } = call.options;
+    const expected = head === undefined ? [] : [headOf(head)];
+    // Opened by whoever typed this, who may read what the owner of the data directory may not.
+    const backup = since === undefined ? undefined : await opened(resolve(since));
+    try {
+      return await withStore(call, async ({ records, siteKey, sealing }) => {
+        if (backup !== undefined) expected.push(...(await headIn(backup, siteKey)));
+        const total = (await records.audit.end())?.seq ?? 0;
+        const progress = progressOf(call);
+        const started = performance.now();
+        const verdict = await verifyAudit(records, {
+          siteKey,
+          file: sealing.file,
+          expected,
+          progress: (rows) => {
+            progress.at('audit log', rows, total);
+          },
+        });
+        progress.end();
+        const { rows, seals, problems, begunAnew } = verdict;
+        const good = problems.length === 0;
+        return {
+          text: textOf(verdict),
+          json: {
+            good,
+            rows,
+            seals,
+            head: verdict.head ?? null,
+            'begun-anew': begunAnew.map(({ left, ...one }) => ({ ...one, 'left-behind': left ?? null })),
+            problems,
+            'rows-per-second': Math.round(rows / ((performance.now() - started) / 1000)),
+          },
+          exitCode: good ? 0 : 1,
+        };
+      });
+    } finally {
+      await backup?.tar.close();
+    }
+  },
+});
+
+function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): string {
+  const notes = begunAnew.map((one) => `\n${said(one)}`).join('');
+  if (problems.length > 0) {
+    const lines = problems.map((problem) => `  ${problem}`).join('\n');
+    return `The audit log was tampered with or damaged:\n${lines}${notes}\nThe recovery guide at /docs/recovery says what to do.`;
+  }
+  return (
+    `The audit log is whole: ${String(rows)} entries, ${String(seals)} sealed heads.` +
+    (head ? `\nIts head is ${String(head.seq)}:${head.hash}` : '') +
+    notes
+  );
+}
+
+/** Where the log goes on from somewhere else, for whoever knows whether that was meant. */
+function said({ seq, at, by, left }: BegunAnew): string {
+  const row = `Row ${String(seq)} of ${at} is a '${by}'`;
+  if (left !== undefined) {
+    return `${row}: the log goes on from an earlier state there. The one left behind had come at least to ${String(left.seq)}:${left.hash}`;
+  }
+  return by === 'upgrade'
+    ? `${row}: what stands before it was sealed as one by the release that came then.`
+    : `${row}: the log goes on from an earlier state there; how far it had come is not known.`;
+}
+
+interface Backup {
+  file: string;
+  tar: TarReader;
+}
+
+async function opened(file: string): Promise<Backup> {
+  try {
+    return { file, tar: await readTar(file) };
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+/** The head in a backup's list; none where the log was empty. */
+async function headIn({ file, tar }: Backup, siteKey: Buffer): Promise<AuditHead[]> {
+  try {
+    const { auditHead } = await readManifest(file, tar, siteKey);
+    return auditHead === null ? [] : [auditHead];
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function unusable(file: string, error: unknown): unknown {
+  if (error instanceof NotWhole || error instanceof NotOurs) return new Failure(error.message, { cause: error });
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return new Failure(`there is no backup ${file}`, { cause: error });
+  if (code === 'EACCES') return new Failure(`this user may not read ${file}`, { cause: error });
+  return error;
+}
+
+function headOf(text: string): AuditHead {
+  const [, seq, hash] = /^([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq === undefined || hash === undefined)
+    throw new UsageError(`--head is SEQ:HASH as 'larder status' prints it, not '${text}'`);
+  return { seq: Number(seq), hash };
+}

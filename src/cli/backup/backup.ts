@@ -1,0 +1,223 @@
+// larder backup
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { closeArchives } from '#backup/archives.ts';
+import type { KeyTexts } from '#backup/keys.ts';
+import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
+import { NoRoom } from '#backup/target.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { version } from '#src/version.ts';
+import { checkBackup } from './check.ts';
+import { fileIn, rotate } from './folder.ts';
+import { neededIn, withWorkspace } from './workspace.ts';
+import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { masterKeyOf } from '../key/keys.ts';
+import { lackingText, openedArchives } from './words.ts';
+import { writing } from '../frame/outside.ts';
+import { newPassphrase, passphraseIn } from '../frame/passphrase.ts';
+import { progressOf } from '../frame/progress.ts';
+import { canAsk } from '../frame/questions.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+
+const options = {
+  since: { type: 'string', value: 'FILE', summary: 'An earlier backup; its blobs are left out of this one.' },
+  'include-keys': { type: 'boolean', summary: 'Put the site key and the signing master key in, under a passphrase.' },
+  'passphrase-file': {
+    type: 'string',
+    value: 'FILE',
+    summary: 'The file whose first line is that passphrase; without it a terminal is asked.',
+  },
+  'even-so': {
+    type: 'boolean',
+    summary: 'Count what is lacking or damaged as no failure, and back up a damaged database as it is.',
+  },
+  keep: {
+    type: 'integer',
+    value: 'N',
+    minimum: 1,
+    maximum: 10_000,
+    summary: 'Where FILE is a folder: remove all but the newest N backups in it, after a good one.',
+  },
+  check: { type: 'boolean', summary: 'Make none: read the backup that FILE is, and prove that it could be restored.' },
+  base: {
+    type: 'string',
+    value: 'FILE',
+    repeated: true,
+    summary: 'With --check: an earlier backup that it builds on, to be read too.',
+  },
+  keys: {
+    type: 'string',
+    value: 'DIR',
+    summary: 'With --check: the folder with the copy of site.key, where the store itself is not at hand.',
+  },
+} as const;
+
+type BackupCall = Call<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+
+export const backup = command({
+  name: 'backup',
+  summary: 'Back the store up to one file, while it serves or not; or check a backup.',
+  description:
+    'The file is a tar archive with the database as of one moment, the configuration, the certificates and every blob; ' +
+    'a signed list of them comes last, so that a backup that was cut off is never taken for a whole one. The database ' +
+    'and each blob are held against their digests, what the records need against what there is, and the file is read ' +
+    'back before it gets its name. Exit code 1 means that something is lacking, which is named. The two ' +
+    'wrapping keys are left out: keep copies of site.key and master.key elsewhere, or put them in under a passphrase ' +
+    'with --include-keys. Without the site key a backup cannot be restored.',
+  positionals: [
+    { name: 'file', summary: 'The file to write, which must not be there yet; or a folder, and the time is its name.' },
+  ],
+  options,
+  examples: [
+    'larder backup /media/usb/larder-monday.tar',
+    'larder backup /media/usb/larder-tuesday.tar --since /media/usb/larder-monday.tar',
+    'larder backup --check /media/usb/larder-tuesday.tar --base /media/usb/larder-monday.tar',
+    'larder backup /srv/backups --keep 7',
+    'larder backup ./moving.tar --include-keys --passphrase-file ./passphrase',
+  ],
+
+  async run(call) {
+    refuseContradictions(call);
+    const { options: given, world } = call;
+    if (given.check) return checkBackup(call, { ...given, file: resolve(call.positionals.file) });
+    const { file, folder } = fileIn(resolve(call.positionals.file), new Date());
+    if (given.keep !== undefined && folder === undefined)
+      throw new UsageError('--keep needs a folder in the place of FILE');
+    if (existsSync(file)) throw new Failure(`${file} is there already; a backup overwrites nothing`);
+    const passphraseFile = given['passphrase-file'];
+    const typed = given['include-keys'] && passphraseFile === undefined ? await newPassphrase(world) : undefined;
+    const passphrase = passphraseFile === undefined ? typed : passphraseIn(resolve(passphraseFile));
+    return withStore(call, (store) => backUp(call, store, { file, folder, passphrase }), { writesOutside: true });
+  },
+});
+
+function refuseContradictions({ options: given, world }: BackupCall): void {
+  const making = ['since', 'include-keys', 'even-so', 'keep'] as const;
+  const wrong = making.find((name) => given[name] !== undefined && given[name] !== false);
+  if (given.check && wrong !== undefined) throw new UsageError(`--${wrong} is of no use with --check`);
+  if (given.check) return;
+  if (given.base.length > 0 || given.keys !== undefined)
+    throw new UsageError('--base and --keys are of use only with --check');
+  if (given['passphrase-file'] !== undefined && !given['include-keys'])
+    throw new UsageError('--passphrase-file is of use only with --include-keys');
+  if (given['include-keys'] && given['passphrase-file'] === undefined && !canAsk(world))
+    throw new UsageError('--include-keys needs --passphrase-file FILE where nobody is at the terminal');
+}
+
+interface Wanted {
+  file: string;
+  /** The folder of backups that it becomes one of. */
+  folder: string | undefined;
+  passphrase: string | undefined;
+}
+
+async function backUp(call: BackupCall, store: OpenStore, { file, folder, passphrase }: Wanted): Promise<Answer> {
+  const { records, siteKey, newId, asCaller } = store;
+  const { since, keep, 'even-so': evenSo } = call.options;
+  const texts = keyTexts(siteKey, passphrase === undefined ? undefined : masterKeyOf(store, call.world));
+  call.world.yieldToOthers?.();
+  const progress = progressOf(call);
+  const id = newId.uuid();
+  const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
+  const made = await withWorkspace(store, file, (workspace) =>
+    withBlobs(store, ({ blobs, nativeBinding }) =>
+      makeBackup({
+        ...{ directory: store.directory, file, workspace, blobs, siteKey, id, now: store.now, version, nativeBinding },
+        ...{ since: base[0], evenSo, asCaller, needed: neededIn, progress: progress.at },
+        keys: passphrase === undefined ? undefined : { passphrase, texts },
+        auditHead: () => records.audit.head(),
+        stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
+      }),
+    ),
+  )
+    .catch((error: unknown) => writing(file, () => Promise.reject(told(error) as Error)))
+    .finally(progress.end)
+    .finally(() => closeArchives(base));
+  const good = made.lacking.length + made.problems.length === 0;
+  const noted = await note(store, made);
+  const removed = keep === undefined || folder === undefined || !good ? [] : await rotate(folder, keep, store);
+  return answered(file, made, {
+    exitCode: good || evenSo ? 0 : 1,
+    notes: [...(await lackingText(records, made)), ...noted, ...removed.map((old) => `${old} was removed.`)],
+    removed,
+  });
+}
+
+/** Enters it in the audit log. On a full disk the backup is the way out, and is good without an entry. */
+async function note(
+  { records, entry }: OpenStore,
+  { manifest: { id, since, blobs, keys }, lacking }: BackupResult,
+): Promise<string[]> {
+  const details = { id, since, blobs: blobs.length, keys, lacking: lacking.length };
+  try {
+    await records.change({ ...entry('backup', `backup/${id}`), details }, () => Promise.resolve());
+    return [];
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    return ['It is not entered in the audit log: the disk of the store is full. Make room there.'];
+  }
+}
+
+function isFull(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && /^(?:SQLITE_FULL|ENOSPC|EDQUOT|insufficient-storage)$/.test(String(cause.code))) return true;
+  }
+  return false;
+}
+
+function told(error: unknown): unknown {
+  if (error instanceof DamagedDatabase) {
+    return new Failure(
+      `${error.message}. No backup was made, so that none takes the place of a good one. Restore the last good backup ` +
+        `('larder help restore'); with --even-so the database is backed up as it is, as evidence`,
+      { code: 'database-damaged', cause: error },
+    );
+  }
+  if (error instanceof NotAsWritten) {
+    return new Failure(`${error.message}: its disk is not to be trusted. No backup was made; take another disk`, {
+      code: 'not-as-written',
+      cause: error,
+    });
+  }
+  return error instanceof NoRoom ? new Failure(error.message, { code: 'no-room', cause: error }) : error;
+}
+
+function answered(
+  file: string,
+  { manifest, size, lacking, problems }: BackupResult,
+  { exitCode, notes, removed }: { exitCode: number; notes: string[]; removed: string[] },
+): Answer {
+  const fresh = manifest.blobs.filter(({ backup }) => backup === manifest.id).length;
+  const earlier = `, and ${String(manifest.blobs.length - fresh)} that are in earlier backups`;
+  const keys = manifest.keys
+    ? 'It holds the keys, under the passphrase.'
+    : 'It holds no keys: without a copy of site.key it cannot be restored.';
+  const counted = `${String(size)} bytes, ${String(fresh)} blobs${manifest.since === null ? '' : earlier}`;
+  return {
+    text: [`The backup is in ${file}: ${counted}. It was read back as it was written.`, keys, ...notes].join('\n'),
+    json: {
+      file,
+      size,
+      id: manifest.id,
+      since: manifest.since,
+      'made-at': manifest.madeAt,
+      blobs: manifest.blobs.length,
+      'blobs-in-this-file': fresh,
+      'keys-included': manifest.keys,
+      'audit-head': manifest.auditHead,
+      damaged: lacking.filter(({ why }) => why === 'damaged').map(({ sha3_384 }) => sha3_384),
+      lacking,
+      'database-problems': problems,
+      removed,
+    },
+    exitCode,
+  };
+}
+
+function keyTexts(siteKey: Buffer, masterKey: KeyObject | undefined): KeyTexts {
+  return {
+    'site.key': `${siteKey.toString('base64')}\n`,
+    ...(masterKey && { 'master.key': `${masterKey.export().toString('base64')}\n` }),
+  };
+}

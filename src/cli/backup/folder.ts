@@ -1,0 +1,59 @@
+// A folder of backups whose names are the times at which they were made, of which the newest are kept.
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { closeArchives, openArchives } from '#backup/archives.ts';
+import { readManifest, type Manifest } from '#backup/manifest.ts';
+import type { OpenStore } from '../frame/store.ts';
+import { syncFolder } from '../frame/outside.ts';
+
+/** The file to write, where what was named may be a folder; such as `larder-20261122T014500Z.tar`. */
+export function fileIn(named: string, now: Date): { file: string; folder: string | undefined } {
+  const isFolder = statSync(named, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder) return { file: named, folder: undefined };
+  const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return { file: join(named, `larder-${time}.tar`), folder: named };
+}
+
+/**
+ * Removes all but the newest backups; those removed. Nothing is touched but what has such a name and was made by this
+ * very store, and nothing that one which stays builds on.
+ */
+export async function rotate(
+  folder: string,
+  keep: number,
+  { asCaller, siteKey }: Pick<OpenStore, 'asCaller' | 'siteKey'>,
+): Promise<string[]> {
+  return asCaller(async () => {
+    const files = readdirSync(folder)
+      .filter((name) => /^larder-\d{8}T\d{6}Z\.tar$/.test(name))
+      .sort()
+      .reverse()
+      .map((name) => join(folder, name));
+    const builtOn = new Set<string>();
+    const removed: string[] = [];
+    let kept = 0;
+    for (const file of files) {
+      const manifest = await ownManifest(file, siteKey);
+      if (manifest === undefined) continue;
+      if (kept < keep || builtOn.has(manifest.id)) {
+        for (const { backup } of manifest.blobs) builtOn.add(backup);
+        kept += 1;
+      } else {
+        rmSync(file);
+        removed.push(file);
+      }
+    }
+    if (removed.length > 0) syncFolder(folder);
+    return removed;
+  });
+}
+
+/** What a backup of this store says of itself; nothing where the file is none. */
+async function ownManifest(file: string, siteKey: Buffer): Promise<Manifest | undefined> {
+  try {
+    const archives = await openArchives([file]);
+    return await readManifest(file, archives[0]!.tar, siteKey).finally(() => closeArchives(archives));
+  } catch {
+    return undefined;
+  }
+}

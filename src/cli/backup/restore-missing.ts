@@ -1,0 +1,96 @@
+// larder restore --missing: fetches what a store lacks back from a backup, while it serves or not.
+import { resolve } from 'node:path';
+import { closeArchives, readArchives, type Archives, type OpenArchive } from '#backup/archives.ts';
+import { proven } from '#backup/restore.ts';
+import type { Blobs } from '#blobs/blobs.ts';
+import { missingContents } from '#integrity/verify.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { nameOf, openedArchives, unusable } from './words.ts';
+import type { Answer, Call } from '../frame/command.ts';
+import { progressOf, type Progress } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+
+const shown = 20;
+
+interface Fetched {
+  /** The contents that are there again, and those that no archive has. */
+  back: string[];
+  lacking: string[];
+}
+
+export async function restoreMissing(
+  call: Pick<Call, 'data' | 'json' | 'quiet' | 'world'>,
+  files: readonly string[],
+): Promise<Answer> {
+  // Opened before root's rights are given up: the store's owner need not be able to read a stick.
+  const open = await openedArchives(files.map((file) => resolve(file)));
+  const progress = progressOf(call);
+  try {
+    return await withStore(call, async (store) => {
+      const archives = await archivesOf(open, store.siteKey);
+      const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress));
+      progress.end();
+      return answered(store, archives, fetched);
+    });
+  } finally {
+    progress.end();
+    await closeArchives(open);
+  }
+}
+
+async function archivesOf(open: readonly OpenArchive[], siteKey: Buffer): Promise<Archives> {
+  try {
+    return await readArchives(open, siteKey);
+  } catch (error) {
+    throw unusable(error, open[0]!.file);
+  }
+}
+
+async function fetchAll(store: OpenStore, archives: Archives, blobs: Blobs, progress: Progress): Promise<Fetched> {
+  const missing = await missingContents(store.records, blobs);
+  const listed = new Map(archives.manifest.blobs.map((blob) => [blob.sha3_384, blob]));
+  const fetched: Fetched = { back: [], lacking: [] };
+  for (const [index, sha3_384] of missing.entries()) {
+    progress.at('fetching back', index, missing.length);
+    const blob = listed.get(sha3_384);
+    const found = blob && archives.find(blob);
+    if (found === undefined) {
+      fetched.lacking.push(sha3_384);
+      continue;
+    }
+    const bytes = proven({ ...found, file: archives.file, algorithm: 'sha3-384', digest: sha3_384 });
+    try {
+      await blobs.receive(bytes, { id: store.newId.uuid(), limit: blob!.size, expected: blob!.size });
+    } catch (error) {
+      throw unusable(error, archives.file);
+    }
+    fetched.back.push(sha3_384);
+  }
+  const { manifest } = archives;
+  const details = { from: manifest.id, blobs: fetched.back };
+  await store.records.change({ ...store.entry('restore', 'blobs'), details }, async (tx) => {
+    for (const sha3_384 of fetched.back) await tx.damagedBlobs.mended(sha3_384);
+  });
+  return fetched;
+}
+
+async function answered({ records }: OpenStore, { file }: Archives, { back, lacking }: Fetched): Promise<Answer> {
+  const named = async (contents: readonly string[]): Promise<string[]> => {
+    const lines: string[] = [];
+    for (const sha3_384 of contents.slice(0, shown)) lines.push(`  ${await nameOf(records, sha3_384)}`);
+    if (contents.length > shown) lines.push(`  and ${String(contents.length - shown)} more; --json lists them all`);
+    return lines;
+  };
+  if (back.length + lacking.length === 0) return { text: 'Nothing is missing.', json: { back, lacking } };
+  const text = [
+    back.length === 0
+      ? `Nothing of what is missing is in ${file}.`
+      : `${String(back.length)} blobs are back, each held against its hash:`,
+    ...(await named(back)),
+    ...(lacking.length === 0
+      ? []
+      : [`${String(lacking.length)} are still missing; look in another backup, or upload the same files again:`]),
+    ...(await named(lacking)),
+  ];
+  return { text: text.join('\n'), json: { back, lacking }, exitCode: lacking.length === 0 ? 0 : 1 };
+}

@@ -1,0 +1,212 @@
+// larder restore
+import { existsSync, readFileSync, rmdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
+import type { KeyTexts } from '#backup/keys.ts';
+import { restoreBackup } from '#backup/restore.ts';
+import { timestamp } from '#domain/clock.ts';
+import { missingContents } from '#integrity/verify.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import { nativeBinding } from '#src/native.ts';
+import { openRecords } from '#data/records.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { lockDirectory } from '#data/lock.ts';
+import { readConfig } from '#src/config.ts';
+import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
+import { nameOf, openedArchives, unusable } from './words.ts';
+import { cannotWrite, writing } from '../frame/outside.ts';
+import { howToServe, makeForOwner } from '../frame/owner.ts';
+import { restoreMissing } from './restore-missing.ts';
+import { askPassphrase, passphraseIn } from '../frame/passphrase.ts';
+import { progressOf, type Progress } from '../frame/progress.ts';
+import { canAsk } from '../frame/questions.ts';
+import { actorOf } from '../frame/store.ts';
+
+const shown = 20;
+/** Where a store is unless somebody says otherwise. */
+const standard = '/var/lib/larder';
+
+interface KeyOptions {
+  readonly keys: string | undefined;
+  readonly 'passphrase-file': string | undefined;
+}
+
+export const restore = command({
+  name: 'restore',
+  summary: 'Restore a backup into an empty data directory.',
+  description:
+    'Everything is written beside, held against its hashes and the signed list, and only then moved to its place: an ' +
+    'interrupted restore leaves no store, and can be repeated. Tokens that were revoked after the backup are good ' +
+    "again, so revoke them anew; 'larder audit list' of the old store tells which. Of a restore that fails nothing is " +
+    'left. What a backup had not is named, with exit code 1.',
+  positionals: [{ name: 'file', summary: 'The backup.' }],
+  options: {
+    missing: {
+      type: 'boolean',
+      summary: 'Restore no store: fetch what the store in the data directory lacks back from the backup.',
+    },
+    base: { type: 'string', value: 'FILE', repeated: true, summary: 'An earlier backup that it builds on.' },
+    keys: { type: 'string', value: 'DIR', summary: 'The folder with the copies of site.key and master.key.' },
+    'passphrase-file': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'The file whose first line is the passphrase of the keys in the backup; without it a terminal is asked.',
+    },
+  },
+  examples: [
+    'larder restore /media/usb/larder-monday.tar --data /var/lib/larder --keys /media/safe',
+    'larder restore ./tuesday.tar --base ./monday.tar --data ./data --passphrase-file ./passphrase',
+    'larder restore /media/usb/larder-monday.tar --missing',
+  ],
+
+  async run(call) {
+    const { data, world } = call;
+    if (call.options.missing) {
+      if (call.options.keys !== undefined || call.options['passphrase-file'] !== undefined)
+        throw new UsageError('--missing takes no keys: the store has its own');
+      return restoreMissing(call, [call.positionals.file, ...call.options.base]);
+    }
+    const actor = actorOf(world);
+    const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
+    try {
+      const keys = await keysFor(call, archives[0]!);
+      return await restoreInto(data, { archives, keys, actor, progress: progressOf(call) });
+    } finally {
+      await closeArchives(archives);
+    }
+  },
+});
+
+interface Restoring {
+  archives: readonly OpenArchive[];
+  keys: KeyTexts;
+  actor: string;
+  progress: Progress;
+}
+
+async function restoreInto(data: string, { archives, keys, actor, progress }: Restoring): Promise<Answer> {
+  // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
+  const made = await writing(data, () => makeForOwner(data));
+  const nativeModule = nativeBinding();
+  let lacking: string[] = [];
+  const manifest = await restoreBackup({
+    ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at },
+    async finish(directory) {
+      lacking = await finish(directory, actor);
+    },
+  })
+    .catch((error: unknown) => {
+      if (made) leave(data);
+      throw told(error, archives[0]!.file, data);
+    })
+    .finally(progress.end);
+  const count = manifest.blobs.length;
+  return {
+    text:
+      `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
+      lackingText(lacking) +
+      `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
+      `for the store administrator: no backup holds one.`,
+    json: {
+      data,
+      'made-at': manifest.madeAt,
+      id: manifest.id,
+      blobs: count,
+      'audit-head': manifest.auditHead,
+      lacking,
+    },
+    exitCode: lacking.length === 0 ? 0 : 1,
+  };
+}
+
+function lackingText(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const more = names.length > shown ? `  and ${String(names.length - shown)} more; --json lists them all\n` : '';
+  return (
+    `${String(names.length)} things are not in it, and are missing from here on:\n` +
+    names
+      .slice(0, shown)
+      .map((name) => `  ${name}\n`)
+      .join('') +
+    more +
+    "Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.\n"
+  );
+}
+
+/** Takes the directory away again that was made for nothing, where its owner may. */
+function leave(data: string): void {
+  try {
+    rmdirSync(data);
+  } catch {
+    // An empty directory does no harm.
+  }
+}
+
+/** What a person is told of a backup that cannot be used, or of a disk that keeps larder from it. */
+function told(error: unknown, file: string, data: string): unknown {
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'read' || !(error instanceof Error && 'syscall' in error)
+    ? unusable(error, file)
+    : cannotWrite(data, error);
+}
+
+async function keysFor(
+  { options, world }: { options: KeyOptions; world: World },
+  archive: OpenArchive,
+): Promise<KeyTexts> {
+  const { keys: folder, 'passphrase-file': passphraseFile } = options;
+  const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
+  if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
+  if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
+  if (folder !== undefined) return keyTextsIn(resolve(folder));
+  const passphrase =
+    passphraseFile === undefined
+      ? await askPassphrase(world, 'the keys in the backup')
+      : passphraseIn(resolve(passphraseFile));
+  try {
+    return await keysIn(archive, passphrase);
+  } catch (error) {
+    throw told(error, archive.file, archive.file);
+  }
+}
+
+/** The texts of the key files in a folder. */
+export function keyTextsIn(folder: string): KeyTexts {
+  const texts: KeyTexts = {};
+  for (const name of ['site.key', 'master.key', 'audit.seal'] as const) {
+    const file = join(folder, name);
+    if (existsSync(file)) texts[name] = readFileSync(file, 'utf8');
+  }
+  if (texts['site.key'] === undefined)
+    throw new Failure(`there is no site.key in ${folder}; without it nothing can be restored`);
+  return texts;
+}
+
+/**
+ * Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was
+ * restored. The names of what the records need and the backup had not.
+ */
+async function finish(directory: string, actor: string): Promise<string[]> {
+  const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
+  const lock = lockDirectory(directory);
+  const { records, close } = await openRecords(directory, { held: true, siteKey });
+  try {
+    const { problems } = await verifyAudit(records, { siteKey });
+    if (problems.length > 0) throw new CannotRestore(`the audit log in the backup is damaged: ${problems[0]!}`);
+    const config = readConfig(join(directory, 'larder.toml'));
+    const gone = await withBlobs({ directory, config }, ({ blobs }) => missingContents(records, blobs));
+    const entry = { at: timestamp(new Date()), actor, action: 'restore', object: 'store' };
+    return await records.beginAnew(entry, async (tx, note) => {
+      let forgotten = 0;
+      for (const content of gone)
+        for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
+      note({ forgotten });
+      const names: string[] = [];
+      for (const content of gone) if (await tx.neededContents.has(content)) names.push(await nameOf(tx, content));
+      return names;
+    });
+  } finally {
+    await close();
+    lock.close();
+  }
+}

@@ -1,0 +1,59 @@
+// What a person is told of backups: what is lacking in one, and why one cannot be used.
+import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
+import { NotOurs, type LackingBlob } from '#backup/manifest.ts';
+import { NotWhole } from '#backup/tar.ts';
+import type { Records } from '#records/index.ts';
+import { Failure } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
+import type { AsCaller } from '../frame/owner.ts';
+
+const shown = 20;
+
+/** Opens a backup and those it builds on, with the rights of whoever typed the command. */
+export async function openedArchives(
+  files: readonly string[],
+  asCaller: AsCaller = async (work) => work(),
+): Promise<OpenArchive[]> {
+  try {
+    return await asCaller(() => openArchives(files));
+  } catch (error) {
+    throw unusable(error, (error as NodeJS.ErrnoException).path ?? files[0]!);
+  }
+}
+
+/** What a person is told of a backup that cannot be used. */
+export function unusable(error: unknown, file: string): unknown {
+  if (error instanceof NotWhole || error instanceof NotOurs || error instanceof CannotRestore) {
+    return new Failure(error.message, { code: 'cannot-restore', cause: error });
+  }
+  return cannotRead(file, error);
+}
+
+const words: Readonly<Record<LackingBlob['why'], string>> = {
+  missing: 'is missing in the store',
+  damaged: 'is damaged in the store',
+  unreadable: 'cannot be read: the disk of the store fails there',
+  forgotten: 'was forgotten',
+};
+
+/** What a backup has not, by the names of the packages, and what to do. */
+export async function lackingText(
+  records: Pick<Records, 'neededContents'>,
+  { lacking, problems }: { lacking: readonly LackingBlob[]; problems: readonly string[] },
+): Promise<string[]> {
+  const lines = problems.slice(0, 1).map((line) => `The database in it is damaged: ${line}. It cannot be restored.`);
+  if (lacking.length === 0) return lines;
+  lines.push(`${String(lacking.length)} blobs are not in it:`);
+  for (const { sha3_384, why } of lacking.slice(0, shown)) {
+    lines.push(`  ${await nameOf(records, sha3_384)} ${words[why]}`);
+  }
+  if (lacking.length > shown) lines.push(`  and ${String(lacking.length - shown)} more; --json lists them all`);
+  lines.push("Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.");
+  return lines;
+}
+
+/** What a content is, as a person knows it. */
+export async function nameOf({ neededContents }: Pick<Records, 'neededContents'>, sha3_384: string): Promise<string> {
+  const owners = await neededContents.neededBy(sha3_384, 3);
+  return owners.length === 0 ? `an upload (${sha3_384})` : `${owners.join(', ')} (${sha3_384})`;
+}

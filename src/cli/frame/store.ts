@@ -1,0 +1,108 @@
+// The store as commands on the host work with it: beside a serving process or without one.
+import { existsSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
+import type { Account } from '#records/accounts.ts';
+import type { AuditEntry } from '#records/audit.ts';
+import type { Records } from '#records/index.ts';
+import { openStore, type Store } from '#data/store.ts';
+import { DataDirectoryInUse } from '#data/lock.ts';
+import { Failure, type Call, type World } from './command.ts';
+import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
+
+export interface OpenStore extends Store {
+  /** Who makes the changes, for the audit log. */
+  actor: string;
+  /** What the audit log is told of a change that is made now. */
+  entry(action: string, object: string): AuditEntry;
+  /** Does something to files outside of the data directory; of use where the store was opened for that. */
+  asCaller: AsCaller;
+}
+
+/**
+ * Opens the store of a command's data directory, as the directory's owner, for as long as `work` takes. Root's rights
+ * are gone then, unless the command also writes outside of the directory.
+ */
+export async function withStore<Result>(
+  { data, world }: Pick<Call, 'data' | 'world'>,
+  work: (store: OpenStore) => Result | Promise<Result>,
+  { writesOutside = false }: { writesOutside?: boolean } = {},
+): Promise<Result> {
+  const actor = actorOf(world);
+  let asCaller: AsCaller = async (work) => work();
+  if (writesOutside) asCaller = setRootAside(data);
+  else becomeOwner(data);
+  const store = await openUpgraded(data, world);
+  try {
+    const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
+    return await work({ ...store, actor, entry, asCaller });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Refuses a directory whose database is gone: one that is opened where there is none would be a new and empty store. */
+export function refuseWithoutDatabase(data: string): void {
+  if (!existsSync(join(data, 'larder.toml'))) return;
+  const found = statSync(join(data, 'larder.db'), { throwIfNoEntry: false });
+  if (found !== undefined && found.size > 0) return;
+  throw new Failure(
+    `the database ${join(data, 'larder.db')} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
+      `and restore the last backup: 'larder restore FILE --data ${data} --keys DIR'`,
+    { code: 'store-damaged' },
+  );
+}
+
+/** Opens a store as `openStore` does, and says so when that brought data of an older release up to date. */
+export async function openUpgraded(data: string, world: World): Promise<Store> {
+  refuseWithoutDatabase(data);
+  try {
+    const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+    if (store.upgrade !== undefined) {
+      world.stderr.write(
+        `larder: upgraded data of an older release; as it was before, it is in ${store.upgrade.copy}\n`,
+      );
+    }
+    return store;
+  } catch (error) {
+    if (!(error instanceof DataDirectoryInUse)) throw error;
+    throw new Failure(
+      `the store in ${data} is served by an older release; restart the server, so that it brings the data up to date`,
+      { exitCode: 3, code: 'data-in-use', cause: error },
+    );
+  }
+}
+
+/** The person at the terminal, `cli:ada`; asked before this process becomes somebody else. */
+export function actorOf({ env }: World): string {
+  const asRoot = process.getuid?.() === 0;
+  const behind = env['SUDO_USER'] ?? '';
+  return `cli:${asRoot && /^[\w][\w.@$-]{0,63}$/.test(behind) ? behind : userName()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The user has no entry in the list of users.
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+/** The latest moment that the store has seen, by which its tokens begin and end, wherever the clock stands. */
+export async function latestMoment({ records, latestTime, now }: Store): Promise<string> {
+  await timeKeeper(records, latestTime, now);
+  return timestamp(latestTime.now());
+}
+
+/** The account of this id; refuses an unknown one, and says so when a user name was given for it. */
+export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
+  const account = await records.accounts.find(id);
+  if (account !== undefined) return account;
+  const meant = (await records.accounts.list()).find(({ username, email }) => username === id || email === id);
+  const hint = meant ? `; that is a name of the account ${meant.id}` : "; 'larder account list' lists them";
+  throw new Refusal('account-not-found', `There is no account with the id '${id}'${hint}.`);
+}

@@ -1,0 +1,29 @@
+// larder guardrail add
+import { checkGuardrail } from '#domain/guardrail.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { command } from '../frame/command.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+import { withStore } from '../frame/store.ts';
+
+export const guardrailAdd = command({
+  name: 'guardrail add',
+  summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  description:
+    'A pattern is a simple regular expression: characters, classes, groups, alternatives and quantifiers. ' +
+    'Back references, looking around and quantifiers within quantifiers are refused.',
+  positionals: [packageArgument, { name: 'pattern', summary: 'The pattern, quoted for the shell.' }],
+  examples: [String.raw`larder guardrail add snap/hello '[0-9]+\.[0-9]+'`],
+
+  run: ({ positionals: { package: named, pattern }, data, world }) =>
+    withStore({ data, world }, async ({ records, entry }) => {
+      checkGuardrail(pattern);
+      const subject = await packageOf(records, named);
+      const object = `${subject.namespace}/${subject.name}`;
+      const change = entry('guardrail add', object);
+      await records.change({ ...change, details: { pattern } }, async (tx) => {
+        if (await tx.guardrails.claim(subject.id, { pattern, createdAt: change.at })) return;
+        throw new Refusal('conflict', `${object} has the guardrail ${pattern} already.`);
+      });
+      return { text: `${object} may have tracks that match ${pattern}.`, json: { package: object, pattern } };
+    }),
+});

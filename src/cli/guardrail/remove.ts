@@ -1,0 +1,31 @@
+// larder guardrail remove
+import { Refusal } from '#domain/refusal.ts';
+import { command } from '../frame/command.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+import { withStore } from '../frame/store.ts';
+
+export const guardrailRemove = command({
+  name: 'guardrail remove',
+  summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  positionals: [packageArgument, { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." }],
+  examples: [String.raw`larder guardrail remove snap/hello '[0-9]+\.[0-9]+'`],
+  confirm: {
+    question: ({ positionals: { package: named, pattern } }) =>
+      `No new track of ${named} may match ${pattern} any more; tracks that are there stay.`,
+    unattended: 'goes on',
+  },
+
+  run: ({ positionals: { package: named, pattern }, data, world }) =>
+    withStore({ data, world }, async ({ records, entry }) => {
+      const subject = await packageOf(records, named);
+      const object = `${subject.namespace}/${subject.name}`;
+      await records.change({ ...entry('guardrail remove', object), details: { pattern } }, async (tx) => {
+        if (await tx.guardrails.remove(subject.id, pattern)) return;
+        throw new Refusal(
+          'resource-not-found',
+          `${object} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`,
+        );
+      });
+      return { text: `${object} has no guardrail ${pattern} any more.`, json: { package: object, pattern } };
+    }),
+});

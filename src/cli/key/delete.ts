@@ -1,0 +1,30 @@
+// larder key delete
+import { deleteKey } from '#operations/signing-keys/custody.ts';
+import { command } from '../frame/command.ts';
+import { brandOf, keyOf } from './keys.ts';
+import { withStore } from '../frame/store.ts';
+
+export const keyDelete = command({
+  name: 'key delete',
+  summary: 'Delete a signing key for good.',
+  description:
+    'Nothing is signed with it from then on, and only a backup with its master key brings it back; what it signed ' +
+    'stays good. Devices stop believing it only once the online store has revoked it: for that, let the brand ' +
+    "revoke the key there, and take the revocation in with 'larder assertion import'. A key that a serial policy uses stays.",
+  positionals: [
+    { name: 'brand', summary: 'The account id of the brand.' },
+    { name: 'key', summary: 'The name of the key, or its id.' },
+  ],
+  examples: ['larder key delete acme serials', 'larder key delete acme models --json'],
+
+  run: ({ positionals: { brand, key: wanted }, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const { accountId } = await brandOf(store, brand);
+      const { name, sha3_384 } = await keyOf(store, wanted, accountId);
+      await deleteKey({ ...store, actor: { actor: store.actor, action: 'key delete' } }, accountId, sha3_384);
+      return {
+        text: `The key ${name} of the brand ${accountId} is deleted.`,
+        json: { 'brand-account-id': accountId, name, 'sha3-384': sha3_384 },
+      };
+    }),
+});

@@ -1,0 +1,79 @@
+// Brands' keys as commands on the host find and use them.
+import type { KeyObject } from 'node:crypto';
+
+import { softwareSigner, type Signer } from '#assertions/signer.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Brand } from '#records/brands.ts';
+import type { SigningKey } from '#records/signing-keys.ts';
+import type { Config } from '#src/config.ts';
+import { readMasterKey } from '#data/secrets.ts';
+import { UsageError, type World } from '../frame/command.ts';
+import type { OpenStore } from '../frame/store.ts';
+
+/** The brand of an account; refuses an account that is none. */
+export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: string): Promise<Brand> {
+  const brand = await records.brands.find(id);
+  if (brand !== undefined) return brand;
+  throw new Refusal('resource-not-found', `There is no brand '${id}'; 'larder brand create' makes one of an account.`);
+}
+
+/**
+ * What somebody should know of a brand whose account has an id that this store made; nothing of any other. What speaks
+ * of such an id can be used on this site alone.
+ */
+export const unknownOnline = async (
+  { records }: Pick<OpenStore, 'records'>,
+  id: string,
+): Promise<string | undefined> =>
+  (await records.accounts.isIdMadeHere(id))
+    ? `The account id ${id} was made by this store, and the online store knows nobody of it, so it registers no key of ` +
+      "that brand. For a key that is to be registered, make the brand of an account that has its online id: 'larder " +
+      "account create --id ID', where ID is what 'snapcraft whoami' shows when logged in to the online store."
+    : undefined;
+
+/** All brands, or the one that is named. */
+export const brandsOf = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
+  id === undefined ? store.records.brands.list() : [await brandOf(store, id)];
+
+/** The key of this name or id, of one brand or of any. */
+export async function keyOf(
+  store: Pick<OpenStore, 'records'>,
+  wanted: string,
+  brandId: string | undefined,
+): Promise<SigningKey> {
+  const found: SigningKey[] = [];
+  for (const { accountId } of await brandsOf(store, brandId)) {
+    for (const { name, sha3_384 } of await store.records.signingKeys.list(accountId)) {
+      const key = [name, sha3_384].includes(wanted) ? await store.records.signingKeys.find(sha3_384) : undefined;
+      if (key !== undefined) found.push(key);
+    }
+  }
+  const [key, other] = found;
+  if (key === undefined) {
+    throw new Refusal('resource-not-found', `There is no signing key '${wanted}'; 'larder key list' lists them.`);
+  }
+  if (other !== undefined) throw new UsageError(`several brands have a key '${wanted}'; say which with --brand ID`);
+  return key;
+}
+
+/** The signing master key; nothing while the store is sealed. */
+export const masterKeyOf = (
+  { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
+  { env }: Pick<World, 'env'>,
+): KeyObject | undefined =>
+  readMasterKey({
+    directory,
+    credentials: env['CREDENTIALS_DIRECTORY'],
+    masterKeyFile: config.keys.master_key_file,
+    passphraseFile: config.keys.passphrase_file,
+  });
+
+/** Signs with the keys of the store; without the master key it refuses to. */
+export function signerOf(store: OpenStore, world: World): Signer {
+  const masterKey = masterKeyOf(store, world);
+  const { records } = store;
+  return softwareSigner(
+    (id) => records.signingKeys.find(id),
+    () => masterKey,
+  );
+}

@@ -1,0 +1,85 @@
+// larder key request
+import { resolve } from 'node:path';
+
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { command, UsageError, type Answer } from '../frame/command.ts';
+import { writeCarryOut } from './carry-out.ts';
+import { keyOf, signerOf, unknownOnline } from './keys.ts';
+import { writing } from '../frame/outside.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+
+export const keyRequest = command({
+  name: 'key request',
+  summary: 'Write the request by which a signing key is registered with the online store.',
+  description:
+    'The request holds the public half of the key alone. With --folder it is written into a new folder, together with ' +
+    'a script that registers it and a page for the person who carries it to a machine with internet; ' +
+    "what that brings back is taken in with 'larder assertion import'.",
+  positionals: [{ name: 'key', summary: 'The name of the key, or its id.' }],
+  options: {
+    brand: { type: 'string', value: 'ID', summary: 'The brand of the key, where several have one of its name.' },
+    since: { type: 'string', value: 'TIME', summary: 'From when the key shall be valid; otherwise from now.' },
+    until: { type: 'string', value: 'TIME', summary: 'Until when; otherwise for ever.' },
+    folder: { type: 'string', value: 'DIR', summary: 'The new folder to carry out.' },
+    local: { type: 'boolean', summary: 'Write it also for an account id that the online store cannot know.' },
+  },
+  examples: [
+    'larder key request default --brand acme',
+    'larder key request default --brand acme --until 2030-01-01T00:00:00Z --folder ./to-the-internet --json',
+  ],
+
+  run({ positionals, options, data, world }) {
+    const [since, until] = [momentOf('since', options.since), momentOf('until', options.until)];
+    const folder = options.folder === undefined ? undefined : resolve(options.folder);
+    const work = async (store: OpenStore): Promise<Answer> => {
+      const key = await keyOf(store, positionals.key, options.brand);
+      const { brandAccountId: brand, name, sha3_384: keyId } = key;
+      const note = options.local ? undefined : await unknownOnline(store, brand);
+      if (note !== undefined)
+        throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
+      const moment = store.now();
+      const text = await accountKeyRequest({
+        signer: signerOf(store, world),
+        keyId,
+        accountId: brand,
+        name,
+        since: since ?? moment,
+        until,
+        signedAt: moment,
+      });
+      const entry = store.entry('key request', `brand/${brand}/signing-key/${keyId}`);
+      const details = { since: options.since ?? null, until: options.until ?? null };
+      if (folder !== undefined) {
+        const carried = { text, brand, name, keyId };
+        await writing(folder, () =>
+          store.asCaller(() => {
+            writeCarryOut(folder, carried);
+          }),
+        );
+      }
+      await store.records.change({ ...entry, details }, (tx) => tx.signingKeys.request(keyId, entry.at));
+      return {
+        text:
+          options.folder === undefined
+            ? text.trimEnd()
+            : `The request for the key ${name} is in ${options.folder}; READ-ME-FIRST.txt in there says what to do with it.`,
+        json: { 'sha3-384': keyId, 'account-key-request': text, folder: options.folder ?? null },
+      };
+    };
+    return withStore({ data, world }, work, { writesOutside: true });
+  },
+});
+
+/** Reads a time as RFC 3339 has it, with its zone: any other could mean two moments. */
+export function momentOf(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const moment = new Date(text);
+  if (
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
+    !Number.isNaN(moment.getTime())
+  ) {
+    return moment;
+  }
+  throw new UsageError(`--${option} is a time such as 2030-01-01T00:00:00Z, not '${text}'`);
+}

@@ -1,0 +1,31 @@
+// larder package manual-review
+import { command, UsageError } from '../frame/command.ts';
+import { packageArgument, packageOf } from './named.ts';
+import { withStore } from '../frame/store.ts';
+
+export const packageManualReview = command({
+  name: 'package manual-review',
+  summary: 'Have every upload of a package wait for a person, or no longer.',
+  description: "What passes the store's own review then waits until 'larder review approve' or 'larder review reject'.",
+  positionals: [
+    packageArgument,
+    { name: 'switch', value: 'on|off', summary: 'Whether uploads wait. Those that wait already go on waiting.' },
+  ],
+  examples: ['larder package manual-review snap/hello on', 'larder package manual-review snap/hello off'],
+
+  run({ positionals, data, world }) {
+    const { switch: to } = positionals;
+    if (to !== 'on' && to !== 'off') throw new UsageError(`manual review is 'on' or 'off', not '${to}'`);
+    return withStore({ data, world }, async ({ records, entry }) => {
+      const subject = await packageOf(records, positionals.package);
+      const object = `${subject.namespace}/${subject.name}`;
+      const change = { ...entry('package manual-review', object), details: { on: to === 'on' } };
+      await records.change(change, (tx) => tx.packages.reviewByHand(subject.id, to === 'on'));
+      const text =
+        to === 'on'
+          ? `Uploads of ${object} wait for a person from now on.`
+          : `Uploads of ${object} wait for nobody any more.`;
+      return { text, json: { package: object, 'manual-review': to === 'on' } };
+    });
+  },
+});

@@ -1,0 +1,40 @@
+// Packages as command lines name them.
+import { isNamespace, namespaces, type Namespace } from '#domain/namespace.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { UsageError } from '../frame/command.ts';
+
+/** The argument that names a package. */
+export const packageArgument = {
+  name: 'package',
+  value: 'NAMESPACE/NAME',
+  summary: 'The package, such as snap/hello.',
+} as const;
+
+/** The package that an argument names; refuses one that is not there. */
+export async function packageOf(
+  records: { packages: Pick<Records['packages'], 'find'> },
+  text: string,
+): Promise<PublishedPackage> {
+  const { namespace, name } = packageName(text);
+  const found = await records.packages.find(namespace, name);
+  if (found !== undefined) return found;
+  throw new Refusal('resource-not-found', `There is no package ${namespace}/${name}.`);
+}
+
+/** Reads NAMESPACE/NAME. */
+export function packageName(text: string): { namespace: Namespace; name: string } {
+  const [namespace = '', name] = text.split(/\/(.*)/s);
+  if (name === undefined) throw new UsageError(`a package is named NAMESPACE/NAME, such as snap/hello, not '${text}'`);
+  if (!isNamespace(namespace)) {
+    const meant = nearest(namespace, namespaces);
+    const hint = meant === undefined ? `; there is ${namespaces.join(', ')}` : `; did you mean '${meant}'?`;
+    throw new UsageError(`there is no namespace '${namespace}'${hint}`);
+  }
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new UsageError(problem);
+  return { namespace, name };
+}

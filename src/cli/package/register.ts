@@ -1,0 +1,49 @@
+// larder package register
+import { isPackageId } from '#domain/ids.ts';
+import { defaultType, packageTypes } from '#domain/namespace.ts';
+import { claimName } from '#operations/names/claim-name.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { packageName } from './named.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+
+export const packageRegister = command({
+  name: 'package register',
+  summary: 'Register a package name for an account, a reserved one too.',
+  description:
+    'A snap that is in the online store keeps its snap id here, by --id: otherwise its assertions speak of a snap ' +
+    'that the online store does not know.',
+  positionals: [{ name: 'package', value: 'NAMESPACE/NAME', summary: 'The name, such as snap/hello.' }],
+  options: {
+    account: { type: 'string', value: 'ID', summary: 'The account that publishes it.', required: true },
+    id: { type: 'string', value: 'ID', summary: 'The id of the package in the online store; otherwise a new one.' },
+    type: { type: 'string', value: 'TYPE', summary: 'The type, where a namespace has several, such as bundle.' },
+    private: { type: 'boolean', summary: 'Whether only its publisher and collaborators see it.' },
+  },
+  examples: [
+    'larder package register snap/hello --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',
+    'larder package register snap/core22 --account canonical --id amcUKQILKXHHTlmSa7NMdnXSx02dNeeT',
+  ],
+
+  run({ positionals, options, data, world }) {
+    const { namespace, name } = packageName(positionals.package);
+    const type = packageTypes(namespace).find((known) => known === (options.type ?? defaultType(namespace)));
+    if (type === undefined) {
+      throw new UsageError(`--type is one of ${packageTypes(namespace).join(', ')} here, not '${options.type!}'`);
+    }
+    if (options.id !== undefined && !isPackageId(options.id)) {
+      throw new UsageError(`--id is a package id, 32 letters and digits, not '${options.id}'`);
+    }
+
+    return withStore({ data, world }, async ({ records, entry, newId }) => {
+      const { id: publisherId, username } = await accountOf(records, options.account);
+      const id = options.id ?? newId.id();
+      const change = entry('package register', `${namespace}/${name}`);
+      const wanted = { id, namespace, name, type, publisherId, private: options.private, createdAt: change.at };
+      await records.change({ ...change, details: { id, account: publisherId } }, (tx) => claimName(tx, wanted));
+      return {
+        text: `The name ${namespace}/${name} is registered for ${publisherId} (${username}); its id is ${id}.`,
+        json: { id, namespace, name },
+      };
+    });
+  },
+});

@@ -1,0 +1,75 @@
+// larder release history
+import { parseChannel } from '#domain/channel.ts';
+import type { PastRelease } from '#records/past-releases.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+
+/** How many rows are looked at in one piece. */
+const batch = 500;
+
+export const releaseHistory = command({
+  name: 'release history',
+  summary: "Show what a package's channels held, the newest first: who released what, when, and what was there before.",
+  description: 'What was released before this release of larder was installed stands there without a name.',
+  positionals: [packageArgument],
+  options: {
+    channel: { type: 'string', value: 'CHANNEL', summary: 'Only this channel, such as latest/stable.' },
+    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 50.' },
+  },
+  examples: ['larder release history snap/hello', 'larder release history snap/hello --channel stable --json'],
+
+  run({ positionals, options, data, world }) {
+    const { limit = 50 } = options;
+    const channel = options.channel === undefined ? undefined : parseChannel(options.channel);
+    if (options.channel !== undefined && channel === undefined) {
+      throw new UsageError(`'${options.channel}' is not a channel; write risk, track/risk or track/risk/branch`);
+    }
+    return withStore({ data, world }, async ({ records }) => {
+      const { id } = await packageOf(records, positionals.package);
+      const found: PastRelease[] = [];
+      for (let before = Number.MAX_SAFE_INTEGER; found.length < limit;) {
+        const some = await records.pastReleases.newest(id, before, batch);
+        found.push(...some.filter((past) => channel === undefined || past.channel === channel.name));
+        if (some.length < batch) break;
+        before = some.at(-1)!.seq;
+      }
+      const past = found.slice(0, limit);
+      return {
+        text:
+          past.length === 0
+            ? 'Nothing was ever released there.'
+            : table(['Time', 'Who', 'Channel', 'For', 'Revision', 'Before'], past.map(row)),
+        json: { releases: past.map(present) },
+      };
+    });
+  },
+});
+
+const row = ({
+  releasedAt,
+  releasedBy,
+  channel,
+  slot,
+  revision,
+  before,
+  percentage,
+  paused,
+}: PastRelease): string[] => {
+  const progress = percentage === null ? '' : ` to ${percentage} %${paused === true ? ', paused' : ''}`;
+  return [
+    ...[releasedAt, releasedBy ?? '-', channel, slot === '*' ? 'everybody' : slot],
+    ...[revision === null ? 'closed' : `${revision}${progress}`, before === null ? '-' : String(before)],
+  ];
+};
+
+const present = ({ releasedAt, releasedBy, channel, slot, revision, before, percentage, paused }: PastRelease) => ({
+  when: releasedAt,
+  who: releasedBy,
+  channel,
+  slot,
+  revision,
+  before,
+  progressive: { percentage, paused },
+});

@@ -1,0 +1,36 @@
+// larder review list
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+
+const most = 1000;
+
+export const reviewList = command({
+  name: 'review list',
+  summary: 'List the uploads that wait for a person, the longest waiting first.',
+  examples: ['larder review list', 'larder review list --json'],
+
+  run: (call) =>
+    withStore(call, async ({ records }) => {
+      const waiting = await records.uploads.awaitingPeople(most);
+      const rows = [];
+      for (const { id, packageId, resource, pushedAt, pushedBy, size, sha3_384 } of waiting) {
+        const subject = await records.packages.byId(packageId);
+        if (subject === undefined) continue;
+        const named = `${subject.namespace}/${subject.name}`;
+        rows.push({
+          'upload-id': id,
+          package: named,
+          resource,
+          'pushed-at': pushedAt,
+          'pushed-by': pushedBy,
+          size,
+          'sha3-384': sha3_384,
+        });
+      }
+      const lines = rows.map((row) => {
+        const what = row.resource === null ? row.package : `${row.package} (resource ${row.resource})`;
+        return `${row['upload-id']}  ${row['pushed-at']}  ${what}, ${row.size} bytes`;
+      });
+      return { text: lines.length === 0 ? 'Nothing waits.' : lines.join('\n'), json: { uploads: rows } };
+    }),
+});

@@ -1,0 +1,99 @@
+// larder admin-macaroon
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
+import { prepareConfig } from '#src/config.ts';
+import { prepareFile, type PreparedFile } from '#src/configuration/durable-file.ts';
+import { command, Failure, type Answer } from '../frame/command.ts';
+import { writing } from '../frame/outside.ts';
+import type { AsCaller } from '../frame/owner.ts';
+import { accountOf, withStore, type OpenStore } from '../frame/store.ts';
+
+export const adminMacaroon = command({
+  name: 'admin-macaroon',
+  summary: "Make a new credential for the store administrator, in the old one's place or beside it.",
+  description:
+    'Clients such as snapcraft exchange the credential for a token (SNAPCRAFT_ADMIN_MACAROON). The store keeps only ' +
+    'its digest, in the configuration. Tokens that are out already stay good.',
+  options: {
+    account: {
+      type: 'string',
+      value: 'ID',
+      summary: 'The store administrator that it stands for; otherwise as before.',
+    },
+    add: { type: 'boolean', summary: 'Let the credentials that there are stay good.' },
+    file: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'Where to write it; otherwise admin.macaroon in the data directory.',
+    },
+  },
+  examples: ['larder admin-macaroon --json', 'larder admin-macaroon --add --file ./second.macaroon'],
+  confirm: {
+    question: ({ options: { add } }) =>
+      add ? undefined : 'The credentials that the store administrator has now are good no more; --add lets them stay.',
+    unattended: 'goes on',
+  },
+
+  run({ options, data, world }) {
+    const configuration = join(data, 'larder.toml');
+    const file = resolve(options.file ?? join(data, 'admin.macaroon'));
+    if (options.file !== undefined && existsSync(file)) throw new Failure(`${file} is there already`);
+
+    const work = async ({ config, records, entry, asCaller }: OpenStore): Promise<Answer> => {
+      const { store_admin_id: before, store_admin_macaroon_sha3_384: digests } = config.auth;
+      const account = options.account ?? before ?? 'larder-admin';
+      await accountOf(records, account);
+      if (!(await records.accounts.isStoreAdministrator(account))) {
+        throw new Failure(
+          `${account} is no store administrator; 'larder account role ${account} store-admin' makes it one`,
+        );
+      }
+      const kept = options.add ? [digests ?? []].flat() : [];
+      if (kept.length > 0 && account !== before) {
+        throw new Failure(
+          `with --add the old credentials, which are those of ${String(before)}, would be ${account}'s too`,
+        );
+      }
+
+      const credential = newAdministratorCredential();
+      const digest = administratorDigest(credential);
+      const settings = prepareConfig(configuration, {
+        'auth.store_admin_id': account,
+        'auth.store_admin_macaroon_sha3_384': kept.length === 0 ? digest : [...kept, digest],
+      });
+      const change = { ...entry('admin-macaroon', `account/${account}`), details: { digest, added: options.add } };
+      // A file in the data directory is its owner's, any other that of whoever asked for it.
+      const by: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
+      let written: PreparedFile | undefined;
+      try {
+        written = await writing(file, () => by(() => prepareFile(file, `${credential}\n`, 0o600)));
+        const fresh = written;
+        // The records hold no more of it than the entry of the audit log.
+        await records.change(change, () => Promise.resolve());
+        settings.place();
+        await by(() => {
+          fresh.place();
+        });
+      } finally {
+        settings.discard();
+        await by(() => written?.discard());
+      }
+      const off = config.store.offline_mode ? '' : '\nstore.offline_mode is off: nothing is exchanged.';
+      return {
+        text:
+          `The new credential of ${account} is in ${file}` +
+          `${options.add ? '' : '; no other is good any more'}.\n` +
+          `It counts when the server reads its configuration again: send it SIGHUP or restart it.${off}`,
+        json: {
+          'account-id': account,
+          'admin-macaroon-file': file,
+          config: configuration,
+          'credentials-in-force': kept.length + 1,
+          'reload-needed': true,
+        },
+      };
+    };
+    return withStore({ data, world }, work, { writesOutside: options.file !== undefined });
+  },
+});

@@ -1,0 +1,99 @@
+// Whose the files are, who else may read them, and what room the disk has.
+import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+
+import { occupied } from '#data/blobs.ts';
+import { tooSmall } from '#appliance/watched-settings.ts';
+import { bytes } from '../status.ts';
+import { well, wrong, type Examination } from './examination.ts';
+
+export const owner: Examination = {
+  what: 'Owner',
+  look({ data }) {
+    const { uid, gid } = lstatSync(data);
+    const foreign = entriesOf(data).filter(({ stats }) => stats.uid !== uid);
+    const [first] = foreign;
+    if (first === undefined) return well(`everything belongs to ${nameOf(uid, '/etc/passwd')}`);
+    return wrong(
+      `the directory belongs to ${nameOf(uid, '/etc/passwd')}, and ${listed(foreign)} to ${nameOf(first.stats.uid, '/etc/passwd')}`,
+      `Run as root: chown -R ${nameOf(uid, '/etc/passwd')}:${nameOf(gid, '/etc/group')} ${data}`,
+    );
+  },
+};
+
+export const permissions: Examination = {
+  what: 'Permissions',
+  look({ data }) {
+    const open = entriesOf(data, 0).filter(({ name, stats }) => !name.startsWith('store.lock') && isOpen(stats));
+    if (isOpen(lstatSync(data))) open.unshift({ name: '.', stats: lstatSync(data) });
+    return open.length === 0
+      ? well('nobody but the owner can look into the data directory')
+      : wrong(`others can read or write ${listed(open)}`, `chmod -R go= ${data}`);
+  },
+};
+
+export const disk: Examination = {
+  what: 'Disk',
+  look({ data, config }) {
+    const { diskFreeBytes: free, diskSizeBytes: size } = occupied(data);
+    const { reserve } = config().uploads;
+    const small = tooSmall(size, reserve);
+    if (small !== undefined) return wrong(small);
+    const says = `${bytes(free)} of ${bytes(size)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`;
+    return free > reserve * 2 ? well(says) : wrong(says, 'Make room on the disk, or move the store to a larger one.');
+  },
+};
+
+interface Entry {
+  name: string;
+  stats: Stats;
+}
+
+/** More than these tell nothing new, and blobs are many. */
+const enough = 20_000;
+
+/** What is in a folder and, so many levels down, in those in it. */
+function entriesOf(folder: string, levels = 3): Entry[] {
+  const found: Entry[] = [];
+  const waiting = [{ path: '', level: levels }];
+  for (let next = waiting.shift(); next !== undefined && found.length < enough; next = waiting.shift()) {
+    for (const entry of namesIn(join(folder, next.path))) {
+      const name = join(next.path, entry);
+      const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+      if (stats === undefined) continue;
+      found.push({ name, stats });
+      if (stats.isDirectory() && next.level > 0) waiting.push({ path: name, level: next.level - 1 });
+    }
+  }
+  return found;
+}
+
+/** Nothing of a folder that may not be read: whose it is has been seen one level up. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+const listed = (entries: readonly Entry[]): string =>
+  entries.length <= 6
+    ? entries.map(({ name }) => name).join(', ')
+    : `${entries
+        .slice(0, 5)
+        .map(({ name }) => name)
+        .join(', ')} and ${String(entries.length - 5)} more`;
+
+/** Whether others than the owner may read or write it. */
+const isOpen = (stats: Stats): boolean => !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0;
+
+/** What a user or group is called; its number where it has no name. */
+function nameOf(id: number, list: '/etc/passwd' | '/etc/group'): string {
+  try {
+    const lines = readFileSync(list, 'utf8').split('\n');
+    return lines.map((line) => line.split(':')).find((parts) => parts[2] === String(id))?.[0] ?? String(id);
+  } catch {
+    return String(id);
+  }
+}

@@ -1,0 +1,89 @@
+// What the records say, and whether they are whole.
+import { join } from 'node:path';
+
+import { days } from '#domain/clock.ts';
+import { problemOf } from '#jobs/remember-time.ts';
+import { contentAndPusher } from '#integrity/content-name.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
+import { nativeBinding } from '#src/native.ts';
+import { refuseWithoutDatabase } from '../../frame/store.ts';
+import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
+
+export const records: Examination = {
+  what: 'Records',
+  async look({ data, store }) {
+    refuseWithoutDatabase(data);
+    // The file alone first: what is damaged may be the very thing that keeps the store from opening.
+    const problems = checkDatabase(join(data, 'larder.db'), { nativeBinding: nativeBinding() });
+    if (problems.length > 0) {
+      return wrong(
+        `the database is damaged: ${problems[0]!}`,
+        "'larder verify' lists everything. Stop the server, move the data directory aside, and restore the last backup: " +
+          `larder restore FILE --data ${data} --keys DIR`,
+      );
+    }
+    await store().catch((error: unknown) => {
+      throw error instanceof CannotLook ? (error.cause as Error) : error;
+    });
+    return well('the database is whole, every row as it was written');
+  },
+};
+
+export const clock: Examination = {
+  what: 'Clock',
+  async look({ store }) {
+    const { records: known, now } = await store();
+    const kept = await known.appliance.find('latest-time');
+    const problem = kept === undefined ? undefined : problemOf(now(), kept);
+    return problem === undefined ? well(`the clock says ${now().toISOString()}`) : wrong(problem);
+  },
+};
+
+export const blobs: Examination = {
+  what: 'Blobs',
+  async look({ store }) {
+    const { records: known } = await store();
+    const damaged = await known.damagedBlobs.list(10);
+    return damaged.length === 0
+      ? well('no blob is known to be damaged')
+      : wrong(
+          `damaged and out of service: ${(await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)))).join('; ')}`,
+          "Upload the same files again, or restore them from a backup; 'larder verify' names all.",
+        );
+  },
+};
+
+export const registry: Examination = {
+  what: 'Registry',
+  async look({ config, store }) {
+    const { external, notifications } = config().registry;
+    if (external === undefined) return well('the store keeps images itself');
+    if (!notifications) return well(`${external} keeps the images, and tells nothing of them`);
+    return (await (await store()).records.externalImages.hasAnyOf(external))
+      ? well(`${external} keeps the images, and tells this store of them`)
+      : notice(
+          `${external} keeps the images, and has told of none yet`,
+          "What its configuration needs for that, 'larder registry settings' prints.",
+        );
+  },
+};
+
+/** So long a store may be without a backup, or with an old one. */
+const patience = days(7);
+
+export const backups: Examination = {
+  what: 'Backups',
+  async look({ store }) {
+    const { records: known, now } = await store();
+    const last = await known.audit.newestOf('backup');
+    const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > patience;
+    const mend = "Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere.";
+    if (last !== undefined) {
+      const says = `the last backup was made at ${last.at}`;
+      return isOld(last.at) ? wrong(says, mend) : well(says);
+    }
+    const [first] = await known.audit.list(0, 1);
+    const says = 'no backup was ever made';
+    return first !== undefined && !isOld(first.at) ? notice(says, mend) : wrong(says, mend);
+  },
+};

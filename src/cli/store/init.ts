@@ -1,0 +1,323 @@
+// larder init
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { emailAddress } from '#domain/account.ts';
+import { timestamp } from '#domain/clock.ts';
+import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
+import { fingerprintOf, setKeyCheck } from '#macaroons/site-key.ts';
+import { documentsAt } from '#operations/appliance/documents.ts';
+import { keepTls, type ServerTls } from '#tls/keeper.ts';
+import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
+import { keepingOf } from '#data/store.ts';
+import { occupied } from '#data/blobs.ts';
+import { openRecords } from '#data/records.ts';
+import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
+import { isBaseUrl } from '#src/configuration/check.ts';
+import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
+import { newWrappingKey, readSiteKey } from '#data/secrets.ts';
+import { tooSmall } from '#appliance/watched-settings.ts';
+import { command, dataInUse, Failure, UsageError, type World } from '../frame/command.ts';
+import { becomeOwner, howToServe } from '../frame/owner.ts';
+import { canAsk, converse } from '../frame/questions.ts';
+import { actorOf } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+
+const administrator = 'larder-admin';
+/** The configuration until everything else is in place; in a directory that has it, a store is half made. */
+const unfinished = 'larder.toml.init';
+const halfMade = [
+  'site.key',
+  'master.key',
+  'larder.db',
+  'larder.db-wal',
+  'larder.db-shm',
+  'larder.db-journal',
+  'audit.seal',
+  'admin.macaroon',
+  'tls',
+  unfinished,
+];
+
+export const init = command({
+  name: 'init',
+  summary: 'Make a new store in a data directory.',
+  description:
+    'Makes the directory, the keys, the database, an account for the store administrator with a credential for it, ' +
+    'and a configuration for a site without internet. The directory must be empty, or not there yet; ' +
+    'where an earlier init was interrupted, this one begins anew. At a terminal and without options it asks for the ' +
+    'address and the e-mail address; otherwise it asks nothing. An https address gets a certificate of an authority ' +
+    'of its own, or the one in the files named here, which stay where they are.',
+  options: {
+    'base-url': {
+      type: 'string',
+      value: 'URL',
+      summary: 'The address that clients use; otherwise http://127.0.0.1:8080.',
+    },
+    listen: {
+      type: 'string',
+      value: 'HOST:PORT',
+      summary:
+        'Where the server listens; otherwise on 127.0.0.1, or on every address for https, with the port of the base URL.',
+    },
+    'admin-email': {
+      type: 'string',
+      value: 'EMAIL',
+      summary: 'The e-mail address of the store administrator; otherwise admin@larder.invalid.',
+    },
+    'tls-certificate': {
+      type: 'string',
+      value: 'FILE',
+      summary: "The site's own certificate with those that issued it behind it, PEM.",
+    },
+    'tls-key': { type: 'string', value: 'FILE', summary: 'The key of that certificate, PEM without a passphrase.' },
+    'tls-ca': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'The authority of that certificate, PEM, for clients to fetch at /ca.pem.',
+    },
+  },
+  examples: [
+    'larder init',
+    'larder init --data ./data --base-url http://127.0.0.1:8080 --admin-email ada@example.org',
+    'larder init --base-url https://store.example.internal --json',
+    'larder init --base-url https://store.example.internal --tls-certificate ./server.pem --tls-key ./server.key --tls-ca ./ca.pem',
+  ],
+
+  async run({ options: given, data, world }) {
+    const files = givenFiles(given);
+    refuseStore(data);
+    const asks = canAsk(world) && Object.values(given).every((value) => value === undefined);
+    const options = asks ? { ...given, ...(await askFor(world)) } : given;
+    const credential = newAdministratorCredential();
+    const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
+    // Plain http is for this machine alone, unless somebody says otherwise.
+    const address = URL.parse(baseUrl)?.protocol === 'https:' ? '0.0.0.0' : '127.0.0.1';
+    const port = URL.parse(baseUrl)?.port || (address === '0.0.0.0' ? '443' : '8080');
+    const listen = options.listen ?? `${address}:${port}`;
+    const configuration = configurationText(baseUrl, listen, administratorDigest(credential), files);
+    const email = emailAddress(options['admin-email'] ?? 'admin@larder.invalid');
+    if (email === undefined)
+      throw new UsageError(`--admin-email is an e-mail address, not '${options['admin-email']!}'`);
+
+    const actor = actorOf(world);
+    if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
+    makeRoom(data);
+    const lock = lockOf(data);
+    let tls: ServerTls | undefined;
+    let fingerprint: string;
+    try {
+      // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
+      refuseContents(data);
+      if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
+      for (const name of halfMade) rmSync(join(data, name), { recursive: true, force: true });
+      createFile(join(data, unfinished), configuration, 0o600);
+      for (const key of ['site.key', 'master.key']) createFile(join(data, key), newWrappingKey(), 0o400);
+      const siteKey = readSiteKey({ directory: data, credentials: undefined, masterKeyFile: undefined });
+      fingerprint = fingerprintOf(siteKey);
+      await makeRecords(data, email, actor, siteKey);
+      createFile(join(data, 'admin.macaroon'), `${credential}\n`, 0o600);
+      const config = parseConfig('larder.toml', configuration);
+      if (speaksTls(config)) {
+        tls = await keepTls(
+          tlsSettings(config),
+          keepingOf(data, siteKey, () => new Date()),
+        );
+      }
+      renameFile(join(data, unfinished), join(data, 'larder.toml'));
+    } finally {
+      lock.close();
+    }
+    const made = readConfig(join(data, 'larder.toml'));
+    const documents = documentsAt(made) ?? baseUrl;
+    const warning = tooSmall(occupied(data).diskSizeBytes, made.uploads.reserve);
+    const credentialFile = join(data, 'admin.macaroon');
+    return {
+      text:
+        `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
+        `What everybody does with it is explained there: ${documents}\n` +
+        `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
+        trust(tls, baseUrl, files) +
+        (warning === undefined ? '' : `${warning}\n`) +
+        `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
+        `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
+      json: {
+        data,
+        config: join(data, 'larder.toml'),
+        'base-url': baseUrl,
+        documents,
+        listen,
+        'admin-account-id': administrator,
+        'admin-macaroon-file': credentialFile,
+        'site-key-fingerprint': fingerprint,
+        ...(warning !== undefined && { warning }),
+        ...(tls && {
+          ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
+          fingerprint: tls.fingerprint,
+          hosts: tls.hosts,
+        }),
+      },
+    };
+  },
+});
+
+/** Asks what no default can know: the address that clients use, and whom the store belongs to. */
+async function askFor(world: World): Promise<{ 'base-url': string; 'admin-email': string }> {
+  const port = process.getuid?.() === 0 ? '' : ':8443';
+  const host = hostname().toLowerCase();
+  const proposal = `https://${isBaseUrl(`https://${host}`) ? host : 'localhost'}${port}`;
+  return converse(world, async ({ ask, say }) => {
+    const until = async (question: string, proposed: string, problem: (answer: string) => string | undefined) => {
+      for (;;) {
+        const answer = await ask(question, proposed);
+        const wrong = problem(answer);
+        if (wrong === undefined) return answer;
+        say(visible(wrong));
+      }
+    };
+    const baseUrl = await until('The address that clients will use', proposal, (answer) =>
+      /^https?:/.test(answer) && isBaseUrl(answer)
+        ? undefined
+        : `'${answer}' is not http or https, a host and perhaps a port, such as ${proposal}.`,
+    );
+    const email = await until("The store administrator's e-mail address", 'admin@larder.invalid', (answer) =>
+      emailAddress(answer) === undefined ? `'${answer}' is not an e-mail address.` : undefined,
+    );
+    return { 'base-url': baseUrl, 'admin-email': email };
+  });
+}
+
+/** The site's files that the options name. */
+function givenFiles(options: Readonly<Record<string, string | undefined>>): SiteFiles | undefined {
+  const [certificateFile, keyFile, authorityFile] = ['tls-certificate', 'tls-key', 'tls-ca'].map((name) =>
+    options[name] === undefined ? undefined : resolve(options[name]),
+  );
+  if (certificateFile !== undefined && keyFile !== undefined) {
+    if (!options['base-url']?.startsWith('https:'))
+      throw new UsageError('--tls-certificate needs --base-url with the https address that clients use');
+    return { certificateFile, keyFile, authorityFile };
+  }
+  if (certificateFile ?? keyFile ?? authorityFile)
+    throw new UsageError('--tls-certificate and --tls-key belong together, and --tls-ca to them');
+  return undefined;
+}
+
+/** Refuses a certificate of the site that clients would refuse. */
+function refuseFiles(files: SiteFiles, config: Config): void {
+  let problems: string[];
+  try {
+    siteTls(files);
+    problems = siteProblems(files, tlsSettings(config).hosts, () => new Date());
+  } catch (error) {
+    throw new Failure((error as Error).message, { code: 'bad-certificate', cause: error });
+  }
+  if (problems.length > 0)
+    throw new Failure(`cannot use ${files.certificateFile}: ${problems.join('; ')}`, { code: 'bad-certificate' });
+}
+
+/** What publishers and devices need to know of the store's certificate. */
+function trust(tls: ServerTls | undefined, baseUrl: string, files: SiteFiles | undefined): string {
+  if (tls === undefined) return '';
+  const ends = tls.ends.toISOString().slice(0, 10);
+  if (files !== undefined) {
+    return (
+      `The site's certificate is good for ${tls.hosts.join(', ')} until ${ends}; its files stay where they are. After a renewal send the server SIGHUP.\n` +
+      `Its SHA-256 fingerprint, or that of the authority where one was named:\n  ${tls.fingerprint}\n`
+    );
+  }
+  return (
+    `Its server certificate is good for ${tls.hosts.join(', ')} until ${ends} and is renewed by itself.\n` +
+    `Publishers and devices trust ${baseUrl}/ca.pem, the authority of this store. Its SHA-256 fingerprint, to be compared:\n` +
+    `  ${tls.fingerprint}\n` +
+    `Publishers: REQUESTS_CA_BUNDLE=ca.pem; devices: snap set system store-certs.larder="$(cat ca.pem)".\n`
+  );
+}
+
+function configurationText(
+  baseUrl: string,
+  listen: string,
+  storeAdminDigest: string,
+  siteFiles: SiteFiles | undefined,
+): string {
+  try {
+    return initialConfig({ baseUrl, listen, storeAdminId: administrator, storeAdminDigest, siteFiles });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const said = error.problems.map(({ message }) => message).join('; ');
+    throw new UsageError(said.replace('http.base_url:', '--base-url:').replace('http.listen:', '--listen:'));
+  }
+}
+
+/** Makes the directory when it is not there; refuses one that is in use for anything. */
+function makeRoom(data: string): void {
+  const found = statSync(data, { throwIfNoEntry: false });
+  if (found) {
+    if (!found.isDirectory()) throw new Failure(`${data} is not a directory`);
+    becomeOwner(data);
+    refuseContents(data);
+  }
+  try {
+    makeFolder(data);
+  } catch (cause) {
+    throw new Error(`cannot make the directory ${data}`, { cause });
+  }
+}
+
+/** Before anything is asked for it. */
+function refuseStore(data: string): void {
+  if (!existsSync(join(data, 'larder.toml'))) return;
+  throw new Failure(`there is a store in ${data} already; 'larder serve --data ${data}' serves it`, {
+    code: 'store-exists',
+  });
+}
+
+function refuseContents(data: string): void {
+  refuseStore(data);
+  const names = readdirSync(data);
+  const known = ['store.lock', 'store.lock-journal', 'lost+found', ...(names.includes(unfinished) ? halfMade : [])];
+  const strange = names.filter((name) => !known.includes(name)).sort();
+  if (strange.length === 0) return;
+  if (strange.includes('larder.db') || strange.includes('site.key')) {
+    throw new Failure(`${data} holds parts of a store but no larder.toml; put that file back, do not begin anew`, {
+      code: 'store-damaged',
+    });
+  }
+  const shown = strange.length > 3 ? `${strange.slice(0, 3).join(', ')}, …` : strange.join(', ');
+  throw new Failure(`${data} is not empty (${shown}); a store needs a directory of its own`, {
+    code: 'directory-not-empty',
+  });
+}
+
+function lockOf(data: string): { close(): unknown } {
+  try {
+    return lockDirectory(data);
+  } catch (error) {
+    throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
+  }
+}
+
+async function makeRecords(data: string, email: string, actor: string, siteKey: Buffer): Promise<void> {
+  // SQLite gives the files that it makes beside this one the same mode.
+  createFile(join(data, 'larder.db'), '', 0o600);
+  const { records, close } = await openRecords(data, { held: true, siteKey });
+  try {
+    const at = timestamp(new Date());
+    await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {
+      const account = {
+        id: administrator,
+        username: 'admin',
+        displayName: 'Store administrator',
+        email,
+        validation: 'unproven',
+        createdAt: at,
+      };
+      await tx.accounts.add(account, { idMadeHere: true });
+      await tx.accounts.makeStoreAdministrator(administrator, at);
+      await setKeyCheck(tx, siteKey);
+    });
+  } finally {
+    await close();
+  }
+}

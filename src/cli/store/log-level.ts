@@ -1,0 +1,30 @@
+// larder log-level
+import { join } from 'node:path';
+import { changeConfig } from '#src/config.ts';
+import { findKey } from '#src/configuration/keys.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { servingState } from '../frame/serving.ts';
+import { withStore } from '../frame/store.ts';
+
+export const logLevel = command({
+  name: 'log-level',
+  summary: 'Change how much the serving store logs, at once and for later starts.',
+  positionals: [{ name: 'level', summary: 'One of trace, debug, info, warn, error and fatal.' }],
+  examples: ['larder log-level debug', 'larder log-level info'],
+
+  run(call) {
+    const { level } = call.positionals;
+    const words = findKey('log.level')?.words ?? [];
+    if (!words.includes(level)) throw new UsageError(`LEVEL is one of ${words.join(', ')}, not '${level}'`);
+    return withStore(call, async ({ directory, records, entry }) => {
+      await records.change({ ...entry('log-level', 'log'), details: { level } }, () => Promise.resolve());
+      changeConfig(join(directory, 'larder.toml'), { 'log.level': level });
+      const serving = servingState(directory);
+      if (serving !== undefined) process.kill(serving.pid, 'SIGHUP');
+      return {
+        text: `The log level is ${level}${serving ? '; the serving process has been told' : ' from the next start on'}.`,
+        json: { level, told: serving !== undefined },
+      };
+    });
+  },
+});

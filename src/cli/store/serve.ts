@@ -1,0 +1,127 @@
+// larder serve
+import { startAppliance, type Appliance } from '#appliance/appliance.ts';
+import { DataDirectoryInUse } from '#data/lock.ts';
+import { ConfigError } from '#src/config.ts';
+import { isListenAddress } from '#src/configuration/check.ts';
+import type { LogFormat } from '#src/log.ts';
+import { command, dataInUse, Failure, UsageError } from '../frame/command.ts';
+import { becomeOwner } from '../frame/owner.ts';
+import { refuseWithoutDatabase } from '../frame/store.ts';
+
+/** Ctrl-C under a program that passes signals on, such as npm, arrives twice; a person needs longer for the second. */
+const sameKeystroke = 500;
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Serve the store of a data directory.',
+  description:
+    'Serves until SIGTERM or SIGINT (Ctrl-C), then finishes the requests under way; a second signal ends it at once. ' +
+    'SIGHUP makes it read its configuration again. The log goes to the standard error, a line for each request: as text at a terminal, as JSON elsewhere. ' +
+    'GET /readyz is answered with 200 as soon as the store is ready.',
+  options: {
+    listen: {
+      type: 'string',
+      value: 'HOST:PORT',
+      summary: 'Where to listen; otherwise as http.listen in the configuration says.',
+    },
+    'log-format': {
+      type: 'string',
+      value: 'FORMAT',
+      choices: ['auto', 'json', 'text'],
+      summary: 'How the lines of the log are written; otherwise as log.format in the configuration says.',
+    },
+  },
+  examples: [
+    'larder serve --data /var/lib/larder',
+    'larder serve --data ./data --listen 127.0.0.1:9090 --log-format json',
+  ],
+
+  async run({ options, data, world }) {
+    if (options.listen !== undefined && !isListenAddress(options.listen)) {
+      throw new UsageError(`--listen is HOST:PORT, such as 127.0.0.1:8080 or [::]:443, not '${options.listen}'`);
+    }
+    becomeOwner(data);
+    refuseWithoutDatabase(data);
+    const life = lifeOfProcess();
+    try {
+      const starting = startAppliance({
+        directory: data,
+        credentials: world.env['CREDENTIALS_DIRECTORY'],
+        listen: options.listen,
+        logFormat: options['log-format'] as LogFormat | undefined,
+        fatal: life.fail,
+      });
+      const appliance = await Promise.race([starting, life.cutShort]);
+      life.begin(appliance);
+      const signal = await life.ended;
+      await Promise.race([appliance.stop(), life.cutShort]);
+      return { text: '', json: { data, signal } };
+    } catch (error) {
+      throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
+    } finally {
+      life.forget();
+    }
+  },
+});
+
+/** What may happen to the process while it serves. */
+function lifeOfProcess() {
+  const ended = Promise.withResolvers<NodeJS.Signals>();
+  const cutShort = Promise.withResolvers<never>();
+  // Both may come to nothing, or come before anybody waits for them.
+  ended.promise.catch(() => undefined);
+  cutShort.promise.catch(() => undefined);
+  let served: Appliance | undefined;
+  let reloadAsked = false;
+  let first: number | undefined;
+
+  const onEnd = (signal: NodeJS.Signals): void => {
+    first ??= performance.now();
+    if (performance.now() - first > sameKeystroke) {
+      cutShort.reject(new Failure('ended at once, without finishing the requests under way', { code: 'cut-short' }));
+    }
+    ended.resolve(signal);
+  };
+  const onReload = (): void => {
+    if (served) reload(served);
+    else reloadAsked = true;
+  };
+  const onCrash = (error: Error): void => {
+    served?.log.fatal({ err: error }, 'crashed');
+  };
+  process.on('SIGTERM', onEnd).on('SIGINT', onEnd).on('SIGHUP', onReload).on('uncaughtExceptionMonitor', onCrash);
+
+  return {
+    /** Resolves with the signal that asks for the end; rejects when the disk failed. */
+    ended: ended.promise,
+    /** Rejects when the end cannot wait. */
+    cutShort: cutShort.promise,
+    begin(appliance: Appliance) {
+      served = appliance;
+      if (reloadAsked) reload(appliance);
+    },
+    fail(error: Error) {
+      const failure = new Error('the disk failed under a write; serve this data again only from a good disk', {
+        cause: error,
+      });
+      ended.reject(failure);
+      cutShort.reject(failure);
+    },
+    forget() {
+      process
+        .off('SIGTERM', onEnd)
+        .off('SIGINT', onEnd)
+        .off('SIGHUP', onReload)
+        .off('uncaughtExceptionMonitor', onCrash);
+    },
+  };
+}
+
+function reload(appliance: Appliance): void {
+  try {
+    appliance.reload();
+  } catch (error) {
+    const problem = error instanceof ConfigError ? { problem: error.message } : { err: error };
+    appliance.log.error(problem, 'configuration refused; the old one stays');
+  }
+}

@@ -1,0 +1,161 @@
+// larder verify
+import { join } from 'node:path';
+
+import { timestamp } from '#domain/clock.ts';
+import { contentAndPusher } from '#integrity/content-name.ts';
+import { putBackGood, quarantine } from '#integrity/quarantine.ts';
+import { verifyStore, type Verdict } from '#integrity/verify.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
+import type { Records } from '#records/index.ts';
+import { nativeBinding } from '#src/native.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { command, type Answer, type Call } from '../frame/command.ts';
+import { becomeOwner } from '../frame/owner.ts';
+import { progressOf } from '../frame/progress.ts';
+import { refuseWithoutDatabase, withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+
+const shown = 20;
+
+type Found = Verdict & { back: string[] };
+
+export const verify = command({
+  name: 'verify',
+  summary: 'Prove that nothing in the store is damaged or missing.',
+  description:
+    'Checks the database (its pages, its references, every row against its digest), the audit log, and every blob ' +
+    'against its hash, and names what is wrong with what: page and table, package and revision, and who pushed it. ' +
+    'It can run while the store is served. Exit code 1 means that something is wrong.',
+  options: {
+    quarantine: {
+      type: 'boolean',
+      summary: 'Take damaged blobs out of service; the same file, uploaded again, mends them.',
+    },
+    'restore-quarantined': {
+      type: 'boolean',
+      summary: 'First put back into service what was taken out and hashes well.',
+    },
+  },
+  examples: ['larder verify', 'larder verify --quarantine --json', 'larder verify --restore-quarantined'],
+  confirm: {
+    question: ({ options: { quarantine } }) =>
+      quarantine ? 'Blobs that are damaged are taken out of service, and nobody gets them any more.' : undefined,
+    unattended: 'goes on',
+  },
+
+  async run(call) {
+    becomeOwner(call.data);
+    refuseWithoutDatabase(call.data);
+    const file = join(call.data, 'larder.db');
+    try {
+      return await withStore(call, (store) => proved(store, call));
+    } catch (error) {
+      // What is wrong with the file may be why the store does not open, or cannot be read to its end.
+      const problems = checkDatabase(file, { nativeBinding: nativeBinding() });
+      if (problems.length === 0) throw error;
+      return {
+        text: told(
+          problems.map((line) => `${file}: ${line}`),
+          'the database; it is damaged so far that nothing else could be looked at',
+          [ofDatabase(call.data)],
+        ),
+        json: { good: false, database: { problems } },
+        exitCode: 1,
+      };
+    }
+  },
+});
+
+async function proved(
+  store: OpenStore,
+  call: Call<{ quarantine: Flag; 'restore-quarantined': Flag }>,
+): Promise<Answer> {
+  call.world.yieldToOthers?.();
+  const progress = progressOf(call);
+  const { records, siteKey, sealing } = store;
+  const found: Found = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding: native }) => {
+    const by = { records, blobs, at: timestamp(store.now()), actor: store.actor };
+    const back = call.options['restore-quarantined'] ? await putBackGood(by, digests) : [];
+    const seals = { siteKey, sealFile: sealing.file };
+    const parts = { ...seals, file, records, blobs, digests, nativeBinding: native, progress: progress.at };
+    const verdict = await verifyStore(parts);
+    if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, by);
+    return { ...verdict, back };
+  }).finally(progress.end);
+  const { good, audit, blobs, back } = found;
+  const counted = `the database, ${String(blobs.checked)} blobs of ${String(blobs.bytes)} bytes, ${String(audit.rows)} entries of the audit log`;
+  const restored = back.length > 0 ? `${String(back.length)} blobs hash well and are in service again.\n` : '';
+  return {
+    text:
+      restored +
+      (good
+        ? `Everything is as it was written: ${counted}.`
+        : told(await problemsOf(found, records, call.data), counted, mendsOf(found, call.data))),
+    json: asJson(found, call.options.quarantine),
+    exitCode: good ? 0 : 1,
+  };
+}
+
+interface Flag {
+  readonly type: 'boolean';
+  readonly summary: string;
+}
+
+/** What is wrong, in whole lines: with which file, with what of which package. */
+async function problemsOf({ database, audit, blobs }: Found, records: Records, data: string): Promise<string[]> {
+  const lines = [
+    ...database.map((line) => `${join(data, 'larder.db')}: ${line}`),
+    ...audit.problems.map((line) => `audit log: ${line}`),
+  ];
+  for (const [contents, what] of [
+    [blobs.damaged.map(({ sha3_384 }) => sha3_384), 'is damaged'],
+    [blobs.unreadable, 'cannot be read; the disk may be failing'],
+    [blobs.missing, 'is missing'],
+  ] as const) {
+    for (const sha3_384 of contents)
+      lines.push(`${await contentAndPusher(records, sha3_384)}: its content ${what} (blob ${sha3_384})`);
+  }
+  return lines;
+}
+
+const ofDatabase = (data: string): string =>
+  `Stop the server, move ${data} aside, and restore the last backup from before: larder restore FILE --data ${data} --keys DIR`;
+
+/** What to do about what is wrong. */
+function mendsOf({ database, audit, blobs }: Found, data: string): string[] {
+  return [
+    ...(database.length > 0 ? [ofDatabase(data)] : []),
+    ...(audit.problems.length > 0
+      ? ["What to do about the audit log is in the guide 'recovery', which the store serves at /docs/."]
+      : []),
+    ...(blobs.damaged.length + blobs.missing.length > 0
+      ? [
+          'A damaged or missing content comes back when the same file is uploaded again, or from a backup: ' +
+            `larder restore FILE --missing --data ${data}`,
+        ]
+      : []),
+  ];
+}
+
+const told = (problems: string[], looked: string, mends: string[]): string =>
+  [
+    `${problems.length === 1 ? 'One thing is' : `${String(problems.length)} things are`} wrong (looked at: ${looked}):`,
+    ...problems.slice(0, shown).map((line) => `  ${visible(line)}`),
+    ...(problems.length > shown ? [`  and ${String(problems.length - shown)} more; --json lists them all`] : []),
+    ...mends,
+  ].join('\n');
+
+const asJson = ({ good, database, audit, blobs, back }: Found, quarantined: boolean): object => ({
+  good,
+  database: { problems: database },
+  audit,
+  blobs: {
+    checked: blobs.checked,
+    bytes: blobs.bytes,
+    damaged: blobs.damaged.map(({ sha3_384 }) => sha3_384),
+    unreadable: blobs.unreadable,
+    missing: blobs.missing,
+    'put-back': back,
+    quarantined,
+  },
+});

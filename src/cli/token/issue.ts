@@ -1,0 +1,108 @@
+// larder token issue
+import { readChannelPattern } from '#domain/channel.ts';
+import { namespaces, packageTypes, type PackageType } from '#domain/namespace.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import { isPermission, permissions } from '#domain/permission.ts';
+import type { PackageSelector } from '#domain/selector.ts';
+import { longestLife, ttlProblem } from '#macaroons/authority.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { environmentOf, isTool, linesFor, tools } from './tool-environment.ts';
+
+export const tokenIssue = command({
+  name: 'token issue',
+  summary: 'Issue a token of an account.',
+  description:
+    'The token stands alone on the standard output, ready for the header Authorization: Macaroon TOKEN; with --for, in ' +
+    "the lines that a publisher pastes into a shell, so that the tool talks to this store with it. snapcraft's whoami, " +
+    "upload, release, status and close, and all of charmcraft's commands but login, then work without a login. " +
+    'It allows whatever the account may do, unless permissions, channels or packages narrow it.',
+  options: {
+    account: { type: 'string', value: 'ID', summary: 'The account that it is for.', required: true },
+    for: {
+      type: 'string',
+      value: 'TOOL',
+      summary: 'Print what goes into the environment of this tool.',
+      choices: tools,
+    },
+    permission: { type: 'string', value: 'P', summary: 'What it allows.', repeated: true, choices: permissions },
+    channel: {
+      type: 'string',
+      value: 'C',
+      summary: 'A channel that it may release to, such as latest/edge or */edge.',
+      repeated: true,
+    },
+    package: {
+      type: 'string',
+      value: 'TYPE:NAME',
+      summary: 'A package that it is good for, such as snap:hello.',
+      repeated: true,
+    },
+    ttl: {
+      type: 'integer',
+      value: 'SECONDS',
+      summary: 'How long it lasts; otherwise, and at most, identity.longest_token_days of the configuration.',
+      minimum: 10,
+      maximum: longestLife / 1000,
+    },
+    description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
+  },
+  examples: [
+    'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --for snapcraft --package snap:hello --ttl 86400',
+    'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',
+    "larder token issue --account ci --permission package-manage-revisions --package snap:hello --ttl 3600 --description 'nightly builds'",
+  ],
+
+  run({ options, data, json, world }) {
+    const { account, ttl, description } = options;
+    if ((description?.length ?? 0) > 1024) throw new UsageError('--description has at most 1024 characters');
+    const request = {
+      accountId: account,
+      permissions: unlessEmpty(options.permission.filter(isPermission)),
+      channels: unlessEmpty(options.channel.map(channel)),
+      packages: unlessEmpty(options.package.map(selector)),
+      description,
+      ttl,
+    };
+    return withStore({ data, world }, async ({ records, authority, config, latestTime, now, actor }) => {
+      const problem = ttlProblem(ttl, authority.longestLife());
+      if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
+      const { username } = await accountOf(records, account);
+      // It begins at the latest time that the store has seen, or the store would not take it as valid yet.
+      const clock = await timeKeeper(records, latestTime, now);
+      const { token, sessionId, validUntil } = await authority.issue(request, { actor, action: 'token issue' });
+      const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
+      if (!json) world.stderr.write([about, clock.problem(), ''].filter((line) => line !== undefined).join('\n'));
+      const tool = isTool(options.for) ? options.for : undefined;
+      const environment = tool && environmentOf(tool, token, { config });
+      return {
+        text: tool === undefined ? token : linesFor(tool, token, { config, data }),
+        json: { macaroon: token, 'session-id': sessionId, 'valid-until': validUntil, ...(tool && { environment }) },
+      };
+    });
+  },
+});
+
+/** An empty list would allow nothing; without the option nothing is narrowed. */
+const unlessEmpty = <Item>(list: Item[]): Item[] | null => (list.length === 0 ? null : list);
+
+function channel(text: string): string {
+  if (readChannelPattern(text) !== undefined) return text;
+  throw new UsageError(`--channel is a channel such as latest/edge, or a pattern such as */edge, not '${text}'`);
+}
+
+function selector(text: string): PackageSelector {
+  const types: readonly PackageType[] = namespaces.flatMap(packageTypes);
+  const [kind = '', name = ''] = text.split(/:(.*)/s);
+  const type = types.find((known) => known === kind);
+  if (type === undefined) {
+    const meant = nearest(kind, types);
+    const hint = meant === undefined ? `; the types are ${types.join(', ')}` : `; did you mean '${meant}:${name}'?`;
+    throw new UsageError(`--package is TYPE:NAME, such as snap:hello, not '${text}'${hint}`);
+  }
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new UsageError(`--package ${text}: ${problem}`);
+  return { type, name };
+}

@@ -1,0 +1,85 @@
+// larder token revoke
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { isDateTime } from '#api/schema.ts';
+import { presentToken } from '#operations/accounts/present-token.ts';
+import { command, UsageError, type Answer } from '../frame/command.ts';
+import { accountOf, latestMoment, withStore, type OpenStore } from '../frame/store.ts';
+
+export const tokenRevoke = command({
+  name: 'token revoke',
+  summary: 'End a token at once and for good, or all tokens of an account.',
+  description:
+    'It shows on the next request. With --account also logins end that were begun and not finished yet; whoever knows ' +
+    "the password of the account can log in anew, so change that too where it is known to others: 'larder account password'.",
+  positionals: [
+    { name: 'session', summary: "The session of the token, as 'larder token list' shows it.", optional: true },
+  ],
+  options: {
+    account: { type: 'string', value: 'ID', summary: 'End all tokens of this account.' },
+    'issued-before': {
+      type: 'string',
+      value: 'TIME',
+      summary: 'With --account: only those issued before, such as 2026-03-01T12:00:00Z.',
+    },
+  },
+  examples: [
+    'larder token revoke 7a3f6f0e-55f1-4c0e-9a40-6d1f1b1f6f6a',
+    'larder token revoke --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --issued-before 2026-03-01T12:00:00Z --yes',
+  ],
+  confirm: {
+    question: ({ positionals: { session }, options: { account } }) =>
+      account === undefined
+        ? `From the next request on the token of the session ${session ?? ''} lets nobody in.`
+        : `From the next request on the tokens of the account ${account} let nobody in.`,
+    unattended: 'refused',
+  },
+
+  run({ positionals: { session }, options, data, world }) {
+    const { account, 'issued-before': before } = options;
+    if ((session === undefined) === (account === undefined)) {
+      throw new UsageError("'token revoke' takes either a SESSION or --account ID");
+    }
+    if (before !== undefined && (account === undefined || !isDateTime(before))) {
+      throw new UsageError('--issued-before is a time such as 2026-03-01T12:00:00Z, and goes with --account');
+    }
+    const issuedBefore = before === undefined ? null : timestamp(new Date(before));
+    return withStore({ data, world }, (store) =>
+      account === undefined ? one(store, session ?? '') : all(store, account, issuedBefore),
+    );
+  },
+});
+
+async function one({ records, entry, actor }: OpenStore, session: string): Promise<Answer> {
+  const change = entry('token revoke', `session/${session}`);
+  const token = await records.change(change, async (tx, note) => {
+    const ended = await tx.macaroons.end(session, { at: change.at, by: actor });
+    if (ended === undefined) {
+      throw new Refusal(
+        'resource-not-found',
+        `There is no token with the session '${session}'; 'larder token list --ended' lists them.`,
+      );
+    }
+    note({ account: ended.accountId });
+    return ended;
+  });
+  const text = `The token of ${token.accountId} (${token.username}) with the session ${session} has ended.`;
+  return { text, json: presentToken(token) };
+}
+
+async function all(store: OpenStore, id: string, issuedBefore: string | null): Promise<Answer> {
+  const { records, entry, actor } = store;
+  const { username } = await accountOf(records, id);
+  const details = { ...(issuedBefore !== null && { 'issued-before': issuedBefore }) };
+  const change = { ...entry('token revoke', `account/${id}`), details };
+  const at = await latestMoment(store);
+  const ended = await records.change(change, async (tx, note) => {
+    const count = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore });
+    note({ 'ended-tokens': count });
+    return count;
+  });
+  return { text: `${counted(ended)} of ${id} (${username}) ended for good.`, json: { id, 'ended-tokens': ended } };
+}
+
+/** `1 token`, `3 tokens`. */
+export const counted = (count: number): string => (count === 1 ? '1 token' : `${String(count)} tokens`);

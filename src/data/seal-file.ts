@@ -1,0 +1,27 @@
+// The newest seal of the audit log, in a file beside the database: whoever can write the database alone cannot cut the log.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { prepareFile } from '#src/config.ts';
+
+/** The name of the file in a data directory. */
+export const sealFileName = 'audit.seal';
+
+/** The file of a data directory: small texts, put in their place durably and all at once. */
+export function sealFileIn(directory: string): { path: string; read(): string | undefined; write(text: string): void } {
+  const path = join(directory, sealFileName);
+  return {
+    path,
+    read() {
+      try {
+        return readFileSync(path, 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw new Error(`cannot read ${path}`, { cause: error });
+      }
+    },
+    write(text) {
+      prepareFile(path, text, 0o600).place();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// Brings a database up to date: numbered SQL files, run in order, remembered by name, forward only.
+import { sql, type Database } from '../database.ts';
+
+/** A migration: its name, such as `0001-accounts`, and its statements. */
+export interface Migration {
+  name: string;
+  text: string;
+}
+
+/**
+ * The names of the migrations that have not run yet.
+ * Data that a newer release has written is refused, because this one does not know what it means.
+ */
+export async function missing(db: Database, migrations: Migration[]): Promise<{ names: string[]; fresh: boolean }> {
+  const done = await applied(db);
+  const unknown = [...done].filter((name) => !migrations.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a later one`,
+    );
+  }
+  const names = migrations.map(({ name }) => name).filter((name) => !done.has(name));
+  return { names, fresh: done.size === 0 };
+}
+
+/** Runs what has not run yet, each migration in its transaction; returns the names of those it ran. */
+export async function migrate(db: Database, migrations: Migration[]): Promise<string[]> {
+  const { names } = await missing(db, migrations);
+  const ran: string[] = [];
+  for (const { name, text } of migrations.filter((migration) => names.includes(migration.name))) {
+    await db.transaction(async (tx) => {
+      // Another process may have opened the data at the same moment and been quicker.
+      if ((await tx.run(sql`INSERT INTO migrations (name) VALUES (${name}) ON CONFLICT DO NOTHING`)) === 0) return;
+      await tx.script(text);
+      ran.push(name);
+    });
+  }
+  return ran;
+}
+
+async function applied(db: Database): Promise<Set<string>> {
+  const known = await db.get(sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'`);
+  if (known === undefined) {
+    await db.transaction((tx) => tx.run(sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`));
+  }
+  const rows = await db.all<{ name: string }>(sql`SELECT name FROM migrations`);
+  return new Set(rows.map(({ name }) => name));
+}

@@ -38,3 +38,36 @@ t.test('the history tells who put what into which channel, and what was there be
     err: /'latest\/sharp' is not a channel/,
   });
 });
+
+t.test('an administrator releases, closes and looks without a second tool', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const number of [1, 2]) await addRevision(store, id, number);
+  const { larder, json } = commandsOn(store.directory);
+  t.match(await larder('status snap/hello'), { code: 0, out: /^Nothing is released\.$/m });
+  t.match(await larder('release snap/hello 1 stable,2.0/edge'), { code: 1, err: /has no track '2\.0'/ });
+  t.match(await larder('status snap/hello'), { out: /^Nothing is released\.$/m }, 'all of it or nothing');
+  t.match(await larder('release snap/hello 1 stable latest/edge/fix'), {
+    code: 0,
+    out: /Revision 1 of snap\/hello is released to latest\/stable, latest\/edge\/fix\./,
+  });
+  t.match(await larder('release snap/hello 2 stable --progressive 30'), { code: 0, out: /for 30 % of the devices/ });
+  const rows = (await larder('status snap/hello')).out.split('\n').map((line) => line.trim().split(/ {2,}/));
+  t.same(rows.slice(0, 4), [
+    ['Track', 'Arch', 'Channel', 'Version', 'Revision', 'Progress', 'Expires at'],
+    ['latest', 'all', 'stable', 'v1', '1', '-', '-'],
+    ['v2', '2', '30 %', '-'],
+    ['candidate', '↑', '↑', '-', '-'],
+  ]);
+  t.match(rows[6], ['edge/fix', 'v1', '1', '-', /^\d{4}-/]);
+  const door = (await ada.get('/v1/snap/hello/releases')).body['channel-map'] as { channel: string }[];
+  const told = (await json('status snap/hello')) as { channels: { channel: string }[] };
+  t.same(told.channels.map(({ channel }) => channel).sort(), door.map(({ channel }) => channel).sort());
+  t.match(await larder('close snap/hello stable'), { code: 0, out: /^Closed latest\/stable of snap\/hello\.$/m });
+  t.equal(((await ada.get('/v1/snap/hello/releases')).body['channel-map'] as []).length, 1);
+  t.match(await larder('release snap/hello 9 edge'), { code: 1, err: /has no revision 9/ });
+  for (const line of ['release snap/hello 0 edge', 'release snap/hello 1', 'release snap/hello 1 sharp/er/x/y']) {
+    t.equal((await larder(line)).code, 2, line);
+  }
+});

@@ -1,10 +1,10 @@
 // larder release history
-import { parseChannel } from '#domain/channel.ts';
 import type { PastRelease } from '#records/past-releases.ts';
-import { command, UsageError } from '../frame/command.ts';
+import { command } from '../frame/command.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
+import { channelNamed } from './channels.ts';
 
 /** How many rows are looked at in one piece. */
 const batch = 500;
@@ -22,10 +22,7 @@ export const releaseHistory = command({
 
   run({ positionals, options, data, world }) {
     const { limit = 50 } = options;
-    const channel = options.channel === undefined ? undefined : parseChannel(options.channel);
-    if (options.channel !== undefined && channel === undefined) {
-      throw new UsageError(`'${options.channel}' is not a channel; write risk, track/risk or track/risk/branch`);
-    }
+    const channel = options.channel === undefined ? undefined : channelNamed(options.channel);
     return withStore({ data, world }, async ({ records }) => {
       const { id } = await packageOf(records, positionals.package);
       const found: PastRelease[] = [];

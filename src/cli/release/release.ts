@@ -1,0 +1,86 @@
+// larder release
+import { pushReleases } from '#acts/releases.ts';
+import { everybody, progressOf } from '#domain/channel-map.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+import { channelsNamed } from './channels.ts';
+
+export const release = command({
+  name: 'release',
+  summary: 'Release a revision of a package to channels: to all of them, or to none.',
+  description:
+    'Resources of a charm stay those that the channel had before; the first time they are the newest of each. ' +
+    "'larder status PACKAGE' shows the channels.",
+  positionals: [
+    packageArgument,
+    { name: 'revision', summary: 'The number of the revision.' },
+    {
+      name: 'channels',
+      value: 'CHANNEL',
+      summary: 'Where to, such as edge, 2.0/stable or latest/edge/fix; commas may stand between several.',
+      repeated: true,
+    },
+  ],
+  options: {
+    progressive: {
+      type: 'integer',
+      value: 'PERCENT',
+      minimum: 1,
+      maximum: 100,
+      summary: 'To so many of a hundred devices; the others keep what they have.',
+    },
+  },
+  examples: ['larder release snap/hello 7 stable', 'larder release snap/hello 7 candidate,beta --progressive 20'],
+
+  run({ positionals, options, data, world }) {
+    const revision = Number(positionals.revision);
+    if (!/^[1-9]\d{0,8}$/.test(positionals.revision)) {
+      throw new UsageError(`'${positionals.revision}' is not the number of a revision`);
+    }
+    const channels = channelsNamed(positionals.channels);
+    if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
+    const progressive = progressOf({ percentage: options.progressive ?? null });
+    return withStore({ data, world }, async ({ records, acts, actor }) => {
+      const subject = await packageOf(records, positionals.package);
+      const releases = channels.map((channel) => ({ channel, revision, progressive, resources: [] }));
+      const released = await acts.do(pushReleases, { actor }, { package: subject, releases });
+      const object = `${subject.namespace}/${subject.name}`;
+      const share = progressive.percentage === null ? '' : ` for ${String(progressive.percentage)} % of the devices`;
+      return {
+        text: `Revision ${String(revision)} of ${object} is released to ${released.map(({ channel }) => channel).join(', ')}${share}.`,
+        json: { package: object, progressive, released },
+      };
+    });
+  },
+});
+
+export const close = command({
+  name: 'close',
+  summary: 'Close channels of a package: whoever follows one gets what the next safer channel holds.',
+  positionals: [
+    packageArgument,
+    { name: 'channels', value: 'CHANNEL', summary: 'Which, such as edge or 2.0/beta.', repeated: true },
+  ],
+  examples: ['larder close snap/hello edge', 'larder close snap/hello 2.0/beta 2.0/edge --yes'],
+  confirm: {
+    question: ({ positionals }) =>
+      `Close ${channelsNamed(positionals.channels)
+        .map(({ name }) => name)
+        .join(', ')} of ${positionals.package}? Devices there go on with the next safer channel.`,
+    unattended: 'goes on',
+  },
+
+  run({ positionals, data, world }) {
+    const channels = channelsNamed(positionals.channels);
+    if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
+    return withStore({ data, world }, async ({ records, acts, actor }) => {
+      const subject = await packageOf(records, positionals.package);
+      const releases = channels.map((channel) => ({ channel, revision: null, progressive: everybody, resources: [] }));
+      const closed = await acts.do(pushReleases, { actor }, { package: subject, releases });
+      const object = `${subject.namespace}/${subject.name}`;
+      const names = closed.map(({ channel }) => channel);
+      return { text: `Closed ${names.join(', ')} of ${object}.`, json: { package: object, closed: names } };
+    });
+  },
+});

@@ -21,6 +21,8 @@ export interface RestoreOptions extends FileOptions {
   progress: (step: string, done: number, total: number) => void;
   /** Looks at the restored data, and may change it, before it becomes visible. */
   finish: (directory: string) => Promise<void>;
+  /** Ends the restore before the directory is a store, as an error would; what it throws is the signal's reason. */
+  signal?: AbortSignal | undefined;
   files?: Files;
 }
 
@@ -43,6 +45,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   try {
     await files.mkdir(target, { recursive: true, mode: 0o700 });
     await fill(target, archives, options, files);
+    options.signal?.throwIfAborted();
     await place(files, directory, target, placing);
   } catch (error) {
     if (!placing.isStore) await clear(files, directory, [work, ...placing.placed], made);
@@ -53,15 +56,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
 
 async function fill(target: string, archives: Archives, options: RestoreOptions, files: Files): Promise<void> {
   const { file, tar, manifest } = archives;
-  const { progress } = options;
+  const { progress, signal } = options;
   for (const { name, size, sha256 } of manifest.files) {
     if (name === keysName) continue;
     if (!/^(?:larder\.(?:db|toml)|tls\/(?:ca|server)\.(?:pem|key))$/.test(name)) throw new NotWhole(file);
     const entry = entryOf(file, tar, name, size);
-    await extract({ tar, entry, file, algorithm: 'sha256', digest: sha256 }, join(target, name), modeOf(name), files);
+    const what = { tar, entry, file, algorithm: 'sha256', digest: sha256, signal };
+    await extract(what, join(target, name), modeOf(name), files);
   }
   await extractBlobs(archives, target, options, files);
 
+  signal?.throwIfAborted();
   progress('database', 0, 1);
   const problems = checkDatabase(join(target, 'larder.db'), options);
   if (problems.length > 0) throw new CannotRestore(`the database in ${file} is damaged: ${problems[0]!}`);
@@ -102,7 +107,7 @@ async function clear(files: Files, directory: string, names: readonly string[], 
 async function extractBlobs(
   { manifest, file, find }: Archives,
   target: string,
-  { progress }: RestoreOptions,
+  { progress, signal }: RestoreOptions,
   files: Files,
 ): Promise<void> {
   const content = join(target, 'blobs/sha3');
@@ -118,7 +123,8 @@ async function extractBlobs(
     if (found === undefined) throw new NotWhole(file);
     const folder = join(content, sha3_384.slice(0, 2));
     folders.add(folder);
-    await extract({ ...found, file, algorithm: 'sha3-384', digest: sha3_384 }, join(folder, sha3_384), 0o600, files);
+    const what = { ...found, file, algorithm: 'sha3-384', digest: sha3_384, signal };
+    await extract(what, join(folder, sha3_384), 0o600, files);
     bytes += size;
     progress('blobs', bytes, total);
   };
@@ -144,12 +150,14 @@ export interface Extracted {
   file: string;
   algorithm: string;
   digest: string;
+  signal?: AbortSignal | undefined;
 }
 
 /** The bytes of an entry, which fails at its end when they have not their digest. */
-export async function* proven({ tar, entry, file, algorithm, digest }: Extracted): AsyncGenerator<Buffer> {
+export async function* proven({ tar, entry, file, algorithm, digest, signal }: Extracted): AsyncGenerator<Buffer> {
   const hash = createHash(algorithm);
   for await (const bytes of tar.read(entry)) {
+    signal?.throwIfAborted();
     hash.update(bytes);
     yield bytes;
   }

@@ -1,11 +1,13 @@
 // Restoring: what is durable when, and what a restore that fails leaves behind.
 import t, { type Test } from 'tap';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 import { closeArchives, openArchives } from '#backup/archives.ts';
 import type { Files } from '#backup/files.ts';
 import { restoreBackup } from '#backup/restore.ts';
+import { run } from '#cli/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { failing, watchedDisk } from './watched-disk.ts';
@@ -40,10 +42,11 @@ async function restoreWith(
   directory: string,
   files: Files,
   finish = () => Promise.resolve(),
+  signal?: AbortSignal,
 ): Promise<void> {
   const archives = await openArchives([file]);
   try {
-    await restoreBackup({ archives, directory, keys: textsIn(keys), files, progress: () => undefined, finish });
+    await restoreBackup({ archives, directory, keys: textsIn(keys), files, progress: () => undefined, finish, signal });
   } finally {
     await closeArchives(archives);
   }
@@ -90,6 +93,150 @@ t.test('of a restore that fails nothing is left, wherever it fails', async (t) =
   t.strictSame(readdirSync(data), [], 'a directory that was there is empty again');
   await restoreWith(backup, data, watchedDisk().files);
   t.ok(existsSync(join(data, 'larder.toml')), 'and it can be repeated');
+});
+
+t.test('of a restore that a signal ends nothing is left, and it can be repeated', async (t) => {
+  const backup = await saved(t);
+  const data = join(backup.folder, 'data');
+  const endedBy = async (signal: NodeJS.Signals, step: string): Promise<{ code: number; err: string }> => {
+    let [err, sent] = ['', false];
+    const stderr = {
+      write(text: string) {
+        err += text;
+        if (sent || !text.includes(`"progress":"${step}"`)) return;
+        sent = true;
+        process.kill(process.pid, signal);
+      },
+    };
+    const line = ['restore', backup.file, '--data', data, '--keys', backup.keys, '--json'];
+    const code = await run(line, { stdout: { write: () => undefined }, stderr, stdin: Readable.from([]), env: {} });
+    return { code, err };
+  };
+  const listeners = process.listenerCount('SIGTERM');
+  for (const [signal, step, code] of [
+    ['SIGINT', 'blobs', 130],
+    ['SIGTERM', 'blobs', 143],
+    ['SIGTERM', 'database', 143],
+    ['SIGHUP', 'database', 129],
+  ] as const) {
+    const ended = await endedBy(signal, step);
+    t.match(ended, { code, err: '"error":"interrupted; what was begun is taken back","code":"interrupted"' });
+    t.notOk(existsSync(data), `${signal} at the ${step}: nothing is left`);
+  }
+  t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
+  mkdirSync(data);
+  t.match(await endedBy('SIGTERM', 'blobs'), { code: 143 });
+  t.strictSame(readdirSync(data), [], 'a directory that was there is empty again');
+  t.match(await larder(`restore ${backup.file} --data ${data} --keys ${backup.keys}`), { code: 0 });
+});
+
+t.test('a restore that is ended stops within a blob, and goes on to nothing else', async (t) => {
+  const backup = await saved(t);
+  const data = join(backup.folder, 'data');
+  const endedAt = async (is: (path: string) => boolean): Promise<string[]> => {
+    const ended = new AbortController();
+    const after: string[] = [];
+    const { files } = watchedDisk();
+    const ending: Files = {
+      ...files,
+      async open(path, ...rest) {
+        const handle = await files.open(path, ...rest);
+        if (ended.signal.aborted) after.push(`open ${String(path)}`);
+        else if (is(String(path))) ended.abort(new Error('that will do'));
+        return new Proxy(handle, {
+          get(target, name) {
+            if (name === 'write' && ended.signal.aborted) after.push(`write ${String(path)}`);
+            const value: unknown = Reflect.get(target, name);
+            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          },
+        });
+      },
+    };
+    const { signal } = ended;
+    await t.rejects(restoreWith(backup, data, ending, undefined, signal), { message: 'that will do' });
+    t.notOk(existsSync(data));
+    return after;
+  };
+  const blob = (path: string): boolean => /\/sha3\/..\//.test(path);
+  const within = await endedAt(blob);
+  t.strictSame(
+    within.filter((one) => one.startsWith('write') || !blob(one)),
+    [],
+    'no byte of a blob more, and nothing after the blobs',
+  );
+  const afterwards = await endedAt((path) => path.endsWith('/blobs/sha3'));
+  t.strictSame(
+    afterwards.filter((one) => !/\/blobs(?:\/sha3)?$/.test(one)),
+    [],
+    'the database is not looked at, and no key is written',
+  );
+});
+
+/** The same disk, with what lies in a directory before each thing that is done. */
+function notes(directory: string, files: Files) {
+  const seen: { what: string; path: string; names: string[] }[] = [];
+  const noting = Object.fromEntries(
+    Object.entries(files).map(([what, work]) => [
+      what,
+      (...args: unknown[]): unknown => {
+        const path = String(what === 'rename' ? args[1] : args[0]);
+        seen.push({ what, path, names: existsSync(directory) ? readdirSync(directory) : [] });
+        return Reflect.apply(work as (...given: unknown[]) => unknown, files, args);
+      },
+    ]),
+  ) as unknown as Files;
+  return { noting, seen };
+}
+
+t.test('a directory is cleared for a restore only as long as the marker of an interrupted one says so', async (t) => {
+  const backup = await saved(t);
+  const data = join(backup.folder, 'data');
+  const anybodys = (names: readonly string[]): boolean =>
+    names.some((name) => !['.restoring', 'lost+found'].includes(name)) && !names.includes('.restoring');
+
+  // As a power cut leaves it while everything is being moved to its place.
+  for (const name of ['.restoring', 'blobs', 'tls']) mkdirSync(join(data, name), { recursive: true });
+  for (const name of ['.restoring/larder.toml', 'larder.db', 'site.key', 'master.key', 'audit.seal', 'store.lock'])
+    writeFileSync(join(data, name), 'left');
+  const { noting, seen } = notes(data, watchedDisk().files);
+  await restoreWith(backup, data, noting);
+
+  const beStore = seen.findIndex(({ what, path }) => what === 'rename' && path === join(data, 'larder.toml'));
+  t.ok(beStore > 0, 'it ends as a store');
+  t.strictSame(
+    seen.slice(0, beStore + 1).filter(({ names }) => anybodys(names)),
+    [],
+    "at no moment before is there anything that the next restore would take for somebody else's",
+  );
+  t.ok(
+    seen.slice(0, beStore).some(({ what, names }) => what === 'mkdir' && names.length === 0),
+    'what was left is all gone before anything is written',
+  );
+
+  const failed = notes(
+    data,
+    failing(watchedDisk().files, 'rename', (path) => path.endsWith('larder.toml'), 'EIO'),
+  );
+  rmSync(data, { recursive: true });
+  await t.rejects(restoreWith(backup, data, failed.noting), { message: /handed in/ });
+  t.strictSame(
+    failed.seen.filter(({ names }) => anybodys(names)),
+    [],
+    'nor while what a restore that failed has moved is taken away',
+  );
+
+  const foreign = join(backup.folder, 'foreign');
+  for (const name of ['larder.db', 'site.key']) {
+    mkdirSync(foreign);
+    writeFileSync(join(foreign, name), 'of somebody');
+    await t.rejects(
+      restoreWith(backup, foreign, watchedDisk().files),
+      { message: /is not empty/ },
+      `${name} without the marker`,
+    );
+    t.strictSame(readdirSync(foreign), [name]);
+    rmSync(foreign, { recursive: true });
+  }
 });
 
 t.test('keys are written when everything else was proved', async (t) => {

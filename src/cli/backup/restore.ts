@@ -15,6 +15,7 @@ import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { nameOf, openedArchives, unusable } from './words.ts';
 import { cannotWrite, writing } from '../frame/outside.ts';
+import { interruptible } from '../frame/interruption.ts';
 import { howToServe, makeForOwner } from '../frame/owner.ts';
 import { restoreMissing } from './restore-missing.ts';
 import { askPassphrase, passphraseIn } from '../frame/passphrase.ts';
@@ -37,8 +38,8 @@ export const restore = command({
   description:
     'Everything is written beside, held against its hashes and the signed list, and only then moved to its place: an ' +
     'interrupted restore leaves no store, and can be repeated. Tokens that were revoked after the backup are good ' +
-    "again, so revoke them anew; 'larder audit list' of the old store tells which. Of a restore that fails nothing is " +
-    'left. What a backup had not is named, with exit code 1.',
+    "again, so revoke them anew; 'larder audit list' of the old store tells which. Of a restore that fails, or that " +
+    'Ctrl-C or SIGTERM ends, nothing is left. What a backup had not is named, with exit code 1.',
   positionals: [{ name: 'file', summary: 'The backup.' }],
   options: {
     missing: {
@@ -70,7 +71,8 @@ export const restore = command({
     const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
     try {
       const keys = await keysFor(call, archives[0]!);
-      return await restoreInto(data, { archives, keys, actor, progress: progressOf(call) });
+      const progress = progressOf(call);
+      return await interruptible((signal) => restoreInto(data, { archives, keys, actor, progress, signal }));
     } finally {
       await closeArchives(archives);
     }
@@ -82,15 +84,17 @@ interface Restoring {
   keys: KeyTexts;
   actor: string;
   progress: Progress;
+  signal: AbortSignal;
 }
 
-async function restoreInto(data: string, { archives, keys, actor, progress }: Restoring): Promise<Answer> {
+async function restoreInto(data: string, restoring: Restoring): Promise<Answer> {
+  const { archives, keys, actor, progress, signal } = restoring;
   // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
   const made = await writing(data, () => makeForOwner(data));
   const nativeModule = nativeBinding();
   let lacking: string[] = [];
   const manifest = await restoreBackup({
-    ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at },
+    ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at, signal },
     async finish(directory) {
       lacking = await finish(directory, actor);
     },

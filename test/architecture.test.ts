@@ -4,6 +4,8 @@ import { join, normalize, dirname } from 'node:path';
 
 import t from 'tap';
 
+import { everyAct } from '#acts/index.ts';
+
 const arrow = [
   'domain',
   'engine',
@@ -74,4 +76,23 @@ t.test('every operation is listed', (t) => {
     }
   }
   t.end();
+});
+
+t.test('every act is listed, under a name of its own', async (t) => {
+  const listed = new Set<unknown>(everyAct);
+  let declared = 0;
+  for (const { file, text } of files.filter(({ file }) => part(file) === 'acts')) {
+    declared += text.match(/\bact(?:<[^>]*>)?\(\{/g)?.length ?? 0;
+    const exported = (await import(join(src, '..', file))) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(exported)) {
+      if (typeof value === 'object' && value !== null && 'perform' in value) t.ok(listed.has(value), `${file}: ${name}`);
+    }
+  }
+  t.equal(everyAct.length, declared, 'each that is declared is listed once');
+  const names = everyAct.map(({ name }) => name);
+  t.same(
+    names.filter((name, at) => names.indexOf(name) < at),
+    [],
+    'no two have one word in the audit log',
+  );
 });

@@ -8,7 +8,8 @@ import type { Job } from './runner.ts';
 export interface RoomKeeper {
   /** Gives up the ballast; false when it is gone already. */
   makeRoom(): Promise<boolean>;
-  job: Job;
+  /** Sets the ballast aside again. */
+  job(blobs: Pick<DiskBlobs, 'keepBallast' | 'free'>): Job;
 }
 
 const full =
@@ -19,18 +20,16 @@ const nearlyFull =
   'The disk that holds this store has no more room than it keeps free (uploads.reserve): uploads are refused. Make room on ' +
   "it, or move the store to a larger one with 'larder backup' and 'larder restore'.";
 
-export function keepRoom(
-  blobs: Pick<DiskBlobs, 'keepBallast' | 'releaseBallast' | 'free'>,
-  health: Pick<Health, 'report'>,
-): RoomKeeper {
+/** `release` gives up the ballast, where there is one: the records may need its room before the blobs are open. */
+export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, 'report'>): RoomKeeper {
   let wasFull = false;
   return {
-    async makeRoom() {
+    makeRoom() {
       wasFull = true;
       health.report('disk', full);
-      return blobs.releaseBallast();
+      return release();
     },
-    job: {
+    job: (blobs) => ({
       name: 'keep-room',
       inDoubt: 'runs',
       every: minutes(1),
@@ -41,6 +40,6 @@ export function keepRoom(
         health.report('disk', isWell ? undefined : wasFull ? full : nearlyFull);
         return {};
       },
-    },
+    }),
   };
 }

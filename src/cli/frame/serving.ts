@@ -1,6 +1,6 @@
 // Whether a process serves a data directory, and what it says of itself.
 import { readFileSync } from 'node:fs';
-import { type ServingState } from '#appliance/serving-state.ts';
+import { type ServingState } from '#appliance/state.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { stateFile } from '#data/state-file.ts';
 

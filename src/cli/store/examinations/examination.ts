@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 
 import { readConfig, type Config } from '#src/config.ts';
-import type { ServingState } from '#appliance/serving-state.ts';
+import type { ServingState } from '#appliance/state.ts';
 import type { Store } from '#data/store.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import type { World } from '../../frame/command.ts';

@@ -1,0 +1,127 @@
+// The work that outlives a request: reviews, signatures, what comes round again, the scrub.
+import { join } from 'node:path';
+
+import { softwareSigner, type Signer } from '#assertions/signer.ts';
+import { hours, seconds } from '#domain/clock.ts';
+import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
+import { startScrub, type Scrub } from '#integrity/scrub.ts';
+import { expireBranches } from '#jobs/expire-branches.ts';
+import { forgetImages } from '#jobs/forget-images.ts';
+import { forgetInvites } from '#jobs/forget-invites.ts';
+import { forgetSessions } from '#jobs/forget-sessions.ts';
+import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { renewCertificate } from '#jobs/renew-certificate.ts';
+import { retireKeys } from '#jobs/retire-keys.ts';
+import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
+import { runJobs, type Runner } from '#jobs/runner.ts';
+import { sealAudit } from '#jobs/seal-audit.ts';
+import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
+import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { createReviewer } from '#review/reviewer.ts';
+import { startWorker } from '#src/embedded.ts';
+import { nativePath } from '#src/native.ts';
+import type { Certificate } from './certificate.ts';
+import type { ApplianceOptions } from './options.ts';
+import type { Parts } from './parts.ts';
+import type { Current } from './settings.ts';
+import type { Storage } from './storage.ts';
+
+export interface Background {
+  signer: Signer;
+  signing: RevisionSigning;
+  queue: ReviewQueue;
+  proof: ProofOfRecords;
+  runner: Runner;
+  scrub: Scrub;
+}
+
+export async function startBackground(
+  parts: Parts,
+  options: ApplianceOptions,
+  storage: Storage,
+  current: Current,
+  certificate: Certificate,
+): Promise<Background> {
+  const { store, log, health, blobs, scrubDigests, reports } = storage;
+  const { records, now } = store;
+  const signer = softwareSigner(
+    (keyId) => records.signingKeys.find(keyId),
+    () => current().masterKey,
+  );
+  const signing = await parts.start(
+    'signing',
+    () => revisionSigning({ records, signer, now, log }),
+    (signing) => signing.idle(),
+  );
+  const queue = await startReviews(parts, storage, signing);
+  const proof = await proofOfRecords({
+    database: { file: join(store.directory, 'larder.db'), native: nativePath() },
+    ...{ records, siteKey: store.siteKey, sealFile: store.sealing.file, now },
+    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
+  });
+  health.watch('records', () => proof.problems()[0]);
+  const jobs = jobsOf(storage, current, certificate, [signing.job, proof.job]);
+  const firstAfter = options.jobsAfter ?? seconds(5);
+  const runner = await parts.start(
+    'jobs',
+    () => runJobs(jobs, { log, firstAfter, isClockInDoubt: store.latestTime.isInDoubt }),
+    (runner) => runner.stop(),
+  );
+  const scrub = await parts.start(
+    'scrub',
+    () => {
+      const rate = (): number => current().config.integrity.scrub_rate;
+      return startScrub({ records, blobs, digests: scrubDigests, reports, health, now, log, rate, rest: hours(1) });
+    },
+    (scrub) => scrub.stop(),
+  );
+  return { signer, signing, queue, proof, runner, scrub };
+}
+
+async function startReviews(parts: Parts, storage: Storage, signing: RevisionSigning): Promise<ReviewQueue> {
+  const { store, log, health, blobs, digests } = storage;
+  const { records, now, newId } = store;
+  const { queue } = await parts.start(
+    'reviews',
+    () => {
+      const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+      const approved = (): void => {
+        signing.soon();
+      };
+      return {
+        reviewer,
+        queue: reviewQueue({ records, blobs, reviewer, digests, now, newId, log, health, approved }),
+      };
+    },
+    async ({ queue, reviewer }) => {
+      // A review under way ends with its worker, and its upload waits for the next start.
+      const stopping = queue.stop();
+      await reviewer.close();
+      await stopping;
+    },
+  );
+  return queue;
+}
+
+const jobsOf = (
+  { store, blobs, clock, room }: Storage,
+  current: Current,
+  certificate: Certificate,
+  more: Parameters<typeof runJobs>[0],
+): Parameters<typeof runJobs>[0] => {
+  const { records, acts, now, latestTime } = store;
+  return [
+    forgetUploads(records, blobs, now, () => current().config.uploads.unclaimed_hours),
+    forgetImages(records, blobs, now),
+    sweepBlobs(records, blobs, now),
+    expireBranches(records, acts, now),
+    retireKeys(records, latestTime),
+    forgetInvites(records, latestTime),
+    forgetSessions(records, latestTime),
+    renewCertificate(certificate.renew),
+    sealAudit(records),
+    ...more,
+    clock.job,
+    room.job(blobs),
+  ];
+};

@@ -1,0 +1,46 @@
+// The certificate with which the server proves itself while it serves: made, renewed, replaced by a reload.
+import type { Logger } from 'pino';
+
+import { itself } from '#acts/act.ts';
+import { renewCertificate } from '#acts/appliance.ts';
+import { keepingOf, type Store } from '#data/store.ts';
+import { keepTls, type ServerTls } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import type { Current } from './settings.ts';
+
+export interface Certificate {
+  /** As it stands; nothing without TLS. */
+  current(): ServerTls | undefined;
+  /** Makes or reads it again where it ends soon or was replaced; whether it is another one now. */
+  renew(): Promise<boolean>;
+  /** Told of each one that comes in the place of another. */
+  onRenewal(told: (tls: ServerTls) => void): void;
+}
+
+/** Whether the store speaks TLS is decided once, at the start. */
+export async function keepCertificate(store: Store, current: Current, log: Logger): Promise<Certificate> {
+  const keeping = keepingOf(store.directory, store.siteKey, store.now);
+  const read = () => keepTls(tlsSettings(current().config), keeping);
+  const listeners: ((tls: ServerTls) => void)[] = [];
+  /** Says in the log and in the audit log that the server proves itself with another certificate than before. */
+  const tell = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {
+    log.info({ hosts, ends }, 'the server has a new certificate');
+    await store.acts.do(renewCertificate, itself, { hosts, ends, fingerprint });
+  };
+  const first = speaksTls(current().config) ? await read() : undefined;
+  if (first?.renewed === true) await tell(first);
+  let tls: ServerTls | undefined = first;
+  return {
+    current: () => tls,
+    onRenewal: (told) => void listeners.push(told),
+    async renew() {
+      if (tls === undefined) return false;
+      const before = tls.certificate;
+      tls = await read();
+      if (tls.certificate === before) return false;
+      for (const told of listeners) told(tls);
+      await tell(tls);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// How an appliance is started.
+import type { Logger } from 'pino';
+
+import type { ConnectionLimits } from '#api/connections.ts';
+import type { PlaceOptions } from '#blobs/places.ts';
+import type { StoreOptions } from '#data/store.ts';
+import type { LogFormat } from '#src/log.ts';
+import type { PartsWatch } from './parts.ts';
+
+export interface ApplianceOptions extends StoreOptions {
+  /** HOST:PORT instead of the configuration's. */
+  listen?: string | undefined;
+  log?: Logger;
+  /** How the lines of the log are written, instead of as the configuration says. */
+  logFormat?: LogFormat | undefined;
+  /** Whether every answer is held against its shape; for development and tests. */
+  checkAnswers?: boolean;
+  /** Other limits than the store's own, on connections and on uploads; for tests. */
+  limits?: { connections?: Partial<ConnectionLimits>; uploads?: Partial<PlaceOptions> };
+  /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
+  jobsAfter?: number;
+  /** Told of each part as it starts and stops; for tests. */
+  parts?: PartsWatch;
+}

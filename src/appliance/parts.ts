@@ -1,0 +1,51 @@
+// The parts of a serving process, in the order in which they start; they stop in the reverse of it, whatever happens.
+
+/** Who is told of the parts as they start and stop; for tests. What `starting` throws is a part that does not start. */
+export interface PartsWatch {
+  starting?(name: string): void;
+  stopping?(name: string): void;
+}
+
+/** How a part stops; `served` says whether every part had started, and the process has answered requests. */
+type Stop<Part> = (part: Part, served: boolean) => unknown;
+
+export class Parts {
+  readonly #watch: PartsWatch;
+  readonly #started: { name: string; stop: (served: boolean) => unknown }[] = [];
+  #served = false;
+
+  constructor(watch: PartsWatch = {}) {
+    this.#watch = watch;
+  }
+
+  /** Builds a part and remembers how it is stopped; a build that fails leaves nothing of its own behind. */
+  async start<Part>(
+    name: string,
+    build: () => Part | Promise<Part>,
+    stop: Stop<Part> = () => undefined,
+  ): Promise<Part> {
+    this.#watch.starting?.(name);
+    const part = await build();
+    this.#started.push({ name, stop: (served) => stop(part, served) });
+    return part;
+  }
+
+  /** Says that every part has started. */
+  serving(): void {
+    this.#served = true;
+  }
+
+  /** Stops every part that has started, the last one first, each once; throws the first failure after the last stop. */
+  async stop(): Promise<void> {
+    const failures: unknown[] = [];
+    for (let part = this.#started.pop(); part !== undefined; part = this.#started.pop()) {
+      this.#watch.stopping?.(part.name);
+      try {
+        await part.stop(this.#served);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}

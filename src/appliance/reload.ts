@@ -1,0 +1,44 @@
+// Reading the configuration again while the store serves: all of it is accepted, or the old one stays.
+import { join } from 'node:path';
+
+import { readConfig, type Config } from '#src/config.ts';
+import { readCertificates } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import type { Certificate } from './certificate.ts';
+import type { ApplianceOptions } from './options.ts';
+import { settingsOf, type Settings } from './settings.ts';
+import type { Storage } from './storage.ts';
+
+/** Reads the settings of a data directory again; throws, in words for a person, where they cannot be used. */
+export function readAgain({ directory, credentials }: ApplianceOptions): Settings {
+  const fresh = readConfig(join(directory, 'larder.toml'));
+  const settings = settingsOf(fresh, directory, credentials);
+  if (speaksTls(fresh)) readCertificates(directory, tlsSettings(fresh));
+  return settings;
+}
+
+/** Takes a configuration into use, and says what of it only a restart makes count. */
+export function takeUp(
+  config: Config,
+  { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
+  { store, log }: Storage,
+  certificate: Certificate,
+): void {
+  store.config = config;
+  log.level = config.log.level;
+  certificate.renew().catch((error: unknown) => {
+    log.error({ err: error }, 'cannot take the new certificate; the old one stays');
+  });
+  log.info('configuration reloaded');
+  const waiting = forRestart(startedWith, config, listensElsewhere);
+  if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
+}
+
+/** The keys that differ and are read only at the start. */
+function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
+  return [
+    ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
+    ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
+  ];
+}

@@ -1,0 +1,136 @@
+// Answering requests: what every handler gets, the server, and where it listens.
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+
+import { requestIds } from '#assertions/request-ids.ts';
+import { connectionLimits } from '#api/connections.ts';
+import { createDocuments } from '#api/documents/documents.ts';
+import { createMetrics } from '#api/metrics.ts';
+import { createServer } from '#api/server.ts';
+import type { Services } from '#api/services.ts';
+import { createUnknownProxies } from '#api/unknown-proxies.ts';
+import { signedTokensOf } from '#data/store.ts';
+import { createIdentity } from '#identity/identity.ts';
+import { identitySection } from '#identity/operations.ts';
+import { createDischarger } from '#macaroons/discharger.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+import { sections } from '#operations/index.ts';
+import { createRegistry, type Registry } from '#registry/registry.ts';
+import { version } from '#src/version.ts';
+import { secureContext } from '#tls/settings.ts';
+import type { Background } from './background.ts';
+import type { Certificate } from './certificate.ts';
+import { openFilesLimit } from './descriptors.ts';
+import { close, listen } from './listening.ts';
+import type { ApplianceOptions } from './options.ts';
+import type { Parts } from './parts.ts';
+import type { Current } from './settings.ts';
+import { countState } from './state.ts';
+import type { Storage } from './storage.ts';
+
+/** Everything that handlers are made of. */
+interface Made {
+  storage: Storage;
+  background: Background;
+  certificate: Certificate;
+  current: Current;
+}
+
+const everySection = [...sections, identitySection];
+
+/** Starts answering; `url` is where it really listens, `services` what the next request will get. */
+export async function startServing(
+  parts: Parts,
+  options: ApplianceOptions,
+  made: Made,
+): Promise<{ url: string; services: () => Services }> {
+  const registry = await parts.start(
+    'registry',
+    () => registryOf(made),
+    (registry) => registry.uploads.close(),
+  );
+  const services = servicesOf(made, registry);
+  const { certificate, current } = made;
+  const { url } = await parts.start(
+    'server',
+    async () => {
+      const server = createServer({
+        operations: everySection.flatMap((section) => section.operations),
+        services,
+        checkAnswers: options.checkAnswers ?? false,
+        connections: { ...connectionLimits(openFilesLimit()), ...options.limits?.connections },
+        tls: secureContext(certificate.current()),
+      });
+      followCertificate(server, certificate);
+      return { server, url: await listen(server, options.listen ?? current().config.http.listen) };
+    },
+    ({ server }) => close(server),
+  );
+  // Who waits for a login would keep the server from closing.
+  await parts.start(
+    'logins',
+    () => services().identity.interactions,
+    (interactions) => interactions.close(),
+  );
+  return { url, services };
+}
+
+function followCertificate(server: Server, certificate: Certificate): void {
+  if (!(server instanceof TlsServer)) return;
+  certificate.onRenewal((tls) => {
+    server.setSecureContext(secureContext(tls) ?? {});
+  });
+}
+
+function registryOf({ storage: { store, blobs }, current }: Made): Registry {
+  const { records, siteKey, latestTime, newId } = store;
+  return createRegistry({
+    records,
+    clock: () => latestTime.now(),
+    newId,
+    seal: (secret, purpose) => seal(siteKey, secret, purpose),
+    unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
+    seesUploads: () => current().config.registry.external === undefined,
+    signedTokens: signedTokensOf(store),
+    receive: blobs.receive,
+    declaredType: async ({ packageId, resource }) => (await records.resources.declared(packageId, resource))?.type,
+  });
+}
+
+/** What every handler gets; one request sees one configuration from its beginning to its end. */
+function servicesOf(made: Made, registry: Registry): () => Services {
+  const { storage, background, certificate, current } = made;
+  const { store, log, health, blobs } = storage;
+  const { records, acts, authority, dischargerKeys, latestTime, siteKey, now, newId } = store;
+  const unknownProxies = createUnknownProxies(log);
+  health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
+  const unchanging: Omit<Services, 'config'> = {
+    ...{ records, acts, authority, registry, blobs, signer: background.signer, now, newId, log, unknownProxies },
+    discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
+    identity: createIdentity({ records, siteKey, now }),
+    masterKey: () => current().masterKey,
+    roots: () => current().roots,
+    requestIds: requestIds(siteKey),
+    reviewSoon: () => {
+      background.queue.soon();
+    },
+    signSoon: () => {
+      background.signing.soon();
+    },
+    health: () => ({
+      working: !storage.isBroken() && !background.proof.isBroken(),
+      problems: health.problems(),
+      notices: health.notices(),
+    }),
+    authorityCertificate: () => certificate.current()?.authority,
+    metrics: createMetrics(() => countState(made), version),
+    documents: createDocuments(everySection, version),
+    version,
+  };
+  let services: Services = { ...unchanging, config: current().config };
+  return () => {
+    const { config } = current();
+    if (services.config !== config) services = { ...unchanging, config };
+    return services;
+  };
+}

@@ -1,0 +1,88 @@
+// What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
+import type { StoreState } from '#api/metrics.ts';
+import type { Services } from '#api/services.ts';
+import { occupied } from '#data/blobs.ts';
+import { removeState, writeState } from '#data/state-file.ts';
+import { seconds } from '#domain/clock.ts';
+import type { ScrubState } from '#integrity/scrub.ts';
+import type { JobState } from '#jobs/runner.ts';
+import { version } from '#src/version.ts';
+import type { Background } from './background.ts';
+import type { Certificate } from './certificate.ts';
+import type { Parts } from './parts.ts';
+import type { Current } from './settings.ts';
+import type { Storage } from './storage.ts';
+
+/** What the serving process says of itself, in a file of the data directory. */
+export interface ServingState {
+  pid: number;
+  url: string;
+  version: string;
+  since: string;
+  level: string;
+  sealed: boolean;
+  certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
+  problems: string[];
+  notices?: string[];
+  jobs: JobState[];
+  scrub: ScrubState;
+}
+
+/** How often it is said anew. */
+const interval = seconds(10);
+
+/** Says it now, and again and again, until it is stopped. */
+export async function startTellingState(
+  parts: Parts,
+  directory: string,
+  url: string,
+  { storage: { log }, background, certificate, current, services }: Told & { services: () => Services },
+): Promise<void> {
+  const since = new Date().toISOString();
+  const tell = (): void => {
+    const tls = certificate.current();
+    const { problems, notices } = services().health();
+    const state: ServingState = {
+      ...{ pid: process.pid, url, version, since, level: log.level },
+      sealed: current().masterKey === undefined,
+      certificate: tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint },
+      ...{ problems, notices },
+      jobs: background.runner.state(),
+      scrub: background.scrub.state(),
+    };
+    writeState(directory, state);
+  };
+  await parts.start(
+    'state',
+    () => {
+      tell();
+      return setInterval(tell, interval).unref();
+    },
+    (telling) => {
+      clearInterval(telling);
+      removeState(directory);
+    },
+  );
+}
+
+interface Told {
+  storage: Storage;
+  background: Background;
+  certificate: Certificate;
+  current: Current;
+}
+
+/** The same for metrics. */
+export async function countState({ storage, background, certificate, current }: Told): Promise<StoreState> {
+  const { records, directory } = storage.store;
+  const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
+  return {
+    ...counted,
+    ...occupied(directory),
+    uploads: { unclaimed, waiting, approved, rejected },
+    scrubbedBytes: background.scrub.state().bytes,
+    sealed: current().masterKey === undefined,
+    certificateEnds: certificate.current()?.ends,
+    jobs: background.runner.state(),
+  };
+}

@@ -1,0 +1,156 @@
+// What the appliance keeps, opened: the data directory, its records, its blobs, and who is told how they are.
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+
+import { releaseBallast } from '#blobs/ballast.ts';
+import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import { lockDirectory } from '#data/lock.ts';
+import { openStore, type Store } from '#data/store.ts';
+import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
+import { suspicions } from '#integrity/scrub.ts';
+import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
+import { timeKeeper, type TimeKeeper } from '#jobs/remember-time.ts';
+import { keepKeyCheck } from '#macaroons/site-key.ts';
+import { readConfig } from '#src/config.ts';
+import { startWorker } from '#src/embedded.ts';
+import { createHealth, type Health } from '#src/health.ts';
+import { createLog, isForPeople } from '#src/log.ts';
+import type { ApplianceOptions } from './options.ts';
+import type { Parts } from './parts.ts';
+
+export interface Storage {
+  store: Store;
+  log: Logger;
+  health: Health;
+  /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
+  isBroken(): boolean;
+  clock: TimeKeeper;
+  digests: DigestPool;
+  /** Threads of the scrub's own: uploads never wait for it. */
+  scrubDigests: DigestPool;
+  blobs: DiskBlobs;
+  reports: BlobReports;
+  room: RoomKeeper;
+}
+
+export async function openStorage(parts: Parts, options: ApplianceOptions): Promise<Storage> {
+  const { directory } = options;
+  await parts.start(
+    'lock',
+    () => lockDirectory(directory),
+    (lock) => lock.close(),
+  );
+  const { log: settings } = readConfig(join(directory, 'larder.toml'));
+  const asText = (): boolean => isForPeople(options.logFormat ?? settings.format, process.stderr.isTTY);
+  const log = options.log ?? createLog(settings.level, { asText });
+  const health = createHealth(log);
+  const promises = diskPromises(health, options.fatal);
+  const telling = { log, health, fatal: promises.fatal };
+  const room = keepRoom(() => releaseBallast(join(directory, 'blobs')), health);
+  const store = await parts.start(
+    'records',
+    () => openStoreToServe(options, telling, room),
+    (store) => store.close(),
+  );
+  const { records, now } = store;
+  await parts.start(
+    'seals',
+    () => undefined,
+    () => records.seal(),
+  );
+  const clock = await parts.start(
+    'clock',
+    () => timeKeeper(records, store.latestTime, now),
+    (clock, served) => served && clock.keep(),
+  );
+  health.watch('clock', () => clock.problem());
+  const files = await openBlobs(parts, options, store, telling);
+  return { store, log, health, isBroken: promises.areBroken, clock, room, ...files };
+}
+
+/** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
+function diskPromises(health: Health, told: ApplianceOptions['fatal']) {
+  let broken: string | undefined;
+  health.watch('write', () => broken);
+  return {
+    areBroken: () => broken !== undefined,
+    fatal(error: Error) {
+      broken = 'The disk failed under a write; the appliance must be restarted on a good disk.';
+      told?.(error);
+    },
+  };
+}
+
+interface Telling {
+  log: Logger;
+  health: Health;
+  fatal: (error: Error) => void;
+}
+
+async function openStoreToServe(
+  options: ApplianceOptions,
+  { log, health, fatal }: Telling,
+  { makeRoom }: RoomKeeper,
+): Promise<Store> {
+  const damaged = (table: string, row: number): void => {
+    health.report('damaged-records', damagedRecordWords(table, row));
+  };
+  const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged });
+  try {
+    await keepKeyCheck(store.records, store.siteKey, store.now);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (store.upgrade !== undefined) {
+    log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
+    if (store.upgrade.problems > 0) {
+      log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
+    }
+  }
+  store.sealing.hear((problem) => {
+    const told = problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. 'larder audit verify' tells more.`;
+    health.report('audit', told);
+  });
+  return store;
+}
+
+const damagedRecordWords = (table: string, row: number): string =>
+  `Row ${String(row)} of ${table} is not as it was written, and what asked for it was refused; 'larder verify' names ` +
+  "all. Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'.";
+
+async function openBlobs(
+  parts: Parts,
+  options: ApplianceOptions,
+  { directory, config, records, now }: Store,
+  { log, health, fatal }: Telling,
+): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
+  const startDigests = (name: string, size?: number): Promise<DigestPool> =>
+    parts.start(
+      name,
+      () => digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), size),
+      (pool) => pool.close(),
+    );
+  const scrubDigests = await startDigests('digests of the scrub', 1);
+  const digests = await startDigests('digests');
+  const reports = blobReports(records, health);
+  await reports.damaged();
+  const damaged = suspicions({ records, blobs: () => blobs, digests: scrubDigests, reports, now, log });
+  const blobs: DiskBlobs = await parts.start('blobs', async () => {
+    const places = options.limits?.uploads;
+    const opened = await diskBlobs({
+      directory,
+      reserve: config.uploads.reserve,
+      digests,
+      fatal,
+      damaged,
+      now,
+      places,
+    });
+    await opened.sweepTemporary(() => false);
+    return opened;
+  });
+  return { digests, scrubDigests, blobs, reports };
+}

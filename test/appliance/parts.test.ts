@@ -1,0 +1,152 @@
+// The parts of the appliance: whichever fails at the start, those before it stop in reverse and leave nothing open.
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { startAppliance, type Appliance } from '#appliance/appliance.ts';
+import { Parts, type PartsWatch } from '#appliance/parts.ts';
+import { lockDirectory } from '#data/lock.ts';
+import { newWrappingKey } from '#data/secrets.ts';
+import { stateFile } from '#data/state-file.ts';
+import { hours } from '#domain/clock.ts';
+import { initialConfig } from '#src/config.ts';
+import { createLog } from '#src/log.ts';
+import { until } from '#test/fixtures/until.ts';
+
+/** The parts in the order of their start; whoever adds one says here where it stands. */
+const all = [
+  'lock',
+  'records',
+  'seals',
+  'clock',
+  'digests of the scrub',
+  'digests',
+  'blobs',
+  'certificate',
+  'signing',
+  'reviews',
+  'jobs',
+  'scrub',
+  'registry',
+  'server',
+  'logins',
+  'state',
+  'ballast',
+];
+
+function newDirectory(t: Test): string {
+  const directory = t.testdir();
+  const config = initialConfig({
+    baseUrl: 'https://127.0.0.1:8080',
+    listen: '127.0.0.1:0',
+    storeAdminId: 'root',
+    storeAdminDigest: '0'.repeat(96),
+  });
+  writeFileSync(join(directory, 'larder.toml'), config, { mode: 0o600 });
+  for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
+  return directory;
+}
+
+interface Test {
+  testdir(): string;
+}
+
+const start = (directory: string, parts: PartsWatch): Promise<Appliance> =>
+  startAppliance({
+    ...{ directory, parts, jobsAfter: hours(1) },
+    log: createLog('info', { destination: { write: () => undefined } }),
+  });
+
+/**
+ * Every file, socket and pipe that this process has open, and what keeps it alive; but for the index of the log of a
+ * database, which is never closed, so that the locks on it stay.
+ */
+const open = (): { files: string[]; alive: string[] } => ({
+  files: readdirSync('/proc/self/fd')
+    .flatMap(target)
+    .filter((file) => !file.endsWith('/larder.db-shm (deleted)'))
+    .sort(),
+  alive: process
+    .getActiveResourcesInfo()
+    .filter((kind) => kind !== 'FSReqPromise')
+    .sort(),
+});
+
+/** What a descriptor is open on; nothing for the one with which it was listed. */
+function target(descriptor: string): string[] {
+  try {
+    return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+  } catch {
+    return [];
+  }
+}
+
+t.test('parts start in order and stop in the reverse of it', async (t) => {
+  const started: string[] = [];
+  const stopped: string[] = [];
+  const directory = newDirectory(t);
+  const appliance = await start(directory, {
+    starting: (name) => started.push(name),
+    stopping: (name) => stopped.push(name),
+  });
+  t.same(started, all);
+  t.same(stopped, []);
+  t.ok(existsSync(stateFile(directory)));
+  await appliance.stop();
+  t.same(stopped, all.toReversed());
+  t.notOk(existsSync(stateFile(directory)));
+  await appliance.stop();
+  t.equal(stopped.length, all.length, 'each stops once');
+});
+
+t.test('a part that does not start takes those before it with it', async (t) => {
+  const directory = newDirectory(t);
+  await (await start(directory, {})).stop();
+  for (const [at, failing] of all.entries()) {
+    const stopped: string[] = [];
+    const before = open();
+    const starting = start(directory, {
+      starting(name) {
+        if (name === failing) throw new Error(`${name} does not start`);
+      },
+      stopping: (name) => stopped.push(name),
+    });
+    await t.rejects(starting, { message: `${failing} does not start` });
+    t.same(stopped, all.slice(0, at).toReversed(), `before ${failing}`);
+    t.doesNotThrow(() => lockDirectory(directory).close(), 'the directory is free');
+    t.notOk(existsSync(stateFile(directory)), 'nobody says that it serves');
+    await until(() => JSON.stringify(open()) === JSON.stringify(before));
+    t.same(open(), before, `nothing is left open where ${failing} fails`);
+  }
+});
+
+t.test('a port that is taken leaves the directory as it was found', async (t) => {
+  const directory = newDirectory(t);
+  const first = await start(directory, {});
+  const taken = new URL(first.url).host;
+  const other = newDirectory(t);
+  await t.rejects(startAppliance({ directory: other, listen: taken, log: createLog('silent') }), {
+    message: `cannot listen on ${taken}`,
+  });
+  t.doesNotThrow(() => lockDirectory(other).close());
+  await first.stop();
+});
+
+t.test('one that cannot stop keeps none from stopping, and is told', async (t) => {
+  const stopped: string[] = [];
+  const parts = new Parts();
+  for (const name of ['one', 'two', 'three']) {
+    await parts.start(
+      name,
+      () => name,
+      (part, served) => {
+        stopped.push(`${part} ${String(served)}`);
+        if (part !== 'one') throw new Error(`${part} does not stop`);
+      },
+    );
+  }
+  parts.serving();
+  await t.rejects(parts.stop(), { message: 'three does not stop' });
+  t.same(stopped, ['three true', 'two true', 'one true']);
+});

@@ -107,7 +107,7 @@ function servicesOf(made: Made, registry: Registry): () => Services {
   const unchanging: Omit<Services, 'config'> = {
     ...{ records, acts, authority, registry, blobs, signer: background.signer, now, newId, log, unknownProxies },
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
-    identity: createIdentity({ records, siteKey, now }),
+    identity: createIdentity({ records, acts, siteKey, now }),
     masterKey: () => current().masterKey,
     roots: () => current().roots,
     requestIds: requestIds(siteKey),

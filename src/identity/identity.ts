@@ -1,6 +1,7 @@
 // The identity provider inside the store: who logs in, and what it is asked to say about him.
 import { hkdfSync } from 'node:crypto';
 
+import type { Acts } from '#acts/act.ts';
 import type { Identity } from '#api/identity.ts';
 import type { Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
@@ -11,14 +12,15 @@ import { createPasswords, type Passwords } from './passwords.ts';
 
 export interface IdentityOptions {
   records: Records;
+  acts: Acts;
   siteKey: Buffer;
   now: Now;
 }
 
-export function createIdentity({ records, siteKey, now }: IdentityOptions): Identity {
+export function createIdentity({ records, acts, siteKey, now }: IdentityOptions): Identity {
   const passwords = sitePasswords(siteKey);
   return {
-    logins: createLogins({ records, passwords, siteKey, now }),
+    logins: createLogins({ records, acts, passwords, siteKey, now }),
     exchanges: createExchangeLimit(now),
     interactions: createInteractions(now),
   };

@@ -1,6 +1,9 @@
 // Logging in with a password, and setting one with a link.
 import { createHash } from 'node:crypto';
 
+import type { Acts } from '#acts/act.ts';
+import { linkIsVoid, rehashPassword, setOwnPassword } from '#acts/credentials.ts';
+import { logIn, putOffLogins, wrongCode, wrongCredentials } from '#acts/logins.ts';
 import type { Logins } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
@@ -14,6 +17,7 @@ import { stepOf } from './totp.ts';
 
 export interface LoginOptions {
   records: Records;
+  acts: Acts;
   passwords: Passwords;
   siteKey: Buffer;
   now: Now;
@@ -25,7 +29,7 @@ export const totpPurpose = (accountId: string): string => `one-time passwords of
 /** A set-up link is kept by the digest of its secret. */
 export const setUpDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-export function createLogins({ records, passwords, siteKey, now }: LoginOptions): Logins {
+export function createLogins({ records, acts, passwords, siteKey, now }: LoginOptions): Logins {
   const backOff = createBackOff(now);
 
   const checkPassword: Logins['checkPassword'] = async (credentials) => {
@@ -38,7 +42,7 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     const { right, stale } = await passwords.verify(password, kept?.hash, turn);
     if (account === undefined || kept === undefined || !right) {
       await failed(credentials, account);
-      throw new Refusal('invalid-credentials', 'The name or the password is not right.');
+      throw wrongCredentials();
     }
     if (stale) await rehash(account, kept.hash, credentials);
     return { account, needsOneTimePassword: (await records.totpSecrets.find(account.id)) !== undefined };
@@ -53,11 +57,8 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     account: Account | undefined,
   ): Promise<void> => {
     for (const what of backOff.failed(attemptOf(account, name, address))) {
-      // What was typed as a name may be a password, so that of nobody's account stays untold.
-      const object = what === 'name' && account !== undefined ? `account/${account.id}` : 'login';
-      const entry = { at: timestamp(now()), actor: 'unknown', action: 'log_in', object, requestId };
-      const details = { address, 'put-off': what };
-      await records.change({ ...entry, details, outcome: 'refused' }, () => Promise.resolve());
+      const accountId = what === 'name' ? account?.id : undefined;
+      await acts.do(putOffLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: what });
     }
   };
 
@@ -67,25 +68,12 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
     { password, requestId }: { password: string; requestId: string },
   ) => {
     const hash = await passwords.hash(password);
-    const entry = {
-      at: timestamp(now()),
-      actor: account.id,
-      action: 'rehash_password',
-      object: `account/${account.id}`,
-    };
-    await records.change({ ...entry, requestId }, (tx) => tx.passwords.rehash(account.id, before, hash));
+    await acts.do(rehashPassword, { actor: account.id, requestId }, { id: account.id, before, hash });
   };
 
   const finish: Logins['finish'] = async (account, { name, oneTimePassword, address, requestId }) => {
     const attempt = attemptOf(account, name, address);
     const secret = await records.totpSecrets.find(account.id);
-    const wrongCode = async (): Promise<Refusal> => {
-      await failed({ name, address, requestId }, account);
-      return new Refusal(
-        'twofactor-failure',
-        'The one-time password is not right, or has been used; wait for the next one.',
-      );
-    };
     let step: number | undefined;
     if (secret !== undefined) {
       if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
@@ -93,21 +81,19 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
       }
       backOff.check(attempt);
       step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
-      if (step === undefined) throw await wrongCode();
+      if (step === undefined) {
+        await failed({ name, address, requestId }, account);
+        throw wrongCode();
+      }
     }
-    const entry = {
-      at: timestamp(now()),
-      actor: account.id,
-      action: 'log_in',
-      object: `account/${account.id}`,
-      requestId,
-    };
     try {
-      await records.change({ ...entry, details: { address } }, async (tx) => {
-        if (step !== undefined && !(await tx.totpSecrets.use(account.id, step))) throw new UsedCode();
-      });
+      await acts.do(logIn, { actor: account.id, requestId }, { accountId: account.id, step, address });
     } catch (error) {
-      throw error instanceof UsedCode ? await wrongCode() : error;
+      // Somebody else was quicker with the same code.
+      if (error instanceof Refusal && error.code === 'twofactor-failure') {
+        await failed({ name, address, requestId }, account);
+      }
+      throw error;
     }
     backOff.succeeded(attempt);
   };
@@ -126,19 +112,12 @@ export function createLogins({ records, passwords, siteKey, now }: LoginOptions)
 
     async setPassword(secret, password, { requestId, endTokens }) {
       const digest = setUpDigest(secret);
-      const at = timestamp(now());
-      const account = await records.setUpLinks.find(digest, at);
+      const account = await records.setUpLinks.find(digest, timestamp(now()));
       if (account === undefined) throw linkIsVoid();
       const problem = passwordProblem(password, account);
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
-      const entry = { at, actor: account.id, action: 'set_password', object: `account/${account.id}`, requestId };
-      await records.change(entry, async (tx, note) => {
-        if (!(await tx.setUpLinks.remove(digest))) throw linkIsVoid();
-        await tx.passwords.set(account.id, hash, at);
-        if (!endTokens) return;
-        note({ 'ended-tokens': await tx.macaroons.endAll(account.id, { at, by: account.id, issuedBefore: null }) });
-      });
+      await acts.do(setOwnPassword, { actor: account.id, requestId }, { id: account.id, digest, hash, endTokens });
     },
   };
 }
@@ -148,9 +127,3 @@ const attemptOf = (account: Account | undefined, name: string, address: string):
   who: account === undefined ? { name } : { accountId: account.id },
   address,
 });
-
-/** Somebody else was quicker with the same code. */
-class UsedCode extends Error {}
-
-const linkIsVoid = (): Refusal =>
-  new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');

@@ -1,4 +1,5 @@
 // Setting one's own password with a link from an administrator. The link works once, and for a while.
+import { linkIsVoid } from '#acts/credentials.ts';
 import { anyone } from '#api/access.ts';
 import { operation, type Answer } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
@@ -72,10 +73,7 @@ export const submitSetUp = operation({
 async function ownerOf(key: string, find: (key: string) => Promise<Account | undefined>): Promise<Account> {
   const account = await find(key);
   if (account !== undefined) return account;
-  throw new Refusal(
-    'login-expired',
-    'This link has expired or was used; ask an administrator of the store for another.',
-  );
+  throw linkIsVoid();
 }
 
 /** Whether anything stays good with a new password that its owner may want to end. */

@@ -168,7 +168,9 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
   const store = await openStore({ directory: data });
   t.teardown(store.close);
   await t.rejects(store.authority.authenticate([second.macaroon]), { code: 'macaroon-authorization-required' });
-  const rows = (await store.records.audit.list(0, 100)).filter(({ action }) => action === 'token revoke');
+  const rows = (await store.records.audit.list(0, 100)).filter(({ action }) =>
+    ['revoke_token', 'end_tokens'].includes(action),
+  );
   t.match(rows, [
     { object: `session/${first['session-id']}`, actor: /^cli:/ },
     { object: 'account/ada-id', details: '{"issued-before":"2026-01-01T00:00:00.000Z","ended-tokens":0}' },

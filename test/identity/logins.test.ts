@@ -7,12 +7,12 @@ import { startStore } from '#test/fixtures/appliance.ts';
 t.test('an account or an address that is put off is told of once, however often somebody tries', async (t) => {
   const store = await startStore(t);
   await store.as('ada');
-  const { records, siteKey } = store.beside;
+  const { records, acts, siteKey } = store.beside;
   const passwords: Passwords = {
     hash: () => Promise.resolve('x'),
     verify: () => Promise.resolve({ right: false, stale: false }),
   };
-  const logins = createLogins({ records, passwords, siteKey, now: () => store.clock.now });
+  const logins = createLogins({ records, acts, passwords, siteKey, now: () => store.clock.now });
   const attempt = (name: string, address: string) =>
     logins.checkPassword({ name, password: 'wrong', address, requestId: 'r1' }).then(
       () => 'let in',

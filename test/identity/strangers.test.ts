@@ -119,9 +119,9 @@ t.test(
   'a crowd of strangers that guesses does not keep somebody out who has logged in from there before',
   async (t) => {
     const store = await startIdentity(t);
-    const { records, siteKey } = store.beside;
+    const { records, acts, siteKey } = store.beside;
     const now = () => store.clock.now;
-    const logins = createLogins({ records, passwords: sitePasswords(siteKey), siteKey, now });
+    const logins = createLogins({ records, acts, passwords: sitePasswords(siteKey), siteKey, now });
     const attempt = (name: string, text: string, address: string) =>
       logins.logIn({ name, password: text, address, requestId: 'r1' }).then(
         ({ username }) => username,

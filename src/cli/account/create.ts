@@ -1,7 +1,7 @@
 // larder account create
+import { createAccount } from '#acts/accounts.ts';
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { presentAccount } from './present.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
@@ -36,15 +36,10 @@ export const accountCreate = command({
       );
     }
 
-    return withStore({ data, world }, async ({ records, entry, newId }) => {
+    return withStore({ data, world }, async ({ acts, person, newId }) => {
       const id = given ?? newId.id();
-      const change = entry('account create', `account/${id}`);
-      const account = { id, username, displayName, email, validation: 'unproven', createdAt: change.at };
-      await records.change({ ...change, details: { username, email } }, async (tx) => {
-        const taken = await tx.accounts.taken(account);
-        if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${account[taken]}' is taken.`);
-        await tx.accounts.add(account, { idMadeHere: given === undefined });
-      });
+      const wanted = { id, username, displayName, email, idMadeHere: given === undefined };
+      const account = await acts.do(createAccount, person, wanted);
       return {
         text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,
         json: presentAccount({ ...account, roles: [] }),
@@ -52,5 +47,3 @@ export const accountCreate = command({
     });
   },
 });
-
-const words = { id: 'account id', username: 'user name', email: 'e-mail address' } as const;

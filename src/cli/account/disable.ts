@@ -1,5 +1,5 @@
 // larder account disable, larder account enable
-import { disable } from '#operations/accounts/disable.ts';
+import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
 import { counted } from '../token/revoke.ts';
@@ -29,15 +29,10 @@ export const accountDisable = command({
 
   run({ positionals: { id }, options, data, world }) {
     return withStore({ data, world }, async (store) => {
-      const { records, entry, actor } = store;
+      const { records, acts, person } = store;
       const { username } = await accountOf(records, id);
-      const at = await latestMoment(store);
-      const ended = await records.change({ ...entry('account disable', `account/${id}`), at }, async (tx, note) => {
-        const tokens = await disable(tx, id, { at, by: actor, endTokens: options['end-tokens'] });
-        if (tokens !== undefined) note({ 'ended-tokens': tokens });
-        return tokens;
-      });
-      const disabledAt = await records.accounts.disabledAt(id);
+      const wanted = { id, moment: await latestMoment(store), endTokens: options['end-tokens'] };
+      const { disabledAt, endedTokens: ended } = await acts.do(disableAccount, person, wanted);
       const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
       return {
         text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
@@ -55,9 +50,9 @@ export const accountEnable = command({
   examples: ['larder account enable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 
   run({ positionals: { id }, data, world }) {
-    return withStore({ data, world }, async ({ records, entry }) => {
+    return withStore({ data, world }, async ({ records, acts, person }) => {
       const { username } = await accountOf(records, id);
-      await records.change(entry('account enable', `account/${id}`), (tx) => tx.accounts.enable(id));
+      await acts.do(enableAccount, person, { id });
       return { text: `The account ${id} (${username}) is enabled.`, json: { id, 'disabled-at': null } };
     });
   },

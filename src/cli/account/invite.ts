@@ -1,8 +1,8 @@
 // larder account invite
 import { randomBytes } from 'node:crypto';
+import { inviteAccount } from '#acts/credentials.ts';
 import { after, hours, timestamp } from '#domain/clock.ts';
 import { setUpDigest } from '#identity/logins.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 
@@ -28,19 +28,11 @@ export const accountInvite = command({
   ],
 
   run({ positionals: { id }, options, data, json, world }) {
-    return withStore({ data, world }, async ({ records, entry, now, config }) => {
+    return withStore({ data, world }, async ({ records, acts, person, now, config }) => {
       const { username } = await accountOf(records, id);
-      if ((await records.accounts.disabledAt(id)) !== null) {
-        throw new Refusal(
-          'conflict',
-          `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`,
-        );
-      }
       const key = randomBytes(32).toString('base64url');
       const until = timestamp(after(now(), hours(options.hours ?? 72)));
-      await records.change({ ...entry('account invite', `account/${id}`), details: { until } }, (tx) =>
-        tx.setUpLinks.set(id, setUpDigest(key), until),
-      );
+      await acts.do(inviteAccount, person, { id, digest: setUpDigest(key), until });
       const link = `${config.http.base_url}/identity/set-up?key=${key}`;
       if (!json) world.stderr.write(`A link for ${id} (${username}), good once and until ${until}.\n`);
       return { text: link, json: { id, link, 'expires-at': until } };

@@ -1,4 +1,5 @@
 // larder account password
+import { setPassword } from '#acts/credentials.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
@@ -38,21 +39,13 @@ export const accountPassword = command({
       ? await readSecret(world.stdin, 'password')
       : await newSecret(world, 'password');
     return withStore({ data, world }, async (store) => {
-      const { records, entry, siteKey, actor } = store;
+      const { records, acts, person, siteKey } = store;
       const account = await accountOf(records, id);
       const problem = passwordProblem(password, account);
       if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
       const hash = await sitePasswords(siteKey).hash(password);
-      const change = entry('account password', `account/${id}`);
-      const at = await latestMoment(store);
-      const ended = await records.change(change, async (tx, note) => {
-        await tx.passwords.set(id, hash, change.at);
-        await tx.setUpLinks.removeOf(id);
-        if (!options['end-tokens']) return undefined;
-        const tokens = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null });
-        note({ 'ended-tokens': tokens });
-        return tokens;
-      });
+      const endTokensAt = options['end-tokens'] ? await latestMoment(store) : null;
+      const ended = await acts.do(setPassword, person, { id, hash, endTokensAt });
       const text = `The password of ${id} (${account.username}) is set.`;
       return {
         text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,

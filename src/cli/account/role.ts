@@ -1,7 +1,5 @@
 // larder account role
-import { Refusal } from '#domain/refusal.ts';
-import { refuseLastAdministrator } from '#operations/accounts/last-administrator.ts';
-import type { Changes } from '#records/index.ts';
+import { changeRole, type Role } from '#acts/accounts.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -29,38 +27,20 @@ export const accountRole = command({
   },
 
   run({ positionals: { id, role }, options: { remove }, data, world }) {
-    const change = roleChange(role);
-    return withStore({ data, world }, async ({ records, entry }) => {
+    const meant = roleOf(role);
+    return withStore({ data, world }, async ({ records, acts, person }) => {
       const { username } = await accountOf(records, id);
-      const audit = entry('account role', `account/${id}`);
-      await records.change({ ...audit, details: { role, removed: remove } }, (tx) => change(tx, id, remove, audit.at));
-      const roles = (await records.accounts.list()).find((account) => account.id === id)?.roles ?? [];
+      const roles = await acts.do(changeRole, person, { id, role: meant, remove });
       const now = roles.length === 0 ? 'no role' : roles.join(', ');
       return { text: `The account ${id} (${username}) has now: ${now}.`, json: { id, roles } };
     });
   },
 });
 
-type RoleChange = (tx: Changes, id: string, remove: boolean, at: string) => Promise<unknown>;
-
-async function demote(tx: Changes, id: string): Promise<void> {
-  await refuseLastAdministrator(tx, id);
-  await tx.accounts.endStoreAdministrator(id);
-}
-
-function roleChange(role: string): RoleChange {
+function roleOf(role: string): Role {
   const [kind = '', brand] = role.split(/:(.*)/s);
-  if (kind === 'store-admin' && brand === undefined) {
-    return (tx, id, remove, at) => (remove ? demote(tx, id) : tx.accounts.makeStoreAdministrator(id, at));
-  }
-  if (kind === 'brand-admin' && brand) {
-    return async (tx, id, remove, at) => {
-      if ((await tx.brands.find(brand)) === undefined) {
-        throw new Refusal('resource-not-found', `There is no brand of the account '${brand}'.`);
-      }
-      return remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at);
-    };
-  }
+  if (kind === 'store-admin' && brand === undefined) return kind;
+  if (kind === 'brand-admin' && brand) return `brand-admin:${brand}`;
   const meant = brand === undefined ? nearest(kind, ['store-admin']) : undefined;
   throw new UsageError(
     `the role is store-admin or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,

@@ -1,7 +1,7 @@
 // larder account totp
+import { setTotpSecret } from '#acts/credentials.ts';
 import { totpPurpose } from '#identity/logins.ts';
 import { newTotpSecret, totpAddress } from '#identity/totp.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { seal } from '#macaroons/sealing.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -30,31 +30,14 @@ export const accountTotp = command({
   },
 
   run({ positionals: { id }, options: { replace, remove }, data, world }) {
-    return withStore({ data, world }, async ({ records, entry, siteKey, config }) => {
+    return withStore({ data, world }, async ({ records, acts, person, siteKey, config }) => {
       const { username } = await accountOf(records, id);
-      const change = entry('account totp', `account/${id}`);
       if (remove) {
-        await records.change({ ...change, details: { removed: true } }, async (tx) => {
-          if (!(await tx.totpSecrets.remove(id))) {
-            throw new Refusal(
-              'resource-not-found',
-              `The account ${id} (${username}) is not asked for one-time passwords.`,
-            );
-          }
-        });
+        await acts.do(setTotpSecret, person, { id, secret: null, replace });
         return { text: `The account ${id} (${username}) logs in with its password alone.`, json: { id, totp: false } };
       }
       const secret = newTotpSecret();
-      await records.change(change, async (tx) => {
-        if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
-          const hint = '--replace makes a new secret, --remove goes without.';
-          throw new Refusal(
-            'conflict',
-            `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
-          );
-        }
-        await tx.totpSecrets.set(id, seal(siteKey, secret, totpPurpose(id)), change.at);
-      });
+      await acts.do(setTotpSecret, person, { id, secret: seal(siteKey, secret, totpPurpose(id)), replace });
       const shown = totpAddress(secret, username, new URL(config.http.base_url).host);
       return {
         text: `The account ${id} (${username}) is asked for one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}`,

@@ -1,5 +1,5 @@
 // larder agent register, larder agent list, larder agent remove
-import { Refusal } from '#domain/refusal.ts';
+import { registerAgent, removeAgent } from '#acts/agents.ts';
 import { keyFromText } from '#macaroons/discharger.ts';
 import type { Agent } from '#records/agents.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -30,14 +30,9 @@ export const agentRegister = command({
     }
     const publicKey = keyFromText(options['public-key']);
     if (publicKey === undefined) throw new UsageError('--public-key is a key of 32 bytes in base64');
-    return withStore({ data, world }, async ({ records, entry, config }) => {
+    return withStore({ data, world }, async ({ records, acts, person, config }) => {
       const { id, username: owner } = await accountOf(records, options.account);
-      const change = entry('agent register', `agent/${username}`);
-      const agent = { username, accountId: id, publicKey, createdAt: change.at };
-      await records.change({ ...change, details: { account: id, publicKey } }, async (tx) => {
-        if (await tx.agents.claim(agent)) return;
-        throw new Refusal('conflict', `There is an agent '${username}' already; 'larder agent remove' ends it.`);
-      });
+      const agent = await acts.do(registerAgent, person, { username, accountId: id, publicKey });
       return {
         text: `The agent ${username} logs in as ${id} (${owner}), at ${config.http.base_url}/identity.`,
         json: { ...presentAgent(agent), url: `${config.http.base_url}/identity` },
@@ -75,11 +70,8 @@ export const agentRemove = command({
   },
 
   run({ positionals: { username }, data, world }) {
-    return withStore({ data, world }, async ({ records, entry }) => {
-      await records.change(entry('agent remove', `agent/${username}`), async (tx) => {
-        if (await tx.agents.remove(username)) return;
-        throw new Refusal('resource-not-found', `There is no agent '${username}'; 'larder agent list' lists them.`);
-      });
+    return withStore({ data, world }, async ({ acts, person }) => {
+      await acts.do(removeAgent, person, { username });
       return { text: `The agent ${username} is removed.`, json: { removed: username } };
     });
   },

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import type { By } from '#acts/act.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
@@ -16,6 +17,7 @@ import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
 export interface OpenStore extends Store {
   /** Who makes the changes, for the audit log. */
   actor: string;
+  person: By;
   /** What the audit log is told of a change that is made now. */
   entry(action: string, object: string): AuditEntry;
   /** Does something to files outside of the data directory; of use where the store was opened for that. */
@@ -38,7 +40,7 @@ export async function withStore<Result>(
   const store = await openUpgraded(data, world);
   try {
     const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
-    return await work({ ...store, actor, entry, asCaller });
+    return await work({ ...store, actor, person: { actor }, entry, asCaller });
   } finally {
     await store.close();
   }

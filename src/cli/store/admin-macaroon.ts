@@ -1,6 +1,7 @@
 // larder admin-macaroon
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { changeCredential } from '#acts/credentials.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { prepareConfig } from '#src/config.ts';
 import { prepareFile, type PreparedFile } from '#src/configuration/durable-file.ts';
@@ -40,7 +41,7 @@ export const adminMacaroon = command({
     const file = resolve(options.file ?? join(data, 'admin.macaroon'));
     if (options.file !== undefined && existsSync(file)) throw new Failure(`${file} is there already`);
 
-    const work = async ({ config, records, entry, asCaller }: OpenStore): Promise<Answer> => {
+    const work = async ({ config, records, acts, person, asCaller }: OpenStore): Promise<Answer> => {
       const { store_admin_id: before, store_admin_macaroon_sha3_384: digests } = config.auth;
       const account = options.account ?? before ?? 'larder-admin';
       await accountOf(records, account);
@@ -62,7 +63,6 @@ export const adminMacaroon = command({
         'auth.store_admin_id': account,
         'auth.store_admin_macaroon_sha3_384': kept.length === 0 ? digest : [...kept, digest],
       });
-      const change = { ...entry('admin-macaroon', `account/${account}`), details: { digest, added: options.add } };
       // A file in the data directory is its owner's, any other that of whoever asked for it.
       const by: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
       let written: PreparedFile | undefined;
@@ -70,7 +70,7 @@ export const adminMacaroon = command({
         written = await writing(file, () => by(() => prepareFile(file, `${credential}\n`, 0o600)));
         const fresh = written;
         // The records hold no more of it than the entry of the audit log.
-        await records.change(change, () => Promise.resolve());
+        await acts.do(changeCredential, person, { id: account, digest, added: options.add });
         settings.place();
         await by(() => {
           fresh.place();

@@ -1,6 +1,6 @@
 // larder token revoke
+import { endTokens, revokeToken } from '#acts/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { isDateTime } from '#api/schema.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command, UsageError, type Answer } from '../frame/command.ts';
@@ -50,34 +50,16 @@ export const tokenRevoke = command({
   },
 });
 
-async function one({ records, entry, actor }: OpenStore, session: string): Promise<Answer> {
-  const change = entry('token revoke', `session/${session}`);
-  const token = await records.change(change, async (tx, note) => {
-    const ended = await tx.macaroons.end(session, { at: change.at, by: actor });
-    if (ended === undefined) {
-      throw new Refusal(
-        'resource-not-found',
-        `There is no token with the session '${session}'; 'larder token list --ended' lists them.`,
-      );
-    }
-    note({ account: ended.accountId });
-    return ended;
-  });
+async function one({ acts, person }: OpenStore, session: string): Promise<Answer> {
+  const token = await acts.do(revokeToken, person, { sessionId: session });
   const text = `The token of ${token.accountId} (${token.username}) with the session ${session} has ended.`;
   return { text, json: presentToken(token) };
 }
 
 async function all(store: OpenStore, id: string, issuedBefore: string | null): Promise<Answer> {
-  const { records, entry, actor } = store;
+  const { records, acts, person } = store;
   const { username } = await accountOf(records, id);
-  const details = { ...(issuedBefore !== null && { 'issued-before': issuedBefore }) };
-  const change = { ...entry('token revoke', `account/${id}`), details };
-  const at = await latestMoment(store);
-  const ended = await records.change(change, async (tx, note) => {
-    const count = await tx.macaroons.endAll(id, { at, by: actor, issuedBefore });
-    note({ 'ended-tokens': count });
-    return count;
-  });
+  const ended = await acts.do(endTokens, person, { id, moment: await latestMoment(store), issuedBefore });
   return { text: `${counted(ended)} of ${id} (${username}) ended for good.`, json: { id, 'ended-tokens': ended } };
 }
 

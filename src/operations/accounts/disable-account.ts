@@ -1,9 +1,9 @@
+import { disableAccount as act } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { DisableAccountRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { disable } from './disable.ts';
+import { caller } from '../by.ts';
 import { accountNamed, presentState } from './present.ts';
 
 export const disableAccount = operation({
@@ -19,16 +19,11 @@ export const disableAccount = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { principal, params, body, records, authority } = call;
+    const { params, body, records, authority, acts } = call;
     const account = await accountNamed(params.account_id, records);
-    const at = timestamp(authority.latestTime());
-    const entry = { ...by(call, 'disable_account'), at, object: `account/${account.id}` };
     const { 'end-tokens': endTokens = false } = (body as DisableAccountRequest | undefined) ?? {};
-    const ended = await records.change(entry, async (tx, note) => {
-      const tokens = await disable(tx, account.id, { at, by: principal.accountId, endTokens });
-      if (tokens !== undefined) note({ 'ended-tokens': tokens });
-      return tokens;
-    });
-    return presentState(account, await records.accounts.disabledAt(account.id), ended);
+    const wanted = { id: account.id, moment: timestamp(authority.latestTime()), endTokens };
+    const { disabledAt, endedTokens } = await acts.do(act, caller(call), wanted);
+    return presentState(account, disabledAt, endedTokens);
   },
 });

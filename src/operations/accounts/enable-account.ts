@@ -1,7 +1,7 @@
+import { enableAccount as act } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { accountNamed, presentState } from './present.ts';
 
 export const enableAccount = operation({
@@ -14,10 +14,9 @@ export const enableAccount = operation({
   response: 'AccountState',
 
   async handle(call) {
-    const { params, records, now } = call;
+    const { params, records, acts } = call;
     const account = await accountNamed(params.account_id, records);
-    const entry = { ...by(call, 'enable_account'), at: timestamp(now()), object: `account/${account.id}` };
-    await records.change(entry, (tx) => tx.accounts.enable(account.id));
+    await acts.do(act, caller(call), { id: account.id });
     return presentState(account, null, undefined);
   },
 });

@@ -1,8 +1,9 @@
+import { endTokens as act } from '#acts/tokens.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { EndTokensRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { accountNamed, presentState } from './present.ts';
 
 export const endTokens = operation({
@@ -17,18 +18,12 @@ export const endTokens = operation({
   response: 'AccountState',
 
   async handle(call) {
-    const { principal, params, body, records, authority } = call;
+    const { params, body, records, authority, acts } = call;
     const account = await accountNamed(params.account_id, records);
-    const at = timestamp(authority.latestTime());
     const { 'issued-before': before } = (body as EndTokensRequest | undefined) ?? {};
     const issuedBefore = before === undefined ? null : timestamp(new Date(before));
-    const details = { ...(issuedBefore !== null && { 'issued-before': issuedBefore }) };
-    const entry = { ...by(call, 'end_tokens'), at, object: `account/${account.id}`, details };
-    const ended = await records.change(entry, async (tx, note) => {
-      const tokens = await tx.macaroons.endAll(account.id, { at, by: principal.accountId, issuedBefore });
-      note({ 'ended-tokens': tokens });
-      return tokens;
-    });
+    const wanted = { id: account.id, moment: timestamp(authority.latestTime()), issuedBefore };
+    const ended = await acts.do(act, caller(call), wanted);
     return presentState(account, await records.accounts.disabledAt(account.id), ended);
   },
 });

@@ -1,0 +1,133 @@
+// Accounts: who there is, whom the store lets in, and what each of them may do to it.
+import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
+import { isAccountId } from '#domain/ids.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import type { Changes } from '#records/index.ts';
+import { act } from './act.ts';
+
+export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayName' | 'email'> {
+  /** Whether this store made the id, so that the online store knows nobody of it. */
+  idMadeHere: boolean;
+}
+
+/** What an account may be beside a publisher: `brand-admin:` is followed by the account id of the brand. */
+export type Role = 'store-admin' | `brand-admin:${string}`;
+
+/** Whom an act on an account is about. */
+export interface OfAccount {
+  /** The account's id. */
+  id: string;
+}
+
+/** What an act on an account is done to. */
+export const accountObject = <Input extends OfAccount>({ id }: Input): string => `account/${id}`;
+
+export const createAccount = act({
+  name: 'account create',
+  summary: 'Give a publisher an account.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  async perform(tx, { idMadeHere, ...wanted }: NewAccount, { at, note }): Promise<Account> {
+    const { id, username, displayName, email } = wanted;
+    const problem =
+      usernameProblem(username) ??
+      displayNameProblem(displayName) ??
+      (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
+      (isAccountId(id) ? undefined : `'${id}' is no account id.`);
+    if (problem !== undefined) throw new Refusal('api-error', problem);
+    note({ username, email });
+    const taken = await tx.accounts.taken(wanted);
+    if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${wanted[taken]}' is taken.`);
+    const account = { ...wanted, validation: 'unproven', createdAt: at };
+    await tx.accounts.add(account, { idMadeHere });
+    return account;
+  },
+});
+
+const words = { id: 'account id', username: 'user name', email: 'e-mail address' } as const;
+
+export const disableAccount = act({
+  name: 'disable_account',
+  summary: 'Let an account in no more, with a password or with any token.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  /**
+   * `moment` is the latest time that the store has seen. With `endTokens` the account's tokens stay ended when it is
+   * enabled again.
+   */
+  async perform(
+    tx,
+    { id, moment, endTokens }: OfAccount & { moment: string; endTokens: boolean },
+    { actor, note },
+  ): Promise<{ disabledAt: string | null; endedTokens: number | undefined }> {
+    await existing(tx, id);
+    await refuseLastAdministrator(tx, id);
+    await tx.accounts.disable(id, moment);
+    await tx.setUpLinks.removeOf(id);
+    const disabledAt = await tx.accounts.disabledAt(id);
+    if (!endTokens) return { disabledAt, endedTokens: undefined };
+    const endedTokens = await tx.macaroons.endAll(id, { at: moment, by: actor, issuedBefore: null });
+    note({ 'ended-tokens': endedTokens });
+    return { disabledAt, endedTokens };
+  },
+});
+
+export const enableAccount = act({
+  name: 'enable_account',
+  summary: 'Let a disabled account in again, with the tokens that have not ended.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  async perform(tx, { id }: OfAccount): Promise<void> {
+    await existing(tx, id);
+    await tx.accounts.enable(id);
+  },
+});
+
+export const changeRole = act({
+  name: 'account role',
+  summary: 'Give a role to an account, or take it away.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  /** The roles that the account has then. */
+  async perform(
+    tx,
+    { id, role, remove }: OfAccount & { role: Role; remove: boolean },
+    { at, note },
+  ): Promise<string[]> {
+    note({ role, removed: remove });
+    await existing(tx, id);
+    if (role === 'store-admin') {
+      if (remove) await refuseLastAdministrator(tx, id);
+      await (remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at));
+    } else {
+      const brand = role.slice('brand-admin:'.length);
+      if ((await tx.brands.find(brand)) === undefined) {
+        throw new Refusal('resource-not-found', `There is no brand of the account '${brand}'.`);
+      }
+      await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
+    }
+    return tx.accounts.rolesOf(id);
+  },
+});
+
+/** The account of an id; refuses one that does not exist. */
+export async function existing({ accounts }: Pick<Changes, 'accounts'>, id: string): Promise<Account> {
+  const account = await accounts.find(id);
+  if (account !== undefined) return account;
+  throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
+}
+
+/** Somebody always administers the store: refuses to shut out, or to demote, the only one who is let in. */
+async function refuseLastAdministrator({ accounts }: Changes, id: string): Promise<void> {
+  if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
+  throw new Refusal(
+    'conflict',
+    `The account '${id}' is the only store administrator who is let in; make another one first: ` +
+      "'larder account role ID store-admin'.",
+  );
+}

@@ -1,0 +1,34 @@
+// Agents: programs that log in with a key of their own, as the account they act for.
+import { Refusal } from '#domain/refusal.ts';
+import type { Agent } from '#records/agents.ts';
+import { existing } from './accounts.ts';
+import { act } from './act.ts';
+
+const agentObject = <Input extends { username: string }>({ username }: Input): string => `agent/${username}`;
+
+export const registerAgent = act({
+  name: 'agent register',
+  summary: 'Let a program log in with a key of its own, as an account.',
+  object: agentObject,
+  gate: 'may-wait',
+
+  async perform(tx, wanted: Omit<Agent, 'createdAt'>, { at, note }): Promise<Agent> {
+    note({ account: wanted.accountId, publicKey: wanted.publicKey });
+    await existing(tx, wanted.accountId);
+    const agent = { ...wanted, createdAt: at };
+    if (await tx.agents.claim(agent)) return agent;
+    throw new Refusal('conflict', `There is an agent '${wanted.username}' already; 'larder agent remove' ends it.`);
+  },
+});
+
+export const removeAgent = act({
+  name: 'agent remove',
+  summary: 'Let an agent log in no more.',
+  object: agentObject,
+  gate: { never: 'whoever should not have its key is kept out at once' },
+
+  async perform(tx, { username }: { username: string }): Promise<void> {
+    if (await tx.agents.remove(username)) return;
+    throw new Refusal('resource-not-found', `There is no agent '${username}'; 'larder agent list' lists them.`);
+  },
+});

@@ -1,0 +1,133 @@
+// What people prove themselves with: passwords, links to set one, and secrets of one-time passwords.
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import { accountObject, existing, type OfAccount } from './accounts.ts';
+import { act } from './act.ts';
+
+export const setPassword = act({
+  name: 'account password',
+  summary: "Set somebody's password.",
+  object: accountObject,
+  gate: 'may-wait',
+
+  /**
+   * Voids the account's link to set one. `endTokensAt`, the latest time that the store has seen, ends its tokens too:
+   * how many.
+   */
+  async perform(
+    tx,
+    { id, hash, endTokensAt }: OfAccount & { hash: string; endTokensAt: string | null },
+    { at, actor, note },
+  ): Promise<number | undefined> {
+    await existing(tx, id);
+    await tx.passwords.set(id, hash, at);
+    await tx.setUpLinks.removeOf(id);
+    if (endTokensAt === null) return undefined;
+    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, by: actor, issuedBefore: null });
+    note({ 'ended-tokens': endedTokens });
+    return endedTokens;
+  },
+});
+
+export const inviteAccount = act({
+  name: 'account invite',
+  summary: 'Make a link with which somebody sets his own password, once.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  /** A later link voids an earlier one. `digest` is that of its secret. */
+  async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, { note }): Promise<void> {
+    note({ until });
+    const { username } = await existing(tx, id);
+    if ((await tx.accounts.disabledAt(id)) !== null) {
+      throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
+    }
+    await tx.setUpLinks.set(id, digest, until);
+  },
+});
+
+export const setOwnPassword = act({
+  name: 'set_password',
+  summary: "Set one's own password with a link, which is used up.",
+  object: accountObject,
+  gate: { never: 'an administrator has given the link' },
+
+  async perform(
+    tx,
+    { id, digest, hash, endTokens }: OfAccount & { digest: string; hash: string; endTokens: boolean },
+    { at, actor, note },
+  ): Promise<void> {
+    // Used, voided or run out while the password was hashed.
+    if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw linkIsVoid();
+    await tx.setUpLinks.remove(digest);
+    await tx.passwords.set(id, hash, at);
+    if (endTokens) {
+      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null }) });
+    }
+  },
+});
+
+export const linkIsVoid = (): Refusal =>
+  new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');
+
+export const rehashPassword = act({
+  name: 'rehash_password',
+  summary: 'Keep a password in the way in which passwords are kept now.',
+  object: accountObject,
+  gate: { never: 'the password stays the same' },
+
+  /** Nothing happens where it was changed meanwhile: `before` is the hash that it was verified against. */
+  async perform(tx, { id, before, hash }: OfAccount & { before: string; hash: string }): Promise<void> {
+    await tx.passwords.rehash(id, before, hash);
+  },
+});
+
+export const setTotpSecret = act({
+  name: 'account totp',
+  summary: 'Ask an account for a one-time password too, or no more.',
+  object: accountObject,
+  gate: 'may-wait',
+
+  /** `secret`, sealed, is what codes come from; nothing for an account that is to go without. */
+  async perform(
+    tx,
+    { id, secret, replace }: OfAccount & { secret: string | null; replace: boolean },
+    { at, note },
+  ): Promise<void> {
+    if (secret === null) note({ removed: true });
+    const { username } = await existing(tx, id);
+    if (secret === null) await goWithout(tx, { id, username });
+    else {
+      if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
+        const hint = '--replace makes a new secret, --remove goes without.';
+        throw new Refusal(
+          'conflict',
+          `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
+        );
+      }
+      await tx.totpSecrets.set(id, secret, at);
+    }
+  },
+});
+
+async function goWithout({ totpSecrets }: Changes, { id, username }: { id: string; username: string }): Promise<void> {
+  if (await totpSecrets.remove(id)) return;
+  throw new Refusal('resource-not-found', `The account ${id} (${username}) is not asked for one-time passwords.`);
+}
+
+export const changeCredential = act({
+  name: 'admin-macaroon',
+  summary: "Make a new credential for a store administrator, in the old one's place or beside it.",
+  object: accountObject,
+  gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
+
+  async perform(tx, { id, digest, added }: OfAccount & { digest: string; added: boolean }, { note }): Promise<void> {
+    note({ digest, added });
+    await existing(tx, id);
+    if (await tx.accounts.isStoreAdministrator(id)) return;
+    throw new Refusal(
+      'conflict',
+      `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
+    );
+  },
+});

@@ -1,8 +1,10 @@
 // Every act: what may be done to the store, by noun. The documents and the tests go through it.
-import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';
 import type { Act } from './act.ts';
+import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';
 import { registerAgent, removeAgent } from './agents.ts';
 import { renewCertificate } from './appliance.ts';
+import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
+import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import {
   changeCredential,
   inviteAccount,
@@ -12,7 +14,13 @@ import {
   setTotpSecret,
 } from './credentials.ts';
 import { logIn, putOffLogins } from './logins.ts';
+import { createModel, deleteModel, updateModel } from './models.ts';
 import { expireBranches, pushReleases } from './releases.ts';
+import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
+import { needsNoAssertion, signRevision } from './revision-signatures.ts';
+import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
+import { giveSerial } from './serials.ts';
+import { createSigningKey, deleteSigningKey, requestRegistration } from './signing-keys.ts';
 import { endTokens, forgetSessions, revokeOwnToken, revokeToken } from './tokens.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
@@ -24,8 +32,14 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Agents
   registerAgent,
   removeAgent,
-  // The appliance
-  renewCertificate,
+  // Assertions
+  askForRegistration,
+  keepImported,
+  keepSigned,
+  // Brands
+  createBrand,
+  deleteBrand,
+  updateBrand,
   // Credentials of people
   changeCredential,
   inviteAccount,
@@ -36,12 +50,34 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Logins
   logIn,
   putOffLogins,
+  // Models
+  createModel,
+  deleteModel,
+  updateModel,
   // Releases
   expireBranches,
   pushReleases,
+  // Remodel allowlist
+  addRemodels,
+  deleteRemodels,
+  updateRemodels,
+  // Revision signatures
+  needsNoAssertion,
+  signRevision,
+  // Serial policies
+  createSerialPolicy,
+  deleteSerialPolicy,
+  // Serials
+  giveSerial,
+  // Signing keys
+  createSigningKey,
+  deleteSigningKey,
+  requestRegistration,
   // Tokens
   endTokens,
   forgetSessions,
   revokeOwnToken,
   revokeToken,
+  // The appliance
+  renewCertificate,
 ];

@@ -2,6 +2,7 @@
 // which is the only way a handler gets to know who asks and about what.
 import type { IncomingMessage } from 'node:http';
 
+import { administers, noBrand } from '#acts/brands.ts';
 import { isNamespace, type Namespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
@@ -233,10 +234,7 @@ export const brandAdministrator = (
     const id = params['brand_account_id'] ?? '';
     const brand = await records.brands.find(id);
     if (brand !== undefined && (await administers(principal, id, records))) return { principal, brand };
-    throw new Refusal(
-      'resource-not-found',
-      `Brand ${id.slice(0, 64)} not found, or this account does not administer it`,
-    );
+    throw noBrand(id);
   },
 });
 
@@ -252,14 +250,6 @@ export const storeAdministrator = (permission: 'store-view' | 'store-manage'): A
     throw new Refusal('permission-required', 'Only a store administrator may do this.');
   },
 });
-
-/** Whether somebody administers a brand. */
-export const administers = async (
-  principal: Principal,
-  brandAccountId: string,
-  { brands }: { brands: Pick<Records['brands'], 'isAdministrator'> },
-): Promise<boolean> =>
-  principal.storeAdministrator || (await brands.isAdministrator(brandAccountId, principal.accountId));
 
 /** A token that lacks a permission. */
 export const missing = (permission: Permission): Refusal =>

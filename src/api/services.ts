@@ -1,12 +1,10 @@
 // What every handler may use; the appliance builds it once.
-import type { KeyObject } from 'node:crypto';
-
 import type { Logger } from 'pino';
 
 import type { Acts } from '#acts/act.ts';
 import type { Roots } from '#assertions/chain.ts';
+import type { Custody } from '#assertions/custody.ts';
 import type { RequestIds } from '#assertions/request-ids.ts';
-import type { Signer } from '#assertions/signer.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
@@ -29,9 +27,8 @@ export interface Services {
   identity: Identity;
   registry: Registry;
   blobs: Blobs;
-  signer: Signer;
-  /** The signing master key; absent while the store is sealed. */
-  masterKey: () => KeyObject | undefined;
+  /** Makes and uses the signing keys; refuses while the store is sealed. */
+  custody: Custody;
   /** What assertions that come in must lead to. */
   roots: () => Roots;
   requestIds: RequestIds;

@@ -1,7 +1,7 @@
 // The work that outlives a request: reviews, signatures, what comes round again, the scrub.
 import { join } from 'node:path';
 
-import { softwareSigner, type Signer } from '#assertions/signer.ts';
+import { softwareCustody, type Custody } from '#assertions/custody.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
@@ -27,7 +27,7 @@ import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
 export interface Background {
-  signer: Signer;
+  custody: Custody;
   signing: RevisionSigning;
   queue: ReviewQueue;
   proof: ProofOfRecords;
@@ -43,14 +43,14 @@ export async function startBackground(
   certificate: Certificate,
 ): Promise<Background> {
   const { store, log, health, blobs, scrubDigests, reports } = storage;
-  const { records, now } = store;
-  const signer = softwareSigner(
+  const { records, acts, now } = store;
+  const custody = softwareCustody(
     (keyId) => records.signingKeys.find(keyId),
     () => current().masterKey,
   );
   const signing = await parts.start(
     'signing',
-    () => revisionSigning({ records, signer, now, log }),
+    () => revisionSigning({ records, acts, signer: custody, now, log }),
     (signing) => signing.idle(),
   );
   const queue = await startReviews(parts, storage, signing);
@@ -75,7 +75,7 @@ export async function startBackground(
     },
     (scrub) => scrub.stop(),
   );
-  return { signer, signing, queue, proof, runner, scrub };
+  return { custody, signing, queue, proof, runner, scrub };
 }
 
 async function startReviews(parts: Parts, storage: Storage, signing: RevisionSigning): Promise<ReviewQueue> {

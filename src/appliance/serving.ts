@@ -105,10 +105,9 @@ function servicesOf(made: Made, registry: Registry): () => Services {
   const unknownProxies = createUnknownProxies(log);
   health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
   const unchanging: Omit<Services, 'config'> = {
-    ...{ records, acts, authority, registry, blobs, signer: background.signer, now, newId, log, unknownProxies },
+    ...{ records, acts, authority, registry, blobs, custody: background.custody, now, newId, log, unknownProxies },
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
     identity: createIdentity({ records, acts, siteKey, now }),
-    masterKey: () => current().masterKey,
     roots: () => current().roots,
     requestIds: requestIds(siteKey),
     reviewSoon: () => {

@@ -17,9 +17,15 @@ export function usernameProblem(username: string): string | undefined {
 }
 
 /** The same for the name that others are shown: any text on one line. */
-export function displayNameProblem(name: string): string | undefined {
-  if (name.trim() === '') return 'A display name holds more than blanks.';
-  if (name.length > 128) return `A display name has at most 128 characters, not ${name.length}.`;
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'A display name is one line, without control characters.';
+export const displayNameProblem = (name: string): string | undefined => lineProblem('display name', name);
+
+/** The same for the name of a brand. */
+export const brandNameProblem = (name: string): string | undefined => lineProblem('brand name', name);
+
+function lineProblem(what: string, text: string): string | undefined {
+  const { length } = Array.from(text);
+  if (text.trim() === '') return `A ${what} holds more than blanks.`;
+  if (length > 128) return `A ${what} has at most 128 characters, not ${length}.`;
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return `A ${what} is one line, without control characters.`;
   return undefined;
 }

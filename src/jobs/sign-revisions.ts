@@ -2,12 +2,14 @@
 // the snap-declaration and the brand's account-key have come back from the online store, in whatever order.
 import type { Logger } from 'pino';
 
-import { joined, parseAssertion, type Assertion, type Value } from '#assertions/assertion.ts';
+import { itself, type Acts } from '#acts/act.ts';
+import { needsNoAssertion, signRevision } from '#acts/revision-signatures.ts';
+import { parseAssertion, type Assertion, type Value } from '#assertions/assertion.ts';
 import { registrationOf } from '#assertions/registration.ts';
 import type { Signer } from '#assertions/signer.ts';
 import { signSnapRevision } from '#assertions/signing.ts';
-import { defaultProvenance, nameOf, series } from '#assertions/types.ts';
-import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import { defaultProvenance, series } from '#assertions/types.ts';
+import { minutes, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import { readYaml } from '#review/yaml.ts';
@@ -24,6 +26,7 @@ export interface RevisionSigning {
 
 interface Options {
   records: Records;
+  acts: Acts;
   signer: Signer;
   now: Now;
   log: Logger;
@@ -33,7 +36,7 @@ type Waiting = Awaited<ReturnType<Records['revisions']['toSign']>>[number];
 
 const pageSize = 100;
 
-export function revisionSigning({ records, signer, now, log }: Options): RevisionSigning {
+export function revisionSigning({ records, acts, signer, now, log }: Options): RevisionSigning {
   let running: Promise<number> | undefined;
   let again = false;
 
@@ -70,28 +73,14 @@ export function revisionSigning({ records, signer, now, log }: Options): Revisio
     if (await records.revisions.isDamaged(packageId, revision)) return false;
     const provenance = provenanceIn(one.packageYaml);
     if (provenance === undefined) {
-      await change('needs_no_assertion', one, (tx) => tx.revisions.setAssertion(packageId, revision, ''));
+      await acts.do(needsNoAssertion, itself, { packageId, revision });
       return false;
     }
     const kept = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
     if (kept === undefined) return false;
-    const assertion = await signedBySomebody(parseAssertion(kept.text), provenance, one);
-    if (assertion === undefined) return false;
-    await change('sign_revision', one, async (tx) => {
-      const at = timestamp(now());
-      await tx.assertions.keep({
-        name: nameOf(assertion),
-        type: assertion.type,
-        accountId: null,
-        snapName: null,
-        revision: assertion.revision,
-        origin: 'signed',
-        text: joined(assertion),
-        keptAt: at,
-        keptBy: 'larder',
-      });
-      await tx.revisions.setAssertion(packageId, revision, nameOf(assertion));
-    });
+    const signed = await signedBySomebody(parseAssertion(kept.text), provenance, one);
+    if (signed === undefined) return false;
+    await acts.do(signRevision, itself, { packageId, revision, signed });
     return true;
   }
 
@@ -125,9 +114,6 @@ export function revisionSigning({ records, signer, now, log }: Options): Revisio
     }
     return undefined;
   }
-
-  const change = (action: string, { packageId, revision }: Waiting, work: Parameters<Records['change']>[1]) =>
-    records.change({ at: timestamp(now()), actor: 'larder', action, object: `${packageId}/${revision}` }, work);
 
   return {
     job: { name: 'sign-revisions', inDoubt: 'runs', every: minutes(1), run: async () => counted(await run()) },

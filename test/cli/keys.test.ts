@@ -164,7 +164,7 @@ t.test('a key is made, shown and deleted at the console', async (t) => {
   t.match(await larder('key show serials'), { code: 1, err: /no signing key 'serials'/ });
   t.match(await larder('key delete my-brand serials'), { code: 1, err: /no signing key 'serials'/ });
   const actions = (await json('audit list')).entries.map(({ action }: { action: string }) => action);
-  t.ok(actions.includes('key create') && actions.includes('key delete'), 'the audit log tells of both');
+  t.ok(actions.includes('create_signing_key') && actions.includes('delete_signing_key'), 'the audit log tells of both');
 });
 
 t.test('a key that cannot be made is refused with its reason', async (t) => {

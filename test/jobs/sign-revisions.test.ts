@@ -8,11 +8,11 @@ import SQLite from 'better-sqlite3';
 import pino from 'pino';
 import t, { type Test } from 'tap';
 
+import { importAssertions } from '#acts/assertions.ts';
 import { mediaType, parseAssertion, parseStream, stream } from '#assertions/assertion.ts';
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
-import { importAssertions } from '#operations/assertions/keep.ts';
 import { claimName } from '#operations/names/claim-name.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
@@ -181,15 +181,17 @@ t.test('what a command beside the server takes in counts within a minute', async
   await withWaiting(store);
   await back('store-account-key', 'brand-account', 'decl-ra');
   await store.appliance.reviewed();
-  const { records } = store.beside;
-  await importAssertions(chain.assertions['brand-account-key'] ?? '', {
+  const { records, acts } = store.beside;
+  const by = { actor: 'cli:root' };
+  await importAssertions(chain.assertions['brand-account-key'] ?? '', by, {
     records,
+    acts,
     roots: readRoots(chain.trusted.join('\n')),
     now,
-    entry: { at: now.toISOString(), actor: 'cli:root', action: 'assertion import', object: 'assertions' },
   });
   t.equal(await records.assertions.find(wanted('my-prov')), undefined, 'the command itself signs nothing');
-  const { job } = revisionSigning({ records, signer: vectorSigner(), now: () => now, log: pino({ enabled: false }) });
+  const log = pino({ enabled: false });
+  const { job } = revisionSigning({ records, acts, signer: vectorSigner(), now: () => now, log });
   t.ok(job.every <= 60_000);
   t.same(await job.run(), { signed: 1 });
   t.ok(await records.assertions.find(wanted('my-prov')));

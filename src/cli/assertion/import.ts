@@ -1,6 +1,6 @@
 // larder assertion import
 import { primaryKeyOf } from '#assertions/types.ts';
-import { importAssertions } from '#operations/assertions/keep.ts';
+import { importAssertions } from '#acts/assertions.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { readAssertionFile } from './file.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
@@ -27,13 +27,9 @@ export const assertionImport = command({
     const texts = files.map(readAssertionFile);
     if (texts.join('').trim() === '')
       throw new Failure(`Nothing was read: there is no assertion in ${files.join(', ')}.`);
-    return withStore({ data, world }, async ({ records, config, entry, now }) => {
-      const imported = await importAssertions(texts.join('\n'), {
-        records,
-        roots: readTrusted(config.assertions.trusted),
-        now: now(),
-        entry: entry('assertion import', 'assertions'),
-      });
+    return withStore({ data, world }, async ({ records, acts, config, person, now }) => {
+      const roots = readTrusted(config.assertions.trusted);
+      const imported = await importAssertions(texts.join('\n'), person, { records, acts, roots, now: now() });
       const named = imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) }));
       return {
         text: named.map((one) => `imported ${one.type} ${one['primary-key'].join(' ')}`).join('\n'),

@@ -1,4 +1,6 @@
 // larder assertion sign
+import { keepSigned } from '#acts/assertions.ts';
+import { giveSerial } from '#acts/serials.ts';
 import { parseAssertion, stream, type Assertion, type Headers, type Value } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import {
@@ -12,12 +14,10 @@ import {
 import { nameOf, series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
-import { asKept } from '#operations/assertions/keep.ts';
-import { keepSerial } from '#operations/device-service/keep-serial.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 import { readAssertionFile, readTextFile } from './file.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
-import { brandOf, keyOf, signerOf } from '../key/keys.ts';
+import { brandOf, custodyOf, keyOf } from '../key/keys.ts';
 import { momentOf } from '../key/request.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
@@ -54,7 +54,7 @@ export const assertionSign = command({
       const { accountId } = await brandOf(store, options.brand);
       const kept = await keyFor(store, accountId, options.key);
       const accountKey = (await accountKeysOf([kept], store.records)).get(kept.sha3_384);
-      const key = { signer: signerOf(store, world), keyId: kept.sha3_384, accountId, accountKey };
+      const key = { signer: custodyOf(store, world), keyId: kept.sha3_384, accountId, accountKey };
       const signed =
         type === 'serial'
           ? await serialFor(store, key, text, options.serial)
@@ -117,14 +117,7 @@ async function signedOf(
   const isNext = before !== undefined && !Object.hasOwn(headers, 'revision');
   const next = { ...headers, revision: String((before?.revision ?? -1) + 1) };
   const signed = isNext ? parseAssertion(await sign[type](key, next, moment)) : first;
-  const entry = store.entry('assertion sign', nameOf(signed));
-  await store.records.change({ ...entry, details: { revision: signed.revision, key: key.keyId } }, async (tx) => {
-    if (await tx.assertions.keep(asKept(signed, 'signed', entry))) return;
-    throw new Refusal(
-      'conflict',
-      `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here.`,
-    );
-  });
+  await store.acts.do(keepSigned, store.person, { signed });
   return signed;
 }
 
@@ -137,11 +130,10 @@ async function serialFor(
   const request = readSerialRequest(text);
   const serial = wanted ?? request.serial;
   if (serial === undefined) throw new UsageError('the device asks for no serial of its own; give it one with --serial');
-  const { records, now, entry } = store;
+  const { records, now } = store;
   const found = await records.assertions.find(`model/${series}/${request.brandId}/${request.model}`);
   const signed = parseAssertion(await signSerial(key, request, serial, now(), found && parseAssertion(found.text)));
-  const change = entry('assertion sign', nameOf(signed));
-  await keepSerial(records, { ...change, details: { key: key.keyId } }, { signed, request, text });
+  await store.acts.do(giveSerial, store.person, { signed, request, text });
   return signed;
 }
 

@@ -1,6 +1,6 @@
 // larder brand create
-import { displayNameProblem } from '#domain/account.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { createBrand } from '#acts/brands.ts';
+import { brandNameProblem } from '#domain/account.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { unknownOnline } from '../key/keys.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -17,18 +17,12 @@ export const brandCreate = command({
   run({ options, data, world }) {
     const { account } = options;
     const name = options.name.trim();
-    const problem = displayNameProblem(name);
-    if (problem !== undefined) throw new UsageError(problem.replace('display name', 'brand name'));
+    const problem = brandNameProblem(name);
+    if (problem !== undefined) throw new UsageError(problem);
 
     return withStore({ data, world }, async (store) => {
-      const { records, entry } = store;
-      await accountOf(records, account);
-      const change = entry('brand create', `brand/${account}`);
-      const brand = { accountId: account, name, createdAt: change.at, createdBy: account };
-      await records.change({ ...change, details: { name } }, async (tx) => {
-        if (await tx.brands.claim({ ...brand, modifiedAt: null, modifiedBy: null })) return;
-        throw new Refusal('conflict', `The account '${account}' is a brand already.`);
-      });
+      await accountOf(store.records, account);
+      await store.acts.do(createBrand, store.person, { accountId: account, name });
       const note = await unknownOnline(store, account);
       return {
         text: [

@@ -1,7 +1,7 @@
 // larder key create
-import { makeSigningKey } from '#operations/signing-keys/custody.ts';
+import { makeSigningKey } from '#acts/signing-keys.ts';
 import { command } from '../frame/command.ts';
-import { brandOf, masterKeyOf, unknownOnline } from './keys.ts';
+import { brandOf, custodyOf, unknownOnline } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 
 export const keyCreate = command({
@@ -22,15 +22,9 @@ export const keyCreate = command({
   run: ({ positionals: { brand, name }, data, world }) =>
     withStore({ data, world }, async (store) => {
       const { accountId } = await brandOf(store, brand);
-      const key = await makeSigningKey({
-        records: store.records,
-        now: store.now,
-        masterKey: masterKeyOf(store, world),
-        brandAccountId: accountId,
-        name,
-        createdBy: accountId,
-        actor: { actor: store.actor, action: 'key create' },
-      });
+      const custody = custodyOf(store, world);
+      const wanted = { brandAccountId: accountId, name, createdBy: accountId };
+      const key = await makeSigningKey({ ...store, custody }, store.person, wanted);
       const note = await unknownOnline(store, accountId);
       const next =
         note ?? `It is registered with: larder key request ${name} --brand ${accountId} --folder ./to-the-internet`;

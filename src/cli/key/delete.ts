@@ -1,5 +1,5 @@
 // larder key delete
-import { deleteKey } from '#operations/signing-keys/custody.ts';
+import { deleteSigningKey } from '#acts/signing-keys.ts';
 import { command } from '../frame/command.ts';
 import { brandOf, keyOf } from './keys.ts';
 import { withStore } from '../frame/store.ts';
@@ -21,7 +21,7 @@ export const keyDelete = command({
     withStore({ data, world }, async (store) => {
       const { accountId } = await brandOf(store, brand);
       const { name, sha3_384 } = await keyOf(store, wanted, accountId);
-      await deleteKey({ ...store, actor: { actor: store.actor, action: 'key delete' } }, accountId, sha3_384);
+      await store.acts.do(deleteSigningKey, store.person, { brandAccountId: accountId, sha3_384 });
       return {
         text: `The key ${name} of the brand ${accountId} is deleted.`,
         json: { 'brand-account-id': accountId, name, 'sha3-384': sha3_384 },

@@ -1,7 +1,7 @@
 // Brands' keys as commands on the host find and use them.
 import type { KeyObject } from 'node:crypto';
 
-import { softwareSigner, type Signer } from '#assertions/signer.ts';
+import { softwareCustody, type Custody } from '#assertions/custody.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
@@ -68,11 +68,11 @@ export const masterKeyOf = (
     passphraseFile: config.keys.passphrase_file,
   });
 
-/** Signs with the keys of the store; without the master key it refuses to. */
-export function signerOf(store: OpenStore, world: World): Signer {
+/** Makes and uses the keys of the store; without the master key it refuses to. */
+export function custodyOf(store: OpenStore, world: World): Custody {
   const masterKey = masterKeyOf(store, world);
   const { records } = store;
-  return softwareSigner(
+  return softwareCustody(
     (id) => records.signingKeys.find(id),
     () => masterKey,
   );

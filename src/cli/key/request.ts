@@ -1,11 +1,12 @@
 // larder key request
 import { resolve } from 'node:path';
 
+import { requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { command, UsageError, type Answer } from '../frame/command.ts';
 import { writeCarryOut } from './carry-out.ts';
-import { keyOf, signerOf, unknownOnline } from './keys.ts';
+import { custodyOf, keyOf, unknownOnline } from './keys.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
@@ -40,7 +41,7 @@ export const keyRequest = command({
         throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
       const moment = store.now();
       const text = await accountKeyRequest({
-        signer: signerOf(store, world),
+        signer: custodyOf(store, world),
         keyId,
         accountId: brand,
         name,
@@ -48,8 +49,6 @@ export const keyRequest = command({
         until,
         signedAt: moment,
       });
-      const entry = store.entry('key request', `brand/${brand}/signing-key/${keyId}`);
-      const details = { since: options.since ?? null, until: options.until ?? null };
       if (folder !== undefined) {
         const carried = { text, brand, name, keyId };
         await writing(folder, () =>
@@ -58,7 +57,8 @@ export const keyRequest = command({
           }),
         );
       }
-      await store.records.change({ ...entry, details }, (tx) => tx.signingKeys.request(keyId, entry.at));
+      const details = { since: options.since ?? null, until: options.until ?? null };
+      await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });
       return {
         text:
           options.folder === undefined

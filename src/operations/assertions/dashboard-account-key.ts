@@ -1,13 +1,9 @@
-import { parseAssertion } from '#assertions/assertion.ts';
-import { checkSignature } from '#assertions/chain.ts';
-import { decodePublicKey } from '#assertions/openpgp.ts';
-import { checkAssertion } from '#assertions/types.ts';
+import { askForRegistration, readKeyRequest } from '#acts/assertions.ts';
+import { joined } from '#assertions/assertion.ts';
+import { nameOf } from '#assertions/types.ts';
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
-import { asKept } from './keep.ts';
+import { caller } from '../by.ts';
 
 export const dashboardAccountKey = operation({
   name: 'dashboard_account_key',
@@ -24,28 +20,14 @@ export const dashboardAccountKey = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { principal, body, records, now } = call;
-    const asked = parseAssertion(body.account_key_request);
-    if (asked.type !== 'account-key-request') {
-      throw new Refusal('api-error', `This is an assertion of type ${asked.type}, not an account-key-request.`);
+    const { principal, body, records, acts } = call;
+    const { accountId } = principal;
+    const request = readKeyRequest(body.account_key_request);
+    const known = await records.assertions.find(nameOf(request));
+    // Whoever sends a request again that waits already changes nothing.
+    if (known?.keptBy !== accountId || known.text !== joined(request)) {
+      await acts.do(askForRegistration, caller(call), { accountId, request });
     }
-    checkAssertion(asked);
-    checkSignature(asked, decodePublicKey(asked.body));
-    if (asked.headers['account-id'] !== principal.accountId) {
-      throw new Refusal('api-error', 'The request is for a key of another account; make it with your own account id.');
-    }
-    const keyId = asked.headers['public-key-sha3-384'] as string;
-    const at = timestamp(now());
-    const object = `account/${principal.accountId}`;
-    const kept = asKept(asked, 'imported', { actor: principal.accountId, at, action: 'dashboard_account_key', object });
-    const known = await records.assertions.find(kept.name);
-    if (known?.text !== kept.text) {
-      const entry = { ...by(call, 'dashboard_account_key'), at, object, details: { key: keyId } };
-      await records.change(entry, async (tx) => {
-        if (await tx.assertions.keep(kept)) return;
-        throw new Refusal('conflict', `It was asked before to register the key ${keyId}, and that request waits here.`);
-      });
-    }
-    return { 'public-key-sha3-384': keyId };
+    return { 'public-key-sha3-384': request.headers['public-key-sha3-384'] as string };
   },
 });

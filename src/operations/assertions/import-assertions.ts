@@ -1,12 +1,11 @@
+import { importAssertions } from '#acts/assertions.ts';
 import { mediaType, streamLimit } from '#assertions/assertion.ts';
 import { primaryKeyOf } from '#assertions/types.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { readBody } from '#api/body.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
-import { importAssertions } from './keep.ts';
+import { caller } from '../by.ts';
 
 export const importBrandAssertions = operation({
   name: 'import_assertions',
@@ -19,21 +18,21 @@ export const importBrandAssertions = operation({
   response: 'ImportAssertionsResponse',
   status: 201,
   consumes: 'application/x.ubuntu.assertion',
+  refuses: ['conflict'],
 
   async handle(call) {
-    const { brand, request, records, roots, signSoon, now } = call;
+    const { brand, request, records, acts, roots, signSoon, now } = call;
     const [type] = (request.headers['content-type'] ?? '').split(';');
     if (type?.trim().toLowerCase() !== mediaType) {
       throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
     }
     const text = await readBody(request, streamLimit);
-    const moment = now();
-    const imported = await importAssertions(text, {
+    const imported = await importAssertions(text, caller(call), {
       records,
+      acts,
       roots: roots(),
-      now: moment,
+      now: now(),
       brandAccountId: brand.accountId,
-      entry: { ...by(call, 'import_assertions'), at: timestamp(moment), object: `brand/${brand.accountId}` },
     });
     signSoon();
     return { imported: imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) })) };

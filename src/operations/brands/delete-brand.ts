@@ -1,8 +1,7 @@
+import { deleteBrand as act } from '#acts/brands.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 
 export const deleteBrand = operation({
   name: 'delete_brand',
@@ -15,15 +14,7 @@ export const deleteBrand = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { brand, records, now } = call;
-    const entry = { ...by(call, 'delete_brand'), at: timestamp(now()), object: `brand/${brand.accountId}` };
-    await records.change(entry, async (tx) => {
-      const use = await tx.brands.inUse(brand.accountId);
-      if (use !== undefined) {
-        throw new Refusal('conflict', `The brand ${brand.accountId} still has ${use}; delete those first.`);
-      }
-      await tx.brands.remove(brand.accountId);
-    });
+    await call.acts.do(act, caller(call), { accountId: call.brand.accountId });
     return undefined;
   },
 });

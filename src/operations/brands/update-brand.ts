@@ -1,7 +1,7 @@
+import { updateBrand as act } from '#acts/brands.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { presentBrand } from './present.ts';
 
 export const updateBrand = operation({
@@ -15,11 +15,8 @@ export const updateBrand = operation({
   response: 'Brand',
 
   async handle(call) {
-    const { principal, brand, body, records, now } = call;
-    const at = timestamp(now());
-    const renamed = { ...brand, name: body.name, modifiedAt: at, modifiedBy: principal.accountId };
-    const entry = { ...by(call, 'update_brand'), at, object: `brand/${brand.accountId}`, details: { name: body.name } };
-    await records.change(entry, (tx) => tx.brands.rename(renamed));
+    const { brand, body, records, acts } = call;
+    const renamed = await acts.do(act, caller(call), { accountId: brand.accountId, name: body.name });
     return presentBrand(renamed, await records.brands.people([renamed.createdBy, renamed.modifiedBy]));
   },
 });

@@ -1,20 +1,21 @@
 // Gives a device its serial: what it sent is checked, the policy of its model says with which key, and the log keeps it.
 import { hash, timingSafeEqual } from 'node:crypto';
 
+import { giveSerial as act, type Terms } from '#acts/serials.ts';
 import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
 import { readSerialRequest, signSerial, type SerialRequest } from '#assertions/signing.ts';
 import { restsOn } from '#assertions/prerequisites.ts';
 import { series } from '#assertions/types.ts';
 import type { Services } from '#api/services.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Model } from '#records/models.ts';
 import type { SerialLogEntry } from '#records/serial-log.ts';
 import { accountKeysOf } from '../assertions/account-keys.ts';
-import { keepSerial } from './keep-serial.ts';
 
-type Parts = Pick<Services, 'records' | 'roots' | 'signer' | 'requestIds' | 'now' | 'newId'> & { requestId: string };
+type Parts = Pick<Services, 'records' | 'acts' | 'roots' | 'custody' | 'requestIds' | 'now' | 'newId'> & {
+  requestId: string;
+};
 
 /** The serial assertion of the device that sent this; a device that asks again gets the same one again. */
 export async function giveSerial(text: string, apiKey: string, parts: Parts): Promise<Assertion> {
@@ -38,8 +39,10 @@ export async function giveSerial(text: string, apiKey: string, parts: Parts): Pr
   const earlier = await records.serialLog.ofDevice(request.brandId, request.deviceKeyId);
   const same = earlier.find(({ modelName }) => modelName === request.model);
   if (same !== undefined) return parseAssertion(same.serialAssertion);
-  const former = (await formerSerial(request, earlier, parts)) ?? undefined;
-  return signAndKeep(request, text, request.serial ?? former ?? parts.newId.uuid(), moment, parts);
+  const former = await formerSerial(request, earlier, parts);
+  const remodelled = former?.model === request.model ? undefined : former;
+  const serial = request.serial ?? former?.serial ?? parts.newId.uuid();
+  return signAndKeep({ request, text, serial, apiKey: model.apiKey, remodelled }, moment, parts);
 }
 
 function checkApiKey({ apiKey, name }: Model, given: string): void {
@@ -49,12 +52,12 @@ function checkApiKey({ apiKey, name }: Model, given: string): void {
   throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);
 }
 
-/** The serial that the device had as another model, once it is known to be its own and the remodel to be permitted. */
+/** What the device was before, once it is known to be its own and the remodel to be permitted. */
 async function formerSerial(
   request: SerialRequest,
   earlier: readonly SerialLogEntry[],
   parts: Parts,
-): Promise<string | undefined> {
+): Promise<{ model: string; serial: string } | undefined> {
   const { records } = parts;
   const enclosed = request.enclosed.find(({ type }) => type === 'serial');
   const [logged] = earlier;
@@ -63,11 +66,11 @@ async function formerSerial(
     enclosed === undefined
       ? { brand: request.brandId, model: logged?.modelName ?? '', serial: logged?.serial ?? '' }
       : await believed(enclosed, request, earlier, parts);
-  if (before.brand === request.brandId && before.model === request.model) return before.serial;
+  if (before.brand === request.brandId && before.model === request.model) return before;
   const isPermitted =
     before.brand === request.brandId &&
     (await records.remodelAllowlist.allows(before.brand, before.model, before.serial, request.model));
-  if (isPermitted) return before.serial;
+  if (isPermitted) return before;
   throw new Refusal(
     'forbidden',
     `The remodel allowlist does not permit the device with the serial '${before.serial}' of the model '${before.model}' to become '${request.model}'.`,
@@ -98,14 +101,19 @@ async function believed(
   return said;
 }
 
+interface Wanted extends Omit<Terms, 'policy'> {
+  request: SerialRequest;
+  /** The request as it was sent. */
+  text: string;
+  serial: string;
+}
+
 async function signAndKeep(
-  request: SerialRequest,
-  text: string,
-  serial: string,
+  { request, text, serial, ...terms }: Wanted,
   moment: Date,
   parts: Parts,
 ): Promise<Assertion> {
-  const { records, signer, requestId } = parts;
+  const { records, acts, custody, requestId } = parts;
   const { brandId, model, deviceKeyId } = request;
   const policy = await records.serialPolicies.current(brandId, model);
   if (policy === undefined) {
@@ -116,21 +124,11 @@ async function signAndKeep(
   }
   const { signingKeySha3384: keyId, authority } = policy;
   const accountKey = (await accountKeysOf([{ sha3_384: keyId }], records)).get(keyId);
-  const key = { signer, keyId, accountId: authority, accountKey };
+  const key = { signer: custody, keyId, accountId: authority, accountKey };
   // Where another account signs, the brand's model must still let it.
   const kept = authority === brandId ? undefined : await records.assertions.find(`model/${series}/${brandId}/${model}`);
   const signed = parseAssertion(await signSerial(key, request, serial, moment, kept && parseAssertion(kept.text)));
-  const at = timestamp(moment);
-  const object = `brand/${brandId}/model/${model}/serial/${serial}`;
-  const actor = `device:${deviceKeyId}`;
-  const entry = {
-    at,
-    actor,
-    action: 'device_serial',
-    object,
-    requestId,
-    details: { key: keyId, policy: policy.revision },
-  };
-  await keepSerial(records, entry, { signed, request, text });
+  const by = { actor: `device:${deviceKeyId}`, requestId };
+  await acts.do(act, by, { signed, request, text, under: { ...terms, policy: policy.revision } });
   return signed;
 }

@@ -1,9 +1,7 @@
+import { deleteModel as act } from '#acts/models.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
-import { noModel } from './present.ts';
+import { caller } from '../by.ts';
 
 export const deleteModel = operation({
   name: 'delete_model',
@@ -16,24 +14,8 @@ export const deleteModel = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { brand, params, records, now } = call;
-    const { model_name: name } = params;
-    const object = `brand/${brand.accountId}/model/${name}`;
-    await records.change({ ...by(call, 'delete_model'), at: timestamp(now()), object }, async (tx) => {
-      const model = await tx.models.find(brand.accountId, name);
-      if (model === undefined) throw noModel(brand.accountId, name);
-      const use = await tx.models.inUse(brand.accountId, name);
-      if (use === 'serial policies') {
-        throw new Refusal('conflict', `The model '${name}' still has serial policies; delete those first.`);
-      }
-      if (use !== undefined) {
-        throw new Refusal(
-          'conflict',
-          `The remodel allowlist still names the model '${name}'; delete those entries first.`,
-        );
-      }
-      await tx.models.remove(brand.accountId, name);
-    });
+    const { brand, params, acts } = call;
+    await acts.do(act, caller(call), { brandAccountId: brand.accountId, name: params.model_name });
     return undefined;
   },
 });

@@ -1,5 +1,4 @@
 import type { Model as ModelShape } from '#api/wire.ts';
-import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 import type { Model } from '#records/models.ts';
 import { presentMakers } from '../brands/present.ts';
@@ -11,7 +10,3 @@ export const presentModel = (model: Model, people: Map<string, Account>): ModelS
   series: model.series,
   ...presentMakers(model, people),
 });
-
-/** The refusal of a model that a brand does not have. */
-export const noModel = (brandAccountId: string, name: string): Refusal =>
-  new Refusal('resource-not-found', `Brand ${brandAccountId} has no model '${name.slice(0, 128)}'.`);

@@ -1,10 +1,8 @@
+import { addRemodels } from '#acts/remodel-allowlist.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
-import { noModel } from '../models/present.ts';
-import { inWords, presentRemodelEntry, refuseTwins, remodelOf } from './present.ts';
+import { caller } from '../by.ts';
+import { presentRemodelEntry, remodelOf } from './present.ts';
 
 export const addRemodelAllowlist = operation({
   name: 'add_remodel_allowlist',
@@ -19,30 +17,9 @@ export const addRemodelAllowlist = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { principal, brand, body, records, now } = call;
-    const at = timestamp(now());
-    const entries = body.allowlist.map((one) => ({
-      ...remodelOf(one),
-      description: one.description,
-      createdAt: at,
-      createdBy: principal.accountId,
-      modifiedAt: null,
-      modifiedBy: null,
-    }));
-    refuseTwins(entries);
-    const models = new Set(entries.flatMap(({ fromModel, toModel }) => [fromModel, toModel]));
-    const object = `brand/${brand.accountId}/remodel-allowlist`;
-    const entry = { ...by(call, 'add_remodel_allowlist'), at, object, details: { remodels: entries.map(inWords) } };
-    await records.change(entry, async (tx) => {
-      for (const name of models) {
-        if ((await tx.models.find(brand.accountId, name)) === undefined) throw noModel(brand.accountId, name);
-      }
-      for (const one of entries) {
-        if (!(await tx.remodelAllowlist.claim(brand.accountId, one))) {
-          throw new Refusal('conflict', `The allowlist has the remodel ${inWords(one)} already; nothing was added.`);
-        }
-      }
-    });
+    const { brand, body, acts } = call;
+    const remodels = body.allowlist.map((one) => ({ ...remodelOf(one), description: one.description }));
+    const entries = await acts.do(addRemodels, caller(call), { brandAccountId: brand.accountId, remodels });
     return { allowlist: entries.map(presentRemodelEntry) };
   },
 });

@@ -1,8 +1,8 @@
+import { deleteRemodels } from '#acts/remodel-allowlist.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { inWords, noRemodel, refuseTwins, remodelOf } from './present.ts';
+import { caller } from '../by.ts';
+import { remodelOf } from './present.ts';
 
 export const deleteRemodelAllowlist = operation({
   name: 'delete_remodel_allowlist',
@@ -15,17 +15,9 @@ export const deleteRemodelAllowlist = operation({
   response: 'DeleteRemodelAllowlistResponse',
 
   async handle(call) {
-    const { brand, body, records, now } = call;
-    const unwanted = body.allowlist.map(remodelOf);
-    refuseTwins(unwanted);
-    const object = `brand/${brand.accountId}/remodel-allowlist`;
-    const details = { remodels: unwanted.map(inWords) };
-    const entry = { ...by(call, 'delete_remodel_allowlist'), at: timestamp(now()), object, details };
-    await records.change(entry, async (tx) => {
-      for (const one of unwanted) {
-        if (!(await tx.remodelAllowlist.remove(brand.accountId, one))) throw noRemodel(one);
-      }
-    });
+    const { brand, body, acts } = call;
+    const remodels = body.allowlist.map(remodelOf);
+    await acts.do(deleteRemodels, caller(call), { brandAccountId: brand.accountId, remodels });
     return {};
   },
 });

@@ -1,8 +1,8 @@
+import { updateRemodels } from '#acts/remodel-allowlist.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { inWords, noRemodel, presentRemodelEntry, refuseTwins, remodelOf } from './present.ts';
+import { caller } from '../by.ts';
+import { presentRemodelEntry, remodelOf } from './present.ts';
 
 export const updateRemodelAllowlist = operation({
   name: 'update_remodel_allowlist',
@@ -15,22 +15,9 @@ export const updateRemodelAllowlist = operation({
   response: 'RemodelAllowlistResponse',
 
   async handle(call) {
-    const { principal, brand, body, records, now } = call;
-    const at = timestamp(now());
-    const wanted = body.allowlist.map((one) => ({ ...remodelOf(one), description: one.description }));
-    refuseTwins(wanted);
-    const object = `brand/${brand.accountId}/remodel-allowlist`;
-    const entry = { ...by(call, 'update_remodel_allowlist'), at, object, details: { remodels: wanted.map(inWords) } };
-    const entries = await records.change(entry, async (tx) => {
-      const changed = [];
-      for (const one of wanted) {
-        await tx.remodelAllowlist.describe(brand.accountId, { ...one, at, by: principal.accountId });
-        const now = await tx.remodelAllowlist.find(brand.accountId, one);
-        if (now === undefined) throw noRemodel(one);
-        changed.push(now);
-      }
-      return changed;
-    });
+    const { brand, body, acts } = call;
+    const remodels = body.allowlist.map((one) => ({ ...remodelOf(one), description: one.description }));
+    const entries = await acts.do(updateRemodels, caller(call), { brandAccountId: brand.accountId, remodels });
     return { allowlist: entries.map(presentRemodelEntry) };
   },
 });

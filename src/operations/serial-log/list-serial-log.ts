@@ -1,9 +1,9 @@
+import { noModel } from '#acts/models.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import { noModel } from '../models/present.ts';
 import { presentSerialLogEntry } from './present.ts';
 
 export const listSerialLog = operation({

@@ -1,9 +1,7 @@
+import { deleteSerialPolicy as act } from '#acts/serial-policies.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
-import { noModel } from '../models/present.ts';
+import { caller } from '../by.ts';
 
 export const deleteSerialPolicy = operation({
   name: 'delete_serial_policy',
@@ -15,17 +13,9 @@ export const deleteSerialPolicy = operation({
   status: 204,
 
   async handle(call) {
-    const { brand, params, records, now } = call;
-    const { model_name: name, revision } = params;
-    const object = `brand/${brand.accountId}/model/${name}`;
-    const entry = { ...by(call, 'delete_serial_policy'), at: timestamp(now()), object, details: { revision } };
-    await records.change(entry, async (tx) => {
-      if ((await tx.models.find(brand.accountId, name)) === undefined) throw noModel(brand.accountId, name);
-      const isNumber = /^[1-9][0-9]{0,9}$/.test(revision);
-      if (!isNumber || !(await tx.serialPolicies.remove(brand.accountId, name, Number(revision)))) {
-        throw new Refusal('resource-not-found', `The model '${name}' has no serial policy ${revision.slice(0, 20)}.`);
-      }
-    });
+    const { brand, params, acts } = call;
+    const { model_name: modelName, revision } = params;
+    await acts.do(act, caller(call), { brandAccountId: brand.accountId, modelName, revision });
     return undefined;
   },
 });

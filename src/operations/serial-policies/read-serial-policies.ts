@@ -1,6 +1,6 @@
+import { noModel } from '#acts/models.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { noModel } from '../models/present.ts';
 import { presentSerialPolicy } from './present.ts';
 
 export const readSerialPolicies = operation({

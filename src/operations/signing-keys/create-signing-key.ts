@@ -1,7 +1,7 @@
+import { makeSigningKey } from '#acts/signing-keys.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { by } from '../by.ts';
-import { makeSigningKey } from './custody.ts';
+import { caller } from '../by.ts';
 import { presentSigningKey } from './present.ts';
 
 export const createSigningKey = operation({
@@ -17,16 +17,9 @@ export const createSigningKey = operation({
   refuses: ['conflict', 'sealed'],
 
   async handle(call) {
-    const { principal, brand, body, records, masterKey, now } = call;
-    const key = await makeSigningKey({
-      records,
-      now,
-      masterKey: masterKey(),
-      brandAccountId: brand.accountId,
-      name: body.name,
-      createdBy: principal.accountId,
-      actor: by(call, 'create_signing_key'),
-    });
+    const { principal, brand, body, records } = call;
+    const wanted = { brandAccountId: brand.accountId, name: body.name, createdBy: principal.accountId };
+    const key = await makeSigningKey(call, caller(call), wanted);
     return presentSigningKey(key, await records.brands.people([key.createdBy]));
   },
 });

@@ -1,7 +1,7 @@
+import { deleteSigningKey as act } from '#acts/signing-keys.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { by } from '../by.ts';
-import { deleteKey } from './custody.ts';
+import { caller } from '../by.ts';
 
 export const deleteSigningKey = operation({
   name: 'delete_signing_key',
@@ -14,9 +14,9 @@ export const deleteSigningKey = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { brand, params } = call;
-    const actor = by(call, 'delete_signing_key');
-    await deleteKey({ ...call, actor }, brand.accountId, params.signing_key_sha3_384);
+    const { brand, params, acts } = call;
+    const key = { brandAccountId: brand.accountId, sha3_384: params.signing_key_sha3_384 };
+    await acts.do(act, caller(call), key);
     return undefined;
   },
 });

@@ -1,11 +1,10 @@
+import { noSigningKey, requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { mediaType } from '#assertions/assertion.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { AccountKeyRequestRequest } from '#api/wire.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { noSigningKey } from './present.ts';
+import { caller } from '../by.ts';
 
 export const readSigningKeyAccountKeyRequest = operation({
   name: 'read_signing_key_account_key_request',
@@ -22,7 +21,7 @@ export const readSigningKeyAccountKeyRequest = operation({
   headers: ['content-disposition'],
 
   async handle(call) {
-    const { params, brand, body, request, records, signer, now } = call;
+    const { params, brand, body, request, records, custody, acts, now } = call;
     const key = await records.signingKeys.find(params.signing_key_sha3_384);
     if (key?.brandAccountId !== brand.accountId) {
       throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
@@ -30,7 +29,7 @@ export const readSigningKeyAccountKeyRequest = operation({
     const moment = now();
     const { since, until } = (body as AccountKeyRequestRequest | undefined) ?? {};
     const text = await accountKeyRequest({
-      signer,
+      signer: custody,
       keyId: key.sha3_384,
       accountId: brand.accountId,
       name: key.name,
@@ -38,13 +37,12 @@ export const readSigningKeyAccountKeyRequest = operation({
       until: until === undefined || until === null ? undefined : new Date(until),
       signedAt: moment,
     });
-    const entry = {
-      ...by(call, 'read_signing_key_account_key_request'),
-      at: timestamp(moment),
-      object: `brand/${brand.accountId}/signing-key/${key.sha3_384}`,
-      details: { since: since ?? null, until: until ?? null },
-    };
-    await records.change(entry, (tx) => tx.signingKeys.request(key.sha3_384, entry.at));
+    await acts.do(requestRegistration, caller(call), {
+      brandAccountId: brand.accountId,
+      sha3_384: key.sha3_384,
+      since: since ?? null,
+      until: until ?? null,
+    });
     if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };
     return new Answer({
       headers: {

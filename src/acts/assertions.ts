@@ -1,0 +1,186 @@
+// Assertions that are kept: what came in and was believed, what was signed here, what was asked to be registered.
+import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
+import { acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
+import { decodePublicKey } from '#assertions/openpgp.ts';
+import { restsOn } from '#assertions/prerequisites.ts';
+import { checkAssertion, nameOf } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { KeptAssertion } from '#records/assertions.ts';
+import type { Records } from '#records/index.ts';
+import { act, type Acts, type By } from './act.ts';
+import { noSigningKey } from './signing-keys.ts';
+
+/** A stream of assertions that were believed, and what that rests on. */
+interface Believed {
+  /** The brand whose keys may come back registered; where none is given, any key that a root of trust vouches for. */
+  brandAccountId: string | undefined;
+  /** All of the stream. */
+  upload: readonly Assertion[];
+  /** What is new in it. */
+  accepted: readonly Assertion[];
+  basis: Basis;
+}
+
+/** What the records said of an upload when it was judged. */
+interface Basis {
+  /** The texts of what is kept and may matter for it. */
+  known: string[];
+  held: HeldKey[];
+}
+
+type Known = {
+  assertions: Pick<Records['assertions'], 'listOf' | 'keysOf'>;
+  signingKeys: Pick<Records['signingKeys'], 'find'>;
+};
+
+export const keepImported = act({
+  name: 'import_assertions',
+  summary: 'Take in assertions that came back from the online store, checked up to a root of trust.',
+  object: ({ brandAccountId }: Believed) => (brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`),
+  gate: 'may-wait',
+
+  async perform(tx, { brandAccountId, upload, accepted, basis }, { at, actor, note }) {
+    // A key that was revoked or deleted since they were judged may be what one of them rests on.
+    if (JSON.stringify(await basisOf(upload, tx, brandAccountId)) !== JSON.stringify(basis)) throw overtaken();
+    // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
+    const kept = accepted.filter(({ type }) => type !== 'account-key-request');
+    for (const one of kept) {
+      if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
+    }
+    note({ assertions: kept.map((one) => `${nameOf(one)} revision ${one.revision}`) });
+  },
+});
+
+export const keepSigned = act({
+  name: 'assertion sign',
+  summary: "Keep an assertion that was signed here with a brand's key.",
+  object: ({ signed }: { signed: Assertion }) => nameOf(signed),
+  gate: 'may-wait',
+
+  async perform(tx, { signed }, { at, actor, note }) {
+    const key = signed.signKeyId;
+    if ((await tx.signingKeys.find(key)) === undefined) {
+      throw noSigningKey(signed.headers['authority-id'] as string, key);
+    }
+    if (!(await tx.assertions.keep(asKept(signed, 'signed', { at, actor })))) {
+      throw new Refusal(
+        'conflict',
+        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here.`,
+      );
+    }
+    note({ revision: signed.revision, key });
+  },
+});
+
+export const askForRegistration = act({
+  name: 'dashboard_account_key',
+  summary: "Keep a request to register a publisher's own key until somebody carries it to the online store.",
+  object: ({ accountId }: { accountId: string; request: Assertion }) => `account/${accountId}`,
+  gate: { never: 'the online store decides on it, once somebody has carried it there' },
+
+  async perform(tx, { accountId, request }, { at, actor, note }) {
+    if (request.headers['account-id'] !== accountId) {
+      throw new Refusal('api-error', 'The request is for a key of another account; make it with your own account id.');
+    }
+    const key = request.headers['public-key-sha3-384'] as string;
+    if (!(await tx.assertions.keep(asKept(request, 'imported', { at, actor })))) {
+      throw new Refusal('conflict', `It was asked before to register the key ${key}, and that request waits here.`);
+    }
+    note({ key });
+  },
+});
+
+export interface Import {
+  records: Records;
+  acts: Acts;
+  roots: Roots;
+  now: Date;
+  brandAccountId?: string;
+}
+
+/**
+ * Checks a stream of assertions up to the roots of trust and keeps what is new in it; all of it or, where one of them
+ * cannot be believed, none. Nothing of the stream is ever taken for a root.
+ */
+export async function importAssertions(
+  text: string | Uint8Array,
+  by: By,
+  { records, acts, roots, now, brandAccountId }: Import,
+): Promise<Assertion[]> {
+  const upload = parseStream(text);
+  upload.forEach(checkAssertion);
+  const basis = await basisOf(upload, records, brandAccountId);
+  const accepted = acceptUpload(text, {
+    roots,
+    known: basis.known.map((one) => parseAssertion(one)),
+    held: basis.held,
+    takesForeignKeys: brandAccountId === undefined,
+    now,
+  });
+  await acts.do(keepImported, by, { brandAccountId, upload, accepted, basis });
+  return accepted;
+}
+
+/** Reads an account-key-request, and refuses one that the key in it did not sign. */
+export function readKeyRequest(text: string): Assertion {
+  const request = parseAssertion(text);
+  if (request.type !== 'account-key-request') {
+    throw new Refusal('api-error', `This is an assertion of type ${request.type}, not an account-key-request.`);
+  }
+  checkAssertion(request);
+  checkSignature(request, decodePublicKey(request.body));
+  return request;
+}
+
+/** An assertion as it is recorded. */
+export const asKept = (
+  one: Assertion,
+  origin: KeptAssertion['origin'],
+  { at, actor }: { at: string; actor: string },
+): KeptAssertion => ({
+  name: nameOf(one),
+  type: one.type,
+  accountId: one.type === 'account-key' ? ((one.headers['account-id'] as string | undefined) ?? null) : null,
+  snapName: one.type === 'snap-declaration' ? ((one.headers['snap-name'] as string | undefined) ?? null) : null,
+  revision: one.revision,
+  origin,
+  text: joined(one),
+  keptAt: at,
+  keptBy: actor,
+});
+
+/** Of what is kept, all that may matter for an upload: its own names, what it rests on, its keys, those of its accounts. */
+async function basisOf(upload: readonly Assertion[], known: Known, brandAccountId: string | undefined): Promise<Basis> {
+  const names = new Set(upload.flatMap((one) => [nameOf(one), ...restsOn(one)]));
+  const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
+  const owners = new Set(keys.map((headers) => headers['account-id'] as string));
+  const kept = [...(await known.assertions.listOf([...names])), ...(await known.assertions.keysOf([...owners]))];
+  const ids = keys.map((headers) => headers['public-key-sha3-384'] as string);
+  const held = (await heldKeys(ids, known)).filter(
+    ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
+  );
+  return { known: [...new Set(kept.map(({ text }) => text))].sort(), held };
+}
+
+/** Those that are signing keys here, or were asked here to be registered by those who have them. */
+async function heldKeys(ids: readonly string[], { assertions, signingKeys }: Known): Promise<HeldKey[]> {
+  const held: HeldKey[] = [];
+  for (const id of ids) {
+    const key = await signingKeys.find(id);
+    if (key !== undefined) held.push({ keyId: id, accountId: key.brandAccountId, name: key.name });
+  }
+  const requests = await assertions.listOf(ids.map((id) => `account-key-request/${id}`));
+  return [...held, ...requests.map(({ text }) => askedFor(parseAssertion(text)))];
+}
+
+const askedFor = ({ headers }: Assertion): HeldKey => ({
+  keyId: headers['public-key-sha3-384'] as string,
+  accountId: headers['account-id'] as string,
+  name: headers['name'] as string,
+});
+
+const overtaken = (): Refusal =>
+  new Refusal(
+    'conflict',
+    'Something that these assertions rest on, or a newer revision of one, came in meanwhile; nothing was imported. Send them again.',
+  );

@@ -1,0 +1,89 @@
+// The remodel allowlist: which devices may become another model of their brand.
+import { Refusal } from '#domain/refusal.ts';
+import type { Remodel, RemodelEntry } from '#records/remodel-allowlist.ts';
+import { act } from './act.ts';
+import { noModel } from './models.ts';
+
+/** A list of remodels of one brand, all of which are changed or none. */
+export interface Remodels<One extends Remodel> {
+  brandAccountId: string;
+  remodels: One[];
+}
+
+type Described = Remodel & Pick<RemodelEntry, 'description'>;
+
+const object = ({ brandAccountId }: { brandAccountId: string }): string => `brand/${brandAccountId}/remodel-allowlist`;
+
+export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
+  name: 'add_remodel_allowlist',
+  summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
+  object,
+  gate: 'may-wait',
+
+  async perform(tx, { brandAccountId, remodels }, { at, actor, note }) {
+    refuseTwins(remodels);
+    for (const name of new Set(remodels.flatMap(({ fromModel, toModel }) => [fromModel, toModel]))) {
+      if ((await tx.models.find(brandAccountId, name)) === undefined) throw noModel(brandAccountId, name);
+    }
+    const made = { createdAt: at, createdBy: actor, modifiedAt: null, modifiedBy: null };
+    const entries = remodels.map((one) => ({ ...one, ...made }));
+    for (const one of entries) {
+      if (!(await tx.remodelAllowlist.claim(brandAccountId, one))) {
+        throw new Refusal('conflict', `The allowlist has the remodel ${inWords(one)} already; nothing was added.`);
+      }
+    }
+    note({ remodels: entries.map(inWords) });
+    return entries;
+  },
+});
+
+export const updateRemodels = act<Remodels<Described>, RemodelEntry[]>({
+  name: 'update_remodel_allowlist',
+  summary: 'Describe permitted remodels anew: all of the list, or none.',
+  object,
+  gate: { never: 'a description is for people to read and permits nothing' },
+
+  async perform(tx, { brandAccountId, remodels }, { at, actor, note }) {
+    refuseTwins(remodels);
+    const changed = [];
+    for (const one of remodels) {
+      await tx.remodelAllowlist.describe(brandAccountId, { ...one, at, by: actor });
+      const now = await tx.remodelAllowlist.find(brandAccountId, one);
+      if (now === undefined) throw noRemodel(one);
+      changed.push(now);
+    }
+    note({ remodels: remodels.map(inWords) });
+    return changed;
+  },
+});
+
+export const deleteRemodels = act<Remodels<Remodel>, void>({
+  name: 'delete_remodel_allowlist',
+  summary: 'Permit remodels no more: all of the list, or none.',
+  object,
+  gate: 'may-wait',
+
+  async perform(tx, { brandAccountId, remodels }, { note }) {
+    refuseTwins(remodels);
+    for (const one of remodels) {
+      if (!(await tx.remodelAllowlist.remove(brandAccountId, one))) throw noRemodel(one);
+    }
+    note({ remodels: remodels.map(inWords) });
+  },
+});
+
+/** Refuses a list that names one entry twice: only one of the two could be meant. */
+function refuseTwins(remodels: readonly Remodel[]): void {
+  const seen = new Set<string>();
+  for (const remodel of remodels) {
+    const name = inWords(remodel);
+    if (seen.has(name)) throw new Refusal('api-error', `The list names the remodel ${name} twice at /allowlist`);
+    seen.add(name);
+  }
+}
+
+const noRemodel = (remodel: Remodel): Refusal =>
+  new Refusal('resource-not-found', `The allowlist has no remodel ${inWords(remodel)}; nothing was changed.`);
+
+const inWords = ({ fromModel, fromSerial, toModel }: Remodel): string =>
+  `from '${fromModel}' ${fromSerial === null ? 'with any serial' : `with the serial '${fromSerial}'`} to '${toModel}'`;

@@ -1,0 +1,79 @@
+// Serials: what a device is called from the day on which it got it.
+import type { Assertion } from '#assertions/assertion.ts';
+import type { SerialRequest } from '#assertions/signing.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import { act } from './act.ts';
+import { asKept } from './assertions.ts';
+import { noSigningKey } from './signing-keys.ts';
+
+export interface SignedSerial {
+  signed: Assertion;
+  request: SerialRequest;
+  /** What the device sent, word for word. */
+  text: string;
+  /** By what a device got it; nothing where a person chose the key. */
+  under?: Terms;
+}
+
+/** What was true when a serial was signed for a device. */
+export interface Terms {
+  /** The revision of the serial policy that named the key. */
+  policy: number;
+  apiKey: string | null;
+  /** What the device was before; nothing where it is new. */
+  remodelled: { model: string; serial: string } | undefined;
+}
+
+const serialOf = ({ signed }: SignedSerial): string => signed.headers['serial'] as string;
+
+export const giveSerial = act({
+  name: 'device_serial',
+  summary: 'Write a signed serial into the log and among the assertions.',
+  object: (given: SignedSerial) =>
+    `brand/${given.request.brandId}/model/${given.request.model}/serial/${serialOf(given)}`,
+  gate: { never: 'a device waits for it, and the serial policy or whoever has the key has decided' },
+
+  async perform(tx, given, { at, actor, note }) {
+    const { signed, request, text, under } = given;
+    const { brandId, model, deviceKeyId } = request;
+    const key = signed.signKeyId;
+    // Signing took its time: what it rested on must still be so.
+    if ((await tx.signingKeys.find(key)) === undefined) throw noSigningKey(request.brandId, key);
+    if (under !== undefined && !(await stillHold(tx, request, under))) {
+      throw new Refusal('conflict', `What holds for serials of the model '${model}' was just changed; ask again.`);
+    }
+    const serial = serialOf(given);
+    const kept = asKept(signed, 'signed', { at, actor });
+    const claimed = await tx.serialLog.claim({
+      brandAccountId: brandId,
+      modelName: model,
+      serial,
+      deviceKeySha3384: deviceKeyId,
+      signingKeySha3384: key,
+      serialAssertion: kept.text,
+      serialRequest: text,
+      createdAt: at,
+    });
+    if (!claimed) {
+      throw new Refusal(
+        'conflict',
+        `The serial '${serial}' of the model '${model}' belongs to another device, or the device has one already.`,
+      );
+    }
+    await tx.assertions.keep(kept);
+    note({ key, ...(under !== undefined && { policy: under.policy }) });
+  },
+});
+
+async function stillHold(
+  tx: Changes,
+  { brandId, model: name }: SerialRequest,
+  { policy, apiKey, remodelled: before }: Terms,
+): Promise<boolean> {
+  const model = await tx.models.find(brandId, name);
+  const current = await tx.serialPolicies.current(brandId, name);
+  const mayBecome =
+    before === undefined || (await tx.remodelAllowlist.allows(brandId, before.model, before.serial, name));
+  return model?.apiKey === apiKey && current?.revision === policy && mayBecome;
+}

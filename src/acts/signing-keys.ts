@@ -1,0 +1,102 @@
+// Signing keys: what a brand signs with.
+import type { Custody } from '#assertions/custody.ts';
+import type { SealedKey } from '#assertions/keys.ts';
+import { isKeyName } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { SigningKey } from '#records/signing-keys.ts';
+import { act, type Acts, type By } from './act.ts';
+
+interface KeyOfBrand {
+  brandAccountId: string;
+  /** The key id. */
+  sha3_384: string;
+}
+
+/** What is wanted of a new key. */
+export interface NewSigningKey {
+  brandAccountId: string;
+  name: string;
+  /** The account behind it. */
+  createdBy: string;
+}
+
+export const createSigningKey = act({
+  name: 'create_signing_key',
+  summary: 'Keep a signing key that was made for a brand; its private half is recorded sealed and shown to nobody.',
+  object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
+  gate: { never: 'no device believes it before the online store has registered it' },
+
+  async perform(tx, { key, ...wanted }, { at, note }): Promise<SigningKey> {
+    await refuseKeyName(wanted, tx);
+    const kept = { ...key, ...wanted, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
+    if (!(await tx.signingKeys.claim(kept))) throw taken(wanted.name);
+    note({ name: wanted.name });
+    return kept;
+  },
+});
+
+export const deleteSigningKey = act({
+  name: 'delete_signing_key',
+  summary: 'Delete a signing key for good, unless a serial policy uses it.',
+  object: objectOf,
+  gate: 'may-wait',
+
+  async perform(tx, { brandAccountId, sha3_384 }: KeyOfBrand, { note }) {
+    const key = await tx.signingKeys.find(sha3_384);
+    if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
+    if (await tx.serialPolicies.useKey(sha3_384)) {
+      throw new Refusal('conflict', `The signing key '${key.name}' is used to sign at least one serial policy.`);
+    }
+    await tx.signingKeys.remove(sha3_384);
+    note({ name: key.name });
+  },
+});
+
+export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', string | null>, void>({
+  name: 'read_signing_key_account_key_request',
+  summary: 'Remember that the registration of a signing key was asked for, by a request that somebody carries out.',
+  object: objectOf,
+  gate: { never: 'the request holds no secret, and the online store decides on it' },
+
+  async perform(tx, { brandAccountId, sha3_384, since, until }, { at, note }) {
+    // It was signed before; whoever deleted the key meanwhile wants it registered no more.
+    const key = await tx.signingKeys.find(sha3_384);
+    if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
+    await tx.signingKeys.request(sha3_384, at);
+    note({ since, until });
+  },
+});
+
+/** Makes a key of a brand and keeps it; making takes a second or two, so the name is looked at before, too. */
+export async function makeSigningKey(
+  { records, acts, custody }: { records: Records; acts: Acts; custody: Pick<Custody, 'make'> },
+  by: By,
+  wanted: NewSigningKey,
+): Promise<SigningKey> {
+  await refuseKeyName(wanted, records);
+  return acts.do(createSigningKey, by, { ...wanted, key: await custody.make(wanted.brandAccountId) });
+}
+
+/** The refusal of a key that a brand does not have. */
+export const noSigningKey = (brandAccountId: string, sha3_384: string): Refusal =>
+  new Refusal('resource-not-found', `Brand ${brandAccountId} has no signing key '${sha3_384.slice(0, 100)}'.`);
+
+async function refuseKeyName(
+  { brandAccountId, name }: NewSigningKey,
+  { signingKeys }: { signingKeys: Pick<Records['signingKeys'], 'hasName'> },
+): Promise<void> {
+  if (!isKeyName(name)) {
+    throw new Refusal(
+      'api-error',
+      `The key name '${name}' must be of lower-case letters, digits and single inner dashes, with a letter among them.`,
+    );
+  }
+  if (await signingKeys.hasName(brandAccountId, name)) throw taken(name);
+}
+
+const taken = (name: string): Refusal => new Refusal('conflict', `The brand has a signing key '${name}' already.`);
+
+function objectOf({ brandAccountId, sha3_384 }: KeyOfBrand): string {
+  return `brand/${brandAccountId}/signing-key/${sha3_384}`;
+}

@@ -4,7 +4,7 @@ const arrow = [
   ['domain'],
   ['engine'],
   ['records'],
-  ['assertions', 'blobs', 'review', 'tls'],
+  ['assertions', 'blobs', 'review', 'shared', 'tls'],
   ['acts'],
   ['macaroons', 'registry'],
   ['api'],

@@ -36,8 +36,6 @@ export interface Redirect {
 export interface Interaction {
   /** What the browser knows it by. */
   readonly id: string;
-  /** What the client knows it by, when it waits for the end; not derived from the other. */
-  readonly waitId: string;
   /** What it will discharge; nothing yet when a web application began it, which comes back with a code. */
   readonly caveat: AskedCaveat | undefined;
   readonly redirect: Redirect | undefined;
@@ -47,24 +45,32 @@ export interface Interaction {
   readonly halfway: Account | undefined;
 }
 
-/** Logins under way. They are few, short, and kept in memory: a restart loses them, and clients begin again. */
+/** A login that has just begun. */
+export interface BegunInteraction extends Interaction {
+  /** What the client knows it by, when it waits for the end; not derived from the other. */
+  readonly waitId: string;
+}
+
+/** Logins under way: few, short, and known to every process of the store. */
 export interface Interactions {
-  begin(about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>): Interaction;
+  begin(
+    about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>,
+  ): Promise<BegunInteraction>;
   /** One that is under way and that nobody has finished; refused as expired when there is none. */
-  find(id: string): Interaction;
+  find(id: string): Promise<Interaction>;
   /** Who has logged in by one that is finished; nothing when it is not, or when there is none any more. */
-  whoFinished(id: string): Account | undefined;
+  whoFinished(id: string): Promise<Account | undefined>;
   /** Notes whose password was right. */
-  halfway(id: string, account: Account): void;
+  halfway(id: string, account: Account): Promise<void>;
   /** Notes who has logged in, and gives the token that proves it; whoever waits for it gets it too. */
-  finish(id: string, account: Account): string;
-  /** Waits until somebody has logged in. Ends early, as expired, with `signal`. */
-  wait(waitId: string, signal: AbortSignal): Promise<{ interaction: Interaction; account: Account; token: string }>;
+  finish(id: string, account: Account): Promise<string>;
+  /** Waits until somebody has logged in, at whichever process. Ends early, as expired, with `signal`. */
+  wait(waitId: string, signal: AbortSignal): Promise<{ caveat: AskedCaveat | undefined; token: string }>;
   /** A code in place of a token, for a browser to carry: good for a minute, and for one token. */
-  codeFor(token: string): string;
-  tokenFor(code: string): string;
+  codeFor(token: string): Promise<string>;
+  tokenFor(code: string): Promise<string>;
   /** The id of the account that a token stands for; uses the token up. One that was made for a caveat is good for no other. */
-  redeem(token: string, caveat: AskedCaveat): string;
+  redeem(token: string, caveat: AskedCaveat): Promise<string>;
   /** Whoever still waits is sent away: the appliance stops. */
   close(): void;
 }
@@ -72,7 +78,7 @@ export interface Interactions {
 /** Guesses of the store administrator's credential. */
 export interface ExchangeLimit {
   /** Counts a wrong one; refuses with 429 instead when there were too many from there. */
-  failed(address: string): void;
+  failed(address: string): Promise<void>;
 }
 
 export interface Identity {

@@ -8,6 +8,7 @@ import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
+import { forgetPassing } from '#jobs/forget-passing.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
@@ -117,6 +118,7 @@ const jobsOf = (
     expireBranches(records, acts, now),
     retireKeys(records, latestTime),
     forgetInvites(records, latestTime),
+    forgetPassing(records, now),
     forgetSessions(records, latestTime),
     renewCertificate(certificate.renew),
     sealAudit(records),

@@ -19,7 +19,7 @@ export const agentLogin = operation({
 
   async handle({ query, records, identity, discharger, request }) {
     const { did, username } = query;
-    const interaction = identity.interactions.find(did);
+    const interaction = await identity.interactions.find(did);
     const publicKey = keyFromText(query['public-key'].replaceAll(' ', '+')); // a plus sign may arrive unescaped
     const agent = await records.agents.find(username);
     if (publicKey === undefined || agent?.publicKey !== publicKey) throw noSuchAgent();

@@ -3,21 +3,22 @@
 import { createHash } from 'node:crypto';
 
 import { clientOf } from '#domain/client.ts';
-import { minutes, seconds, type Now } from '#domain/clock.ts';
+import { after, days, minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { countFailures } from './failures.ts';
+import type { Records } from '#records/index.ts';
+import { countFailures } from '#shared/limits.ts';
 
 export interface BackOff {
   /**
    * Refuses an attempt that comes too early. `changedAt` is when the account's password was last set:
    * what went wrong before that is forgotten.
    */
-  check(attempt: Attempt, changedAt?: string): void;
+  check(attempt: Attempt, changedAt?: string): Promise<void>;
   /** Counts a failure; what is put off from now on, and was not before. */
-  failed(attempt: Attempt): ('name' | 'address')[];
-  succeeded(attempt: Attempt): void;
+  failed(attempt: Attempt): Promise<('name' | 'address')[]>;
+  succeeded(attempt: Attempt): Promise<void>;
   /** Whether somebody has logged in as this one from there before. */
-  isFamiliar(attempt: Attempt): boolean;
+  isFamiliar(attempt: Attempt): Promise<boolean>;
 }
 
 export interface Attempt {
@@ -30,18 +31,28 @@ const period = minutes(15);
 const freeForName = 10;
 const freeForAddress = 100;
 const longestWait = minutes(15);
-/** How many places are remembered that somebody has logged in from; the one that was used longest ago is forgotten first. */
+/** How long it is remembered that somebody has logged in from a place; noted anew when a day of it has gone by. */
+const familiarFor = days(30);
+const notedAnew = days(1);
+/** How many failures are remembered, and how many places; the one that was used longest ago is forgotten first. */
 const remembered = 20_000;
 
-export function createBackOff(now: Now): BackOff {
-  const failures = countFailures({ now, period });
-  const familiar = new Set<string>();
+export interface BackOffOptions {
+  records: Pick<Records, 'failures' | 'passing'>;
+  now: Now;
+  /** For tests: another bound. */
+  most?: number;
+}
 
-  const isFamiliar = (attempt: Attempt): boolean => familiar.has(pairKey(attempt));
+export function createBackOff({ records, now, most = remembered }: BackOffOptions): BackOff {
+  const failures = countFailures({ records, kind: 'login', now, period, remembered: most });
+
+  const isFamiliar = (attempt: Attempt): Promise<boolean> =>
+    records.failures.isFamiliar(pairKey(attempt), timestamp(now()));
 
   /** From a familiar place somebody is counted by himself. */
-  const nameKey = (attempt: Attempt): string =>
-    isFamiliar(attempt) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
+  const nameKey = async (attempt: Attempt): Promise<string> =>
+    (await isFamiliar(attempt)) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
 
   const refuseUntil = (moment: number): void => {
     const wait = moment - now().getTime();
@@ -60,31 +71,35 @@ export function createBackOff(now: Now): BackOff {
   };
 
   return {
-    check(attempt, changedAt) {
+    async check(attempt, changedAt) {
       // Behind one address there may be many people: those who are known there do not pay for the others.
-      const byAddress = isFamiliar(attempt) ? undefined : failures.recent(addressKey(attempt));
+      const byAddress = (await isFamiliar(attempt)) ? undefined : await failures.recent(addressKey(attempt));
       if (byAddress !== undefined && byAddress.count >= freeForAddress) refuseUntil(byAddress.last + period);
-      const key = nameKey(attempt);
-      const byName = failures.recent(key);
+      const key = await nameKey(attempt);
+      const byName = await failures.recent(key);
       if (byName === undefined || byName.count < freeForName) return;
-      if (changedAt !== undefined && Date.parse(changedAt) > byName.last) failures.forget(key);
+      if (changedAt !== undefined && Date.parse(changedAt) > byName.last) await failures.forget(key);
       else refuseUntil(byName.last + Math.min(seconds(2 ** (byName.count - freeForName)), longestWait));
     },
 
-    failed(attempt) {
-      const [byAddress, byName] = [failures.add(addressKey(attempt)), failures.add(nameKey(attempt))];
+    async failed(attempt) {
+      const [byAddress, byName] = await failures.add(addressKey(attempt), await nameKey(attempt));
       return [
         ...(byName === freeForName ? (['name'] as const) : []),
         ...(byAddress === freeForAddress ? (['address'] as const) : []),
       ];
     },
 
-    succeeded(attempt) {
-      failures.forget(nameKey(attempt));
+    async succeeded(attempt) {
+      await failures.forget(await nameKey(attempt));
       const pair = pairKey(attempt);
-      familiar.delete(pair);
-      if (familiar.size >= remembered) familiar.delete(familiar.values().next().value as string);
-      familiar.add(pair);
+      const until = await records.failures.familiarUntil(pair);
+      // Whoever logs in again and again from one place costs no change each time.
+      if (until !== undefined && until > timestamp(after(now(), familiarFor - notedAnew))) return;
+      await records.passing(async (tx) => {
+        await tx.failures.addFamiliar(pair, timestamp(after(now(), familiarFor)));
+        await tx.failures.boundFamiliar(most);
+      });
     },
 
     isFamiliar,

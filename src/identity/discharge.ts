@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import type { Interaction } from '#api/identity.ts';
+import type { BegunInteraction } from '#api/identity.ts';
 import { operation, type Answer } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { DischargeParameters } from '#api/wire.ts';
@@ -43,7 +43,7 @@ export const discharge = operation({
     const accountId =
       given['token-kind'] === 'agent'
         ? await agentOf(token, asked, call)
-        : call.identity.interactions.redeem(token.toString('latin1'), asked);
+        : await call.identity.interactions.redeem(token.toString('latin1'), asked);
     return { Macaroon: await dischargeFor(asked, accountId, call) };
   },
 });
@@ -107,24 +107,25 @@ async function agentOf(
   const { username, publicKey, login } = call.discharger.readAgentLogin(token);
   const agent = await call.records.agents.find(username);
   if (agent?.publicKey !== publicKey) throw noSuchAgent();
-  const interaction = call.identity.interactions.find(login);
+  const interaction = await call.identity.interactions.find(login);
   // The token is good for the caveat of that login alone, and, like the login, once.
-  const proof = call.identity.interactions.finish(interaction.id, (await call.records.accounts.find(agent.accountId))!);
+  const account = (await call.records.accounts.find(agent.accountId))!;
+  const proof = await call.identity.interactions.finish(interaction.id, account);
   return call.identity.interactions.redeem(proof, asked);
 }
 
-function interactionRequired(
+async function interactionRequired(
   asked: AskedCaveat,
   call: Pick<Services, 'identity' | 'config'> & { address: string; request: IncomingMessage },
-): Answer {
+): Promise<Answer> {
   const { identity, config, address, request } = call;
-  const interaction = identity.interactions.begin({ caveat: asked, address });
+  const interaction = await identity.interactions.begin({ caveat: asked, address });
   const message = 'Log in at the identity provider of this store.';
   return asks('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
 }
 
 /** Every way that some client knows; each takes the first that it does. */
-function waysToLogIn({ id, waitId }: Interaction, baseUrl: string): object {
+function waysToLogIn({ id, waitId }: BegunInteraction, baseUrl: string): object {
   const at = (path: string, did?: string): string =>
     `${baseUrl}/identity/${path}${did === undefined ? '' : `?did=${did}`}`;
   return {

@@ -1,21 +1,30 @@
 // Guesses of the store administrator's credential: counted for each client, so that they cost the store little. The
 // right one is never among them, and works whatever anybody else at the same address has tried.
+import { hash } from 'node:crypto';
+
 import type { ExchangeLimit } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
 import { minutes, seconds, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { countFailures } from './failures.ts';
+import type { Records } from '#records/index.ts';
+import { countFailures } from '#shared/limits.ts';
 
 const allowed = 10;
 const period = minutes(1);
 
-export function createExchangeLimit(now: Now): ExchangeLimit {
-  const failures = countFailures({ now, period });
+export function createExchangeLimit({
+  records,
+  now,
+}: {
+  records: Pick<Records, 'failures' | 'passing'>;
+  now: Now;
+}): ExchangeLimit {
+  const failures = countFailures({ records, kind: 'exchange', now, period });
   return {
-    failed(address) {
-      const client = clientOf(address);
-      const before = failures.recent(client);
-      if (before === undefined || before.count < allowed) failures.add(client);
+    async failed(address) {
+      const client = hash('sha256', clientOf(address), 'base64url');
+      const before = await failures.recent(client);
+      if (before === undefined || before.count < allowed) await failures.add(client);
       else {
         const wait = before.last + period - now().getTime();
         throw new Refusal(

@@ -15,8 +15,8 @@ export const form = operation({
   response: 'FormSchema',
   refuses: ['login-expired'],
 
-  handle({ query, identity }) {
-    identity.interactions.find(query.did);
+  async handle({ query, identity }) {
+    await identity.interactions.find(query.did);
     return {
       schema: {
         username: { description: 'user name or e-mail address', type: 'string', mandatory: true },
@@ -42,7 +42,7 @@ export const submitForm = operation({
   refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'login-expired', 'too-many-requests'],
 
   async handle({ query, body, identity, address, requestId }) {
-    const interaction = identity.interactions.find(query.did);
+    const interaction = await identity.interactions.find(query.did);
     const { username, password, otp } = body.form;
     const account = await identity.logins.logIn({
       name: username,
@@ -51,7 +51,7 @@ export const submitForm = operation({
       address,
       requestId,
     });
-    const token = identity.interactions.finish(interaction.id, account);
+    const token = await identity.interactions.finish(interaction.id, account);
     return { token: { kind: 'login', value: Buffer.from(token).toString('base64') } };
   },
 });

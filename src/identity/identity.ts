@@ -21,8 +21,8 @@ export function createIdentity({ records, acts, siteKey, now }: IdentityOptions)
   const passwords = sitePasswords(siteKey);
   return {
     logins: createLogins({ records, acts, passwords, siteKey, now }),
-    exchanges: createExchangeLimit(now),
-    interactions: createInteractions(now),
+    exchanges: createExchangeLimit({ records, now }),
+    interactions: createInteractions({ records, siteKey, now }),
   };
 }
 

@@ -1,207 +1,140 @@
-// Logins under way: begun by a client, finished by a person in a browser, and waited for. All in memory and bounded.
-import { createHash, randomBytes } from 'node:crypto';
+// Logins under way: begun by a client, finished by a person in a browser, and waited for, each step at whichever process of
+// the store is asked. Bounded, whatever strangers do.
+import { randomBytes } from 'node:crypto';
 
-import type { Interaction, Interactions } from '#api/identity.ts';
+import type { Interactions } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
-import { minutes, type Now } from '#domain/clock.ts';
+import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { AskedCaveat } from '#macaroons/discharger.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
+import type { Records } from '#records/index.ts';
+import type { LoginFound } from '#records/logins-under-way.ts';
+import { createWaiting } from '#shared/waiting.ts';
+import { openAbout, sealAbout } from './login-about.ts';
+import { createLoginProofs, digestOf, loginExpired } from './login-proofs.ts';
 
-/** How long somebody may take to log in, and a client to fetch what came of it. */
+export interface InteractionOptions {
+  records: Pick<Records, 'accounts' | 'loginsUnderWay' | 'passing'>;
+  siteKey: Buffer;
+  now: Now;
+  /** For tests: other bounds. */
+  bounds?: Partial<Bounds>;
+}
+
+interface Bounds {
+  /** Logins under way of one client, and how many bytes they take together. */
+  ofClient: number;
+  bytesOfClient: number;
+  /** Logins under way of all clients. */
+  all: number;
+  /** Tokens and codes that wait for being used. */
+  proofs: number;
+}
+
+/** How long somebody may take to log in. */
 const life = minutes(15);
-const redeemable = minutes(10);
-/**
- * As many as are under way at most, of one client and in all. Beyond that nobody begins another: one that is open stays
- * open, whatever strangers do.
- */
-const atOnce = { ofClient: 200, all: 20_000 };
-/** How many tokens and codes wait for being used. */
-const kept = 5000;
+/** Beyond these nobody begins another: one that is open stays open, whatever strangers do. */
+const mostOf: Bounds = { ofClient: 200, bytesOfClient: 4 * 1024 * 1024, all: 20_000, proofs: 5000 };
 
-interface Held extends Interaction {
-  halfway: Account | undefined;
-  until: number;
-  finished: Finished | undefined;
-  /** Told when it is finished, or given up. */
-  waiting: Set<() => void>;
-}
-
-interface Finished {
-  account: Account;
-  token: string;
-}
-
-/** What a token proves: that this account logged in, and, but for those of a redirect, for which caveat. */
-interface Proof {
-  account: Account;
-  caveat: string | undefined;
-  until: number;
-}
-
-export function createInteractions(now: Now): Interactions {
-  const byId = new Map<string, Held>();
-  const byWaitId = new Map<string, Held>();
-  const byClient = new Map<string, Set<Held>>();
-  const proofs = new Map<string, Proof>();
-  const codes = new Map<string, { token: string; until: number }>();
+export function createInteractions({ records, siteKey, now, bounds = {} }: InteractionOptions): Interactions {
+  const most = { ...mostOf, ...bounds };
+  const logins = records.loginsUnderWay;
+  const proofs = createLoginProofs({ records, siteKey, now, most: most.proofs });
+  const waiting = createWaiting();
+  const at = (): string => timestamp(now());
   let closed = false;
 
-  const end = (held: Held): void => {
-    byId.delete(held.id);
-    byWaitId.delete(held.waitId);
-    const client = clientOf(held.address);
-    const others = byClient.get(client);
-    others?.delete(held);
-    if (others?.size === 0) byClient.delete(client);
-    for (const tell of held.waiting) tell();
-  };
-
-  const underWay = (found: Held | undefined): Held => {
-    if (found === undefined || found.until <= now().getTime()) throw expired();
+  /** One login, one person: a page that is sent twice changes nothing any more. */
+  const unfinished = async (id: string): Promise<LoginFound> => {
+    const found = await logins.find(digestOf(id), at());
+    if (found === undefined || found.accountId !== null) throw loginExpired();
     return found;
   };
 
-  /** One login, one person: a page that is sent twice changes nothing any more. */
-  const unfinished = (id: string): Held => {
-    const held = underWay(byId.get(id));
-    if (held.finished !== undefined) throw expired();
-    return held;
-  };
-
-  /** Until it is finished or given up, or nobody wants to know any more. */
-  const toldOf = async (held: Held, signal: AbortSignal): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const tell = (): void => {
-      resolve(undefined);
-    };
-    const timer = setTimeout(tell, held.until - now().getTime());
-    held.waiting.add(tell);
-    signal.addEventListener('abort', tell);
-    await promise;
-    clearTimeout(timer);
-    held.waiting.delete(tell);
-    signal.removeEventListener('abort', tell);
-  };
-
-  const prove = (account: Account, caveat: AskedCaveat | undefined): string => {
-    const token = randomBytes(32).toString('base64url');
-    forgetExpired(proofs, now().getTime());
-    proofs.set(digestOf(token), {
-      account,
-      caveat: caveat && caveatKey(caveat),
-      until: now().getTime() + redeemable,
-    });
-    return token;
-  };
+  const accountOf = async (id: string | null | undefined): Promise<Account | undefined> =>
+    id === null || id === undefined ? undefined : records.accounts.find(id);
 
   return {
-    begin({ caveat, redirect, address }) {
-      if (closed) throw expired();
-      // Expired ones stand in front, because all live equally long.
-      for (const old of byId.values()) {
-        if (old.until > now().getTime()) break;
-        end(old);
-      }
-      const client = clientOf(address);
-      const own = byClient.get(client) ?? new Set<Held>();
-      if (own.size >= atOnce.ofClient || byId.size >= atOnce.all) throw tooMany();
-      const held: Held = {
-        id: newId(),
-        waitId: newId(),
-        caveat,
-        redirect,
-        address,
-        halfway: undefined,
-        until: now().getTime() + life,
-        finished: undefined,
-        waiting: new Set(),
-      };
-      byId.set(held.id, held);
-      byWaitId.set(held.waitId, held);
-      byClient.set(client, own.add(held));
-      return held;
+    async begin(about) {
+      if (closed) throw loginExpired();
+      const [id, waitId, client] = [newId(), newId(), digestOf(clientOf(about.address))];
+      const sealed = sealAbout(siteKey, digestOf(id), about);
+      const login = { id: digestOf(id), waitId: digestOf(waitId), client, about: sealed };
+      // Whoever has too many is refused before he costs anything; several may come at once.
+      await refuseBeyond(most, logins, login, at());
+      await records.passing(async (tx) => {
+        await refuseBeyond(most, tx.loginsUnderWay, login, at());
+        await tx.loginsUnderWay.begin({ ...login, endsAt: timestamp(after(now(), life)) });
+      });
+      return { id, waitId, caveat: undefined, redirect: undefined, ...about, halfway: undefined };
     },
 
-    find: unfinished,
-
-    whoFinished(id) {
-      const held = byId.get(id);
-      return held === undefined || held.until <= now().getTime() ? undefined : held.finished?.account;
+    async find(id) {
+      const { about, halfway } = await unfinished(id);
+      return { id, ...openAbout(siteKey, digestOf(id), about), halfway: await accountOf(halfway) };
     },
 
-    halfway(id, account) {
-      unfinished(id).halfway = account;
+    whoFinished: async (id) => accountOf((await logins.find(digestOf(id), at()))?.accountId),
+
+    async halfway(id, account) {
+      const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account.id, at()));
+      if (!noted) throw loginExpired();
     },
 
-    finish(id, account) {
-      const held = unfinished(id);
-      const token = prove(account, held.caveat);
-      held.finished = { account, token };
-      for (const tell of held.waiting) tell();
+    async finish(id, account) {
+      const { waitId, about } = await unfinished(id);
+      const { caveat } = openAbout(siteKey, digestOf(id), about);
+      const token = proofs.make();
+      const sealed = seal(siteKey, Buffer.from(token), tokenOf(waitId));
+      await records.passing(async (tx) => {
+        const finished = { accountId: account.id, token: sealed, now: at() };
+        if (!(await tx.loginsUnderWay.finish(digestOf(id), finished))) throw loginExpired();
+        await proofs.keep(tx, token, { accountId: account.id, caveat });
+      });
+      waiting.tell(waitId);
       return token;
     },
 
     async wait(waitId, signal) {
-      const held = underWay(byWaitId.get(waitId));
-      if (held.finished === undefined) await toldOf(held, signal);
-      if (held.finished === undefined || closed) throw expired();
-      return { interaction: held, ...held.finished };
+      const key = digestOf(waitId);
+      const look = async () => {
+        const login = await logins.awaited(key, at());
+        return login === undefined || login.token !== null ? { login } : undefined;
+      };
+      const patience = Date.parse((await logins.awaited(key, at()))?.endsAt ?? at()) - now().getTime();
+      const { login } = (await waiting.until(key, look, { patience, signal })) ?? {};
+      if (login === undefined || login.token === null || closed) throw loginExpired();
+      const { caveat } = openAbout(siteKey, login.id, login.about);
+      return { caveat, token: unseal(siteKey, login.token, tokenOf(key)).toString() };
     },
 
-    codeFor(token) {
-      const code = randomBytes(32).toString('base64url');
-      forgetExpired(codes, now().getTime());
-      codes.set(digestOf(code), { token, until: now().getTime() + minutes(1) });
-      return code;
-    },
-
-    tokenFor(code) {
-      const found = codes.get(digestOf(code));
-      codes.delete(digestOf(code));
-      if (found === undefined || found.until <= now().getTime()) throw expired();
-      return found.token;
-    },
-
-    redeem(token, caveat) {
-      const proof = proofs.get(digestOf(token));
-      if (proof === undefined || proof.until <= now().getTime()) throw notAProof();
-      if (proof.caveat !== undefined && proof.caveat !== caveatKey(caveat)) throw notAProof();
-      proofs.delete(digestOf(token));
-      return proof.account.id;
-    },
+    codeFor: proofs.codeFor,
+    tokenFor: proofs.tokenFor,
+    redeem: proofs.redeem,
 
     close() {
       closed = true;
-      for (const held of byId.values()) for (const tell of held.waiting) tell();
+      waiting.close();
     },
   };
+}
+
+async function refuseBeyond(
+  most: Bounds,
+  held: Records['loginsUnderWay'],
+  { client, about }: { client: string; about: string },
+  at: string,
+): Promise<void> {
+  const own = await held.of(client, at);
+  if (own.count >= most.ofClient || own.size + about.length > most.bytesOfClient) throw tooMany();
+  if (await held.reaches(most.all, at)) throw tooMany();
 }
 
 /** 64 hexadecimal digits and `ID`, as clients of this protocol know them. */
 const newId = (): string => `${randomBytes(32).toString('hex')}ID`;
 
-/** Tokens and codes are known by their digests, so that none can be read out of memory or a log. */
-const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
-
-const caveatKey = ({ id, payload }: AskedCaveat): string =>
-  createHash('sha256').update(id).update('\0').update(payload.rootKey).digest('base64url');
-
-/** Gives room: what has expired goes, and beyond the bound the oldest. */
-function forgetExpired(proofs: Map<string, { until: number }>, moment: number): void {
-  for (const [key, { until }] of proofs) {
-    if (until > moment && proofs.size < kept) break;
-    proofs.delete(key);
-  }
-}
-
-const expired = (): Refusal => new Refusal('login-expired', 'This login has expired or is finished; begin again.');
+const tokenOf = (waitId: string): string => `token of the login ${waitId}`;
 
 const tooMany = (): Refusal =>
   new Refusal('too-many-requests', 'Too many logins are under way; finish one of them, or try again in a minute.', 60);
-
-const notAProof = (): Refusal =>
-  new Refusal(
-    'permission-required',
-    'This token does not prove a login for this caveat, or has been used; log in again.',
-  );

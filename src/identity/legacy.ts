@@ -24,12 +24,12 @@ export const loginLegacy = operation({
   refusesWithPages: true,
   refuses: ['login-expired'],
 
-  handle({ query, request, identity, config }) {
+  async handle({ query, request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     if (!/\bapplication\/json\b/i.test(request.headers.accept ?? '')) {
-      return orSaidWhy(baseUrl, () => loginPage(identity.interactions.find(query.did), baseUrl));
+      return orSaidWhy(baseUrl, async () => loginPage(await identity.interactions.find(query.did), baseUrl));
     }
-    const { id } = identity.interactions.find(query.did);
+    const { id } = await identity.interactions.find(query.did);
     const body = {
       interactive: `${baseUrl}/identity/login?did=${id}`,
       agent: `${baseUrl}/identity/login-legacy?did=${id}`,
@@ -62,7 +62,7 @@ export const agentLoginLegacy = operation({
     const account = agent && (await records.accounts.find(agent.accountId));
     if (agent === undefined || account === undefined) throw noSuchAgent();
     if (agent.publicKey !== keyFromText(body.public_key)) throw noSuchAgent();
-    const interaction = identity.interactions.find(query.did);
+    const interaction = await identity.interactions.find(query.did);
     const proof = proofIn(request);
     if (proof === undefined) {
       const version = protocolVersion(request) || 1;
@@ -75,7 +75,7 @@ export const agentLoginLegacy = operation({
     const same =
       proven.username === username && proven.publicKey === agent.publicKey && proven.login === interaction.id;
     if (!same) throw noSuchAgent();
-    identity.interactions.finish(interaction.id, account);
+    await identity.interactions.finish(interaction.id, account);
     return new Answer({ headers: json, body: JSON.stringify({ agent_login: true }) });
   },
 });

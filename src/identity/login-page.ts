@@ -27,10 +27,10 @@ export const login = operation({
   handle({ request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     const did = /[?&]did=([0-9a-f]{64}ID)(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
-    return orSaidWhy(baseUrl, () => {
-      const account = identity.interactions.whoFinished(did);
+    return orSaidWhy(baseUrl, async () => {
+      const account = await identity.interactions.whoFinished(did);
       return account === undefined
-        ? loginPage(identity.interactions.find(did), baseUrl)
+        ? loginPage(await identity.interactions.find(did), baseUrl)
         : finishedPage(account, baseUrl);
     });
   },
@@ -66,12 +66,12 @@ export const submitLogin = operation({
     const { base_url: baseUrl } = config.http;
     return orSaidWhy(baseUrl, async () => {
       refuseForeign(request, baseUrl);
-      const interaction = identity.interactions.find(body.did);
+      const interaction = await identity.interactions.find(body.did);
       try {
         return await logIn(interaction, body, call);
       } catch (refusal) {
         if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
-        const { halfway } = identity.interactions.find(body.did);
+        const { halfway } = await identity.interactions.find(body.did);
         return halfway === undefined
           ? loginPage(interaction, baseUrl, { refusal, username: body.username })
           : codePage(interaction, halfway, baseUrl, refusal);
@@ -104,13 +104,13 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
     const checked = await logins.checkPassword({ name: form.username, password: form.password, address, requestId });
     account = checked.account;
     if (checked.needsOneTimePassword) {
-      interactions.halfway(interaction.id, account);
+      await interactions.halfway(interaction.id, account);
       return codePage(interaction, account, baseUrl);
     }
   }
   await logins.finish(account, { name: account.username, oneTimePassword: form.code, address, requestId });
-  const token = interactions.finish(interaction.id, account);
-  if (interaction.redirect !== undefined) return goBack(interaction.redirect, interactions.codeFor(token));
+  const token = await interactions.finish(interaction.id, account);
+  if (interaction.redirect !== undefined) return goBack(interaction.redirect, await interactions.codeFor(token));
   // A page of its own, so that a browser that loads it again sends no password again.
   return seeOther(`/identity/login?did=${interaction.id}`);
 }

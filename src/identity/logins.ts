@@ -30,15 +30,15 @@ export const totpPurpose = (accountId: string): string => `one-time passwords of
 export const setUpDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 export function createLogins({ records, acts, passwords, siteKey, now }: LoginOptions): Logins {
-  const backOff = createBackOff(now);
+  const backOff = createBackOff({ records, now });
 
   const checkPassword: Logins['checkPassword'] = async (credentials) => {
     const { name, password, address } = credentials;
     const account = await records.accounts.logsInAs(name);
     const kept = account && (await records.passwords.find(account.id));
     const attempt = attemptOf(account, name, address);
-    backOff.check(attempt, kept?.changedAt);
-    const turn = { client: clientOf(address), isFamiliar: backOff.isFamiliar(attempt) };
+    await backOff.check(attempt, kept?.changedAt);
+    const turn = { client: clientOf(address), isFamiliar: await backOff.isFamiliar(attempt) };
     const { right, stale } = await passwords.verify(password, kept?.hash, turn);
     if (account === undefined || kept === undefined || !right) {
       await failed(credentials, account);
@@ -56,7 +56,7 @@ export function createLogins({ records, acts, passwords, siteKey, now }: LoginOp
     { name, address, requestId }: { name: string; address: string; requestId: string },
     account: Account | undefined,
   ): Promise<void> => {
-    for (const what of backOff.failed(attemptOf(account, name, address))) {
+    for (const what of await backOff.failed(attemptOf(account, name, address))) {
       const accountId = what === 'name' ? account?.id : undefined;
       await acts.do(putOffLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: what });
     }
@@ -79,7 +79,7 @@ export function createLogins({ records, acts, passwords, siteKey, now }: LoginOp
       if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
         throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
       }
-      backOff.check(attempt);
+      await backOff.check(attempt);
       step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
       if (step === undefined) {
         await failed({ name, address, requestId }, account);
@@ -95,7 +95,7 @@ export function createLogins({ records, acts, passwords, siteKey, now }: LoginOp
       }
       throw error;
     }
-    backOff.succeeded(attempt);
+    await backOff.succeeded(attempt);
   };
 
   return {

@@ -20,7 +20,7 @@ export const loginRedirect = operation({
   refusesWithPages: true,
   refuses: ['too-many-requests'],
 
-  handle({ request, identity, config, address }) {
+  async handle({ request, identity, config, address }) {
     const { base_url: baseUrl } = config.http;
     const { return_to: to = '', state } = queryOf(request);
     if (!mayReturnTo(to, config.identity.redirect_urls)) {
@@ -31,7 +31,7 @@ export const loginRedirect = operation({
         `The address to come back to is not one that this store knows. An administrator can name it in identity.redirect_urls.`,
       );
     }
-    return loginPage(identity.interactions.begin({ redirect: { to, state }, address }), baseUrl);
+    return loginPage(await identity.interactions.begin({ redirect: { to, state }, address }), baseUrl);
   },
 });
 
@@ -48,8 +48,8 @@ export const dischargeToken = operation({
   response: 'TokenResponse',
   refuses: ['login-expired'],
 
-  handle({ body, identity }) {
-    const token = identity.interactions.tokenFor(body.code);
+  async handle({ body, identity }) {
+    const token = await identity.interactions.tokenFor(body.code);
     return { token: { kind: 'login', value: Buffer.from(token).toString('base64') } };
   },
 });

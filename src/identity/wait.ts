@@ -40,9 +40,9 @@ export const waitLegacy = operation({
 
   async handle(call) {
     const { interactions } = call.identity;
-    const { interaction, token } = await interactions.wait(call.query.did, goneAway(call.response));
-    if (interaction.caveat === undefined) throw new Refusal('login-expired', 'Nothing waits for this login.');
-    return { Macaroon: await dischargeFor(interaction.caveat, interactions.redeem(token, interaction.caveat), call) };
+    const { caveat, token } = await interactions.wait(call.query.did, goneAway(call.response));
+    if (caveat === undefined) throw new Refusal('login-expired', 'Nothing waits for this login.');
+    return { Macaroon: await dischargeFor(caveat, await interactions.redeem(token, caveat), call) };
   },
 });
 

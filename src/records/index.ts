@@ -15,15 +15,19 @@ import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
+import { failurePassing, failures } from './failures.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
 import { inviteChanges, invites } from './invites.ts';
 import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
 import { imageChanges, images } from './images.ts';
+import { leasePassing, leases } from './leases.ts';
+import { loginPassing, loginsUnderWay } from './logins-under-way.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
+import { passed } from './passed.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
@@ -57,15 +61,19 @@ const reading = (db: Reading) => ({
   damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
   externalImages: externalImages(db),
+  failures: failures(db),
   guardrails: guardrails(db),
   invites: invites(db),
   imageCredentials: imageCredentials(db),
   images: images(db),
+  leases: leases(db),
+  loginsUnderWay: loginsUnderWay(db),
   macaroons: macaroons(db),
   models: models(db),
   neededContents: neededContents(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
+  passed: passed(db),
   passwords: passwords(db),
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
@@ -121,6 +129,13 @@ const changing = (db: Queries) => ({
   uploads: uploadChanges(db),
 });
 
+/** What passes: rows with an end, which no audit log tells of and no backup keeps. */
+const passing = (db: Queries) => ({
+  failures: failurePassing(db),
+  leases: leasePassing(db),
+  loginsUnderWay: loginPassing(db),
+});
+
 /** What every request of a gateway asks is remembered until something changes. */
 const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
   ...nouns,
@@ -131,6 +146,9 @@ const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
 
 /** The records inside a transaction. */
 export type Changes = ReturnType<typeof changing>;
+
+/** What passes, inside a transaction. */
+export type Passing = ReturnType<typeof passing>;
 
 /** What may be changed without an entry in the audit log. */
 type UnclaimedChanges = ReturnType<typeof unclaimedUploadChanges> & {
@@ -162,6 +180,10 @@ export function records(db: Database, sealing?: Sealing) {
      * There is no way to change records without an entry, but for uploads that nobody has claimed.
      */
     change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
+
+    /** Changes what passes: durable like any change, all of it or nothing, and in no audit log. */
+    passing: <Result>(work: (tx: Passing) => Promise<Result>): Promise<Result> =>
+      db.transaction((queries) => work(passing(queries))),
 
     /** Changes what nobody has claimed, and nothing else; that enters the audit log with the claim. */
     changeUnclaimed: <Result>(work: (tx: UnclaimedChanges) => Promise<Result>): Promise<Result> =>

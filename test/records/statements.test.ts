@@ -19,6 +19,10 @@ const small = new Set([
   'root_keys',
   'discharger_keys',
   'sqlite_master',
+  // Bounded, whatever strangers do.
+  'passing_familiar_places',
+  'passing_proofs',
+  'passing_codes',
 ]);
 
 /** What a person asks for on the host, and means all of. */

@@ -135,7 +135,7 @@ function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string
   return inOneSentence(error, { data: dirname(file) });
 }
 
-/** Copies a database, as of one moment, while others read and write it. */
+/** Copies a database, as of one moment, while others read and write it; without what passes, which is worth nothing later. */
 export async function copyDatabase(
   file: string,
   to: string,
@@ -162,9 +162,28 @@ export async function copyDatabase(
         return 200;
       },
     });
+    emptyPassing(to, options);
   } finally {
     db.close();
     if (copy !== undefined) closeSync(copy);
+  }
+}
+
+function emptyPassing(file: string, options: FileOptions): void {
+  const db = open(file, { ...options, readonly: false });
+  try {
+    const tables = db.prepare<[], string>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'passing_*'",
+    );
+    for (const name of tables.pluck().all()) {
+      // Where there is nothing to remove, the copy stays as it is to the byte.
+      if (db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined) db.exec(`DELETE FROM "${name}"`);
+    }
+  } catch (error) {
+    // What is copied may be damaged, as the evidence of that: such a copy is left as it is.
+    if (!(error instanceof SQLite.SqliteError)) throw error;
+  } finally {
+    db.close();
   }
 }
 

@@ -17,7 +17,7 @@ export const offlineExchangeMacaroon = operation({
   async handle({ body, config, authority, identity, records, address, requestId, log }) {
     const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;
     if (accountId === undefined || !authority.isAdministratorCredential(body.macaroon, digests)) {
-      identity.exchanges.failed(address);
+      await identity.exchanges.failed(address);
       throw new Refusal('macaroon-authorization-required', "This is not the store administrator's credential.");
     }
     if ((await records.accounts.find(accountId)) === undefined) {

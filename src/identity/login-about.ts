@@ -1,0 +1,72 @@
+// What a login under way is for, as it is kept meanwhile: sealed, because a caveat has a key in it.
+import type { Interaction } from '#api/identity.ts';
+import type { AskedCaveat, BakeryVersion } from '#macaroons/discharger.ts';
+import type { Purpose } from '#macaroons/purpose.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+
+export type LoginAbout = Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>;
+
+interface Kept {
+  address: string;
+  caveat?: KeptCaveat | undefined;
+  redirect?: { to: string; state?: string | undefined } | undefined;
+}
+
+interface KeptCaveat {
+  id: string;
+  condition: string;
+  purpose?: (Omit<Purpose, 'until'> & { until: number }) | undefined;
+  payload: {
+    version: BakeryVersion;
+    condition: string;
+    rootKey: string;
+    firstPartyKey: string;
+    namespace: [string, string][];
+  };
+}
+
+export function sealAbout(siteKey: Buffer, id: string, { address, caveat, redirect }: LoginAbout): string {
+  const kept: Kept = { address, redirect, caveat: caveat && keptCaveat(caveat) };
+  return seal(siteKey, Buffer.from(JSON.stringify(kept)), sealedFor(id));
+}
+
+export function openAbout(
+  siteKey: Buffer,
+  id: string,
+  sealed: string,
+): Pick<Interaction, 'address' | 'caveat' | 'redirect'> {
+  const { address, caveat, redirect } = JSON.parse(unseal(siteKey, sealed, sealedFor(id)).toString()) as Kept;
+  return {
+    address,
+    caveat: caveat && askedCaveat(caveat),
+    redirect: redirect && { to: redirect.to, state: redirect.state },
+  };
+}
+
+const keptCaveat = ({ id, condition, purpose, payload }: AskedCaveat): KeptCaveat => ({
+  id: id.toString('base64'),
+  condition,
+  purpose: purpose && { ...purpose, until: purpose.until.getTime() },
+  payload: {
+    version: payload.version,
+    condition: payload.condition,
+    rootKey: payload.rootKey.toString('base64'),
+    firstPartyKey: payload.firstPartyKey.toString('base64'),
+    namespace: [...payload.namespace],
+  },
+});
+
+const askedCaveat = ({ id, condition, purpose, payload }: KeptCaveat): AskedCaveat => ({
+  id: Buffer.from(id, 'base64'),
+  condition,
+  purpose: purpose && { ...purpose, until: new Date(purpose.until) },
+  payload: {
+    version: payload.version,
+    condition: payload.condition,
+    rootKey: Buffer.from(payload.rootKey, 'base64'),
+    firstPartyKey: Buffer.from(payload.firstPartyKey, 'base64'),
+    namespace: new Map(payload.namespace),
+  },
+});
+
+const sealedFor = (id: string): string => `login under way ${id}`;

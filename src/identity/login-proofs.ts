@@ -1,0 +1,97 @@
+// The tokens that prove a login, and the codes in their place that browsers carry back to a web application. Both are
+// good for a short time, and once, whichever process is asked.
+import { createHash, randomBytes } from 'node:crypto';
+
+import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { AskedCaveat } from '#macaroons/discharger.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+import type { Passing, Records } from '#records/index.ts';
+
+export interface LoginProofs {
+  /** A new token. */
+  make(): string;
+  /** Keeps that a token proves that an account logged in: for a caveat, or for whatever is asked next. */
+  keep(tx: Passing, token: string, proves: { accountId: string; caveat: AskedCaveat | undefined }): Promise<void>;
+  /** The account that a token stands for; uses it up. */
+  redeem(token: string, caveat: AskedCaveat): Promise<string>;
+  codeFor(token: string): Promise<string>;
+  tokenFor(code: string): Promise<string>;
+}
+
+export interface LoginProofsOptions {
+  records: Pick<Records, 'loginsUnderWay' | 'passing'>;
+  siteKey: Buffer;
+  now: Now;
+  /** How many tokens and codes wait for being used; for tests. */
+  most?: number | undefined;
+}
+
+/** How long a client may take to fetch what came of a login. */
+const redeemable = minutes(10);
+const codeLife = minutes(1);
+
+export function createLoginProofs({ records, siteKey, now, most = 5000 }: LoginProofsOptions): LoginProofs {
+  const at = (): string => timestamp(now());
+  const ending = (life: number): string => timestamp(after(now(), life));
+
+  return {
+    make: newSecret,
+
+    async keep(tx, token, { accountId, caveat }) {
+      await tx.loginsUnderWay.addProof({
+        digest: digestOf(token),
+        accountId,
+        caveat: caveat === undefined ? null : caveatDigest(caveat),
+        endsAt: ending(redeemable),
+      });
+      await tx.loginsUnderWay.boundProofs(most);
+    },
+
+    async redeem(token, caveat) {
+      const proof = await records.loginsUnderWay.proof(digestOf(token), at());
+      if (proof === undefined) throw notAProof();
+      if (proof.caveat !== null && proof.caveat !== caveatDigest(caveat)) throw notAProof();
+      if (!(await records.passing((tx) => tx.loginsUnderWay.useProof(proof.digest)))) throw notAProof();
+      return proof.accountId;
+    },
+
+    async codeFor(token) {
+      const code = newSecret();
+      const digest = digestOf(code);
+      const sealed = seal(siteKey, Buffer.from(token), sealedFor(digest));
+      await records.passing(async (tx) => {
+        await tx.loginsUnderWay.addCode(digest, sealed, ending(codeLife));
+        await tx.loginsUnderWay.boundCodes(most);
+      });
+      return code;
+    },
+
+    async tokenFor(code) {
+      const digest = digestOf(code);
+      const sealed = await records.loginsUnderWay.code(digest, at());
+      if (sealed === undefined) throw loginExpired();
+      if (!(await records.passing((tx) => tx.loginsUnderWay.useCode(digest)))) throw loginExpired();
+      return unseal(siteKey, sealed, sealedFor(digest)).toString();
+    },
+  };
+}
+
+/** Tokens and codes are known by their digests, so that none can be read out of the records or a log. */
+export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+const newSecret = (): string => randomBytes(32).toString('base64url');
+
+const sealedFor = (digest: string): string => `token of the code ${digest}`;
+
+const caveatDigest = ({ id, payload }: AskedCaveat): string =>
+  createHash('sha256').update(id).update('\0').update(payload.rootKey).digest('base64url');
+
+export const loginExpired = (): Refusal =>
+  new Refusal('login-expired', 'This login has expired or is finished; begin again.');
+
+const notAProof = (): Refusal =>
+  new Refusal(
+    'permission-required',
+    'This token does not prove a login for this caveat, or has been used; log in again.',
+  );

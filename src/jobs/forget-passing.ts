@@ -1,0 +1,20 @@
+// What passes is swept when it has ended: failed attempts, logins under way, leases. No audit log tells of it.
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import type { Job } from './runner.ts';
+
+export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now: Now): Job => ({
+  name: 'forget-passing',
+  inDoubt: 'waits',
+  every: minutes(10),
+
+  async run() {
+    const at = timestamp(now());
+    if (!(await records.passed.any(at))) return { forgotten: 0 };
+    const forgotten = await records.passing(async (tx) => {
+      const counts = [await tx.failures.sweep(at), await tx.loginsUnderWay.sweep(at), await tx.leases.sweep(at)];
+      return counts.reduce((sum, count) => sum + count, 0);
+    });
+    return { forgotten };
+  },
+});

@@ -1,0 +1,61 @@
+// Failed attempts, counted by what they are about; and the places that somebody has logged in from. Both pass.
+import { sql, type Queries, type Reading } from '#engine/database.ts';
+
+export type FailureKind = 'login' | 'exchange';
+
+/** How often something failed; `endsAt` is when that counts no more. */
+export interface Failures {
+  count: number;
+  endsAt: string;
+}
+
+export const failures = (db: Reading) => ({
+  /** What counts of a key at a moment. */
+  find: (kind: FailureKind, key: string, now: string) =>
+    db.get<Failures>(sql`
+      SELECT count, ends_at AS "endsAt" FROM passing_failures WHERE kind = ${kind} AND key = ${key} AND ends_at > ${now}`),
+
+  isFamiliar: async (key: string, now: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM passing_familiar_places WHERE key = ${key} AND ends_at > ${now}`)),
+
+  /** Until when a place is familiar. */
+  familiarUntil: async (key: string) =>
+    (await db.get<{ endsAt: string }>(sql`SELECT ends_at AS "endsAt" FROM passing_familiar_places WHERE key = ${key}`))
+      ?.endsAt,
+});
+
+export const failurePassing = (db: Queries) => ({
+  ...failures(db),
+
+  /** Counts it as the newest. */
+  async set(kind: FailureKind, key: string, { count, endsAt }: Failures) {
+    await db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`);
+    await db.run(sql`
+      INSERT INTO passing_failures (kind, key, count, ends_at) VALUES (${kind}, ${key}, ${count}, ${endsAt})`);
+  },
+
+  forget: (kind: FailureKind, key: string) =>
+    db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`),
+
+  /** Keeps so many of a kind: what failed longest ago goes first. */
+  bound: (kind: FailureKind, most: number) =>
+    db.run(sql`
+      DELETE FROM passing_failures WHERE kind = ${kind} AND seq <= (
+        SELECT seq FROM passing_failures WHERE kind = ${kind} ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+
+  /** The place counts as the one that was used last. */
+  async addFamiliar(key: string, endsAt: string) {
+    await db.run(sql`DELETE FROM passing_familiar_places WHERE key = ${key}`);
+    await db.run(sql`INSERT INTO passing_familiar_places (key, ends_at) VALUES (${key}, ${endsAt})`);
+  },
+
+  /** Keeps so many places: the one that was used longest ago goes first. */
+  boundFamiliar: (most: number) =>
+    db.run(sql`
+      DELETE FROM passing_familiar_places WHERE seq <= (
+        SELECT seq FROM passing_familiar_places ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+
+  sweep: async (now: string) =>
+    (await db.run(sql`DELETE FROM passing_failures WHERE ends_at <= ${now}`)) +
+    (await db.run(sql`DELETE FROM passing_familiar_places WHERE ends_at <= ${now}`)),
+});

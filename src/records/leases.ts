@@ -1,0 +1,34 @@
+// Leases: what one process does at a time. They pass: whose holder has died ends by itself.
+import { sql, type Queries, type Reading } from '#engine/database.ts';
+
+export const leases = (db: Reading) => ({
+  /** Who holds one at a moment. */
+  holder: async (name: string, now: string) =>
+    (await db.get<{ holder: string }>(sql`SELECT holder FROM passing_leases WHERE name = ${name} AND ends_at > ${now}`))
+      ?.holder,
+});
+
+export const leasePassing = (db: Queries) => ({
+  ...leases(db),
+
+  /**
+   * Takes one that nobody holds, or holds one's own for longer; false when somebody else does. One that would end later
+   * than `nobodys` was taken before the clock was set back, and counts as ended.
+   */
+  take: async (
+    name: string,
+    holder: string,
+    { now, endsAt, nobodys }: { now: string; endsAt: string; nobodys: string },
+  ) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO passing_leases (name, holder, ends_at) VALUES (${name}, ${holder}, ${endsAt})
+      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
+      WHERE passing_leases.holder = excluded.holder OR passing_leases.ends_at <= ${now} OR passing_leases.ends_at > ${nobodys}`)),
+
+  /** Gives one's own back. */
+  release: (name: string, holder: string) =>
+    db.run(sql`DELETE FROM passing_leases WHERE name = ${name} AND holder = ${holder}`),
+
+  sweep: (now: string) => db.run(sql`DELETE FROM passing_leases WHERE ends_at <= ${now}`),
+});

@@ -1,27 +1,7 @@
 // What an operation and a command do to accounts and tokens is one act: the same rows, the same entry, the same refusal.
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { larder } from '../cli/world.ts';
-
-/** A store whose clock says what commands read off theirs. */
-async function startNow(t: Test): Promise<TestAppliance> {
-  const store = await startStore(t);
-  store.clock.advance(Date.now() - store.clock.now.getTime());
-  return store;
-}
-
-/** Runs a command on the store while it serves; what it answers. */
-async function command(store: TestAppliance, line: string): Promise<Record<string, unknown>> {
-  const { out, err } = await larder(`${line} --json --data ${store.directory}`);
-  return JSON.parse(out === '' ? err : out) as Record<string, unknown>;
-}
-
-/** The newest entry of the audit log but for who did it, when, and by which request. */
-async function newest({ beside }: TestAppliance) {
-  const [row] = await beside.records.audit.newest(Number.MAX_SAFE_INTEGER, 1);
-  return row && { action: row.action, object: row.object, outcome: row.outcome, details: JSON.parse(row.details) };
-}
+import { command, newest, startNow } from './ways.ts';
 
 t.test('an operation and a command do the same to an account and to its tokens', async (t) => {
   const store = await startNow(t);

@@ -2,6 +2,7 @@
 // this sees through every import, counts cycles, and knows which file of a dependency is used by whom.
 const arrow = [
   ['domain'],
+  ['files'],
   ['engine'],
   ['records'],
   ['assertions', 'blobs', 'review', 'shared', 'tls'],
@@ -64,7 +65,7 @@ module.exports = {
       name: 'beside-the-arrow-means-importing-no-part',
       severity: 'error',
       from: { path: beside },
-      to: { path: '^src/[^/]+/', pathNot: '^src/(?:configuration/|domain/|api/wire\\.ts$)' },
+      to: { path: '^src/[^/]+/', pathNot: '^src/(?:configuration/|domain/|files/|api/wire\\.ts$)' },
     },
     only('configuration-belongs-to-config-and-cli', '^src/(?:config\\.ts$|configuration/|cli/)', configuration),
     only('only-the-server-knows-koa', '^src/api/server\\.ts$', '^node_modules/(?:koa|@koa)/'),

@@ -4,15 +4,14 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } 
 import type { Config as ConfigFile, IntegrityConfig, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
 import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
-import { prepareFile, type PreparedFile } from './configuration/durable-file.ts';
 import { edit, type Value } from './configuration/edit.ts';
 import { findKey, sections } from './configuration/keys.ts';
 import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
+import { prepareFile, type PreparedFile } from './files/durable.ts';
 import { inWords } from './system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
-export { createFile, makeFolder, prepareFile } from './configuration/durable-file.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]

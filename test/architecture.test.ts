@@ -8,6 +8,7 @@ import { everyAct } from '#acts/index.ts';
 
 const arrow = [
   'domain',
+  'files',
   'engine',
   'records',
   'assertions blobs review shared tls',
@@ -66,6 +67,21 @@ t.test('what has one home is imported only there', (t) => {
   t.end();
 });
 
+t.test('what must outlive a power cut is made durable in two folders', (t) => {
+  const asking = files
+    .filter(({ text }) => /\b(?:fsync|fdatasync)|\.(?:data)?sync\(\)|flush: true/i.test(text))
+    .map(({ file }) => file);
+  t.same(
+    asking.filter((file) => !['files', 'blobs'].includes(part(file))),
+    [],
+  );
+  t.same(
+    asking.filter((file) => part(file) === 'files'),
+    ['src/files/durable.ts', 'src/files/streamed.ts'],
+  );
+  t.end();
+});
+
 t.test('every operation is listed', (t) => {
   const index = join(src, 'operations/index.ts');
   const list = existsSync(index) ? readFileSync(index, 'utf8') : '';
@@ -85,7 +101,8 @@ t.test('every act is listed, under a name of its own', async (t) => {
     declared += text.match(/= act[<(]/g)?.length ?? 0;
     const exported = (await import(join(src, '..', file))) as Record<string, unknown>;
     for (const [name, value] of Object.entries(exported)) {
-      if (typeof value === 'object' && value !== null && 'perform' in value) t.ok(listed.has(value), `${file}: ${name}`);
+      if (typeof value === 'object' && value !== null && 'perform' in value)
+        t.ok(listed.has(value), `${file}: ${name}`);
     }
   }
   t.equal(everyAct.length, declared, 'each that is declared is listed once');

@@ -1,22 +1,12 @@
 // Before an upgrade changes the database, a copy of it as it was, so that there is a way back to the older release.
 // A migration touches neither the blobs, which are named by their content, nor the keys: the database and the
 // configuration are all that the way back takes.
-import {
-  closeSync,
-  copyFileSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, linkSync, readdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { copyDatabase, foldLog, type FileOptions } from '#engine/sqlite/check.ts';
+import { makeFolder, syncPath } from '#files/durable.ts';
+import { namesIn } from '#files/read.ts';
 
 /** Below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` goes with it. */
 export const upgradesFolder = 'before-upgrade';
@@ -32,8 +22,6 @@ export interface UpgradeOptions extends FileOptions {
   directory: string;
   /** The first migration that the upgrade will run. */
   migration: string;
-  /** Makes a folder into which nobody else may look, durably. */
-  makeFolder: (path: string) => void;
 }
 
 /**
@@ -44,15 +32,15 @@ export async function keepForReturn(options: UpgradeOptions): Promise<string> {
   const { directory, migration } = options;
   const folder = join(directory, upgradesFolder);
   const place = join(folder, migration);
-  options.makeFolder(folder);
+  makeFolder(folder);
   // What a killed attempt has left, with SQLite's journal of it.
   for (const name of readdirSync(folder)) if (name.includes('.partial')) rmSync(join(folder, name));
   try {
     await copyDurably(join(directory, 'larder.db'), `${place}.db.partial`, options);
     copyFileSync(join(directory, 'larder.toml'), `${place}.toml.partial`);
-    sync(`${place}.toml.partial`);
+    syncPath(`${place}.toml.partial`);
     for (const end of ['.toml', '.db']) renameSync(`${place}${end}.partial`, `${place}${end}`);
-    sync(folder);
+    syncPath(folder);
   } catch (cause) {
     for (const end of ['.toml', '.db']) rmSync(`${place}${end}.partial`, { force: true });
     throw new Error('cannot keep a copy of the database before the upgrade; nothing was changed', { cause });
@@ -89,20 +77,20 @@ export async function putBack(directory: string, copy: string, aside: string, op
   await copyDurably(copy, fresh, options);
   await options.finish(fresh);
   foldLog(fresh, options);
-  sync(fresh);
+  syncPath(fresh);
   // What is in the log of the database belongs to that database; the other must not find it.
   foldLog(database, options);
   linkSync(database, aside);
-  sync(dirname(aside));
+  syncPath(dirname(aside));
   renameSync(fresh, database);
-  sync(directory);
+  syncPath(directory);
 }
 
 async function copyDurably(file: string, to: string, options: FileOptions): Promise<void> {
   requireRoom(file);
   writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
   await copyDatabase(file, to, options);
-  sync(to);
+  syncPath(to);
 }
 
 function requireRoom(file: string): void {
@@ -111,22 +99,4 @@ function requireRoom(file: string): void {
   if (free >= wanted) return;
   const inMiB = (bytes: number): string => `${String(Math.ceil(bytes / 1024 / 1024))} MiB`;
   throw new Error(`a copy of the database needs ${inMiB(wanted)}, and ${inMiB(free)} are free: make room on the disk`);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

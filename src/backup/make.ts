@@ -2,7 +2,7 @@
 // that an earlier backup has not, and the manifest last. What the records need is held against what there is, and the
 // archive is read back; it has its name only when it is whole, proved and durable.
 import { createReadStream, statSync } from 'node:fs';
-import { open, readdir, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
@@ -12,7 +12,8 @@ import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, copyDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
-import { onDisk, type Files } from './files.ts';
+import { onDisk, type Files } from '#files/streamed.ts';
+import { namesIn } from '#files/read.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
 import type { LackingBlob, Manifest } from './manifest.ts';
@@ -176,7 +177,7 @@ async function addFiles(tar: TarWriter, copy: string, options: BackupOptions): P
   };
   await addFile('larder.db', copy);
   await addFile('larder.toml', join(directory, 'larder.toml'));
-  for (const name of await certificates(directory)) await addFile(`tls/${name}`, join(directory, 'tls', name));
+  for (const name of certificates(directory)) await addFile(`tls/${name}`, join(directory, 'tls', name));
   if (keys !== undefined) {
     const locked = lockKeys(keys.texts, keys.passphrase);
     const { size, sha256 } = await tar.add(keysName, locked.length, Readable.from([locked]));
@@ -254,14 +255,10 @@ async function baseOf(
   return Object.assign(new Map(blobs.map((blob) => [blob.sha3_384, blob])), { id });
 }
 
-async function certificates(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(join(directory, 'tls'))).filter((name) => /^(?:ca|server)\.(?:pem|key)$/.test(name)).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
+const certificates = (directory: string): string[] =>
+  namesIn(join(directory, 'tls'))
+    .filter((name) => /^(?:ca|server)\.(?:pem|key)$/.test(name))
+    .sort();
 
 async function openIfThere(path: string): Promise<Readable | undefined> {
   try {

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
 import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
+import { onDisk, syncFolder, writeWhole, type Files } from '#files/streamed.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
 import { upgradesFolder } from './before-upgrade.ts';
-import { onDisk, syncFolder, writeWhole, type Files } from './files.ts';
 import { keysName, type KeyTexts } from './keys.ts';
 import type { BackedUpBlob, Manifest } from './manifest.ts';
 import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
@@ -71,7 +71,7 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
   const problems = checkDatabase(join(target, 'larder.db'), options);
   if (problems.length > 0) throw new CannotRestore(`the database in ${file} is damaged: ${problems[0]!}`);
   for (const [name, text] of Object.entries(options.keys)) {
-    if (/^(?:(?:site|master)\.key|audit\.seal)$/.test(name)) await writeWhole(files, join(target, name), text, 0o400);
+    if (/^(?:(?:site|master)\.key|audit\.seal)$/.test(name)) await writeWhole(join(target, name), text, 0o400, files);
   }
   await options.finish(target);
   progress('database', 1, 1);
@@ -80,7 +80,7 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
 /** Clears away what an interrupted restore has left; refuses a directory with anything else. Whether it was not there. */
 async function makeRoom(files: Files, directory: string): Promise<boolean> {
   const made = (await files.mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
-  if (made) await syncFolder(files, dirname(directory));
+  if (made) await syncFolder(dirname(directory), files);
   const names = await files.readdir(directory);
   if (names.includes('larder.toml')) throw new CannotRestore(`there is a store in ${directory} already`);
   const database = ['larder.db', 'larder.db-wal', 'larder.db-shm', upgradesFolder];
@@ -140,7 +140,7 @@ async function extractBlobs(
   const workers = Array.from({ length: atOnce }, worker);
   await Promise.allSettled(workers);
   await Promise.all(workers);
-  for (const folder of [...folders, content, dirname(content)]) await syncFolder(files, folder);
+  for (const folder of [...folders, content, dirname(content)]) await syncFolder(folder, files);
 }
 
 /** An entry of an archive, and the digest that it must have. */
@@ -167,19 +167,7 @@ export async function* proven({ tar, entry, file, algorithm, digest, signal }: E
 /** Writes an entry to its place, durable, and holds it against its digest. */
 export async function extract(what: Extracted, to: string, mode: number, files: Files): Promise<void> {
   await files.mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  const handle = await files.open(to, 'wx', mode);
-  try {
-    let at = 0;
-    for await (const bytes of proven(what)) {
-      for (let written = 0; written < bytes.length;) {
-        written += (await handle.write(bytes, written, bytes.length - written, at + written)).bytesWritten;
-      }
-      at += bytes.length;
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeWhole(to, proven(what), mode, files);
 }
 
 const modeOf = (name: string): number => (name.endsWith('.key') ? 0o400 : name.endsWith('.pem') ? 0o644 : 0o600);
@@ -193,16 +181,16 @@ interface Placing {
 
 async function place(files: Files, directory: string, target: string, state: Placing): Promise<void> {
   const all = await files.readdir(target);
-  if (all.includes('tls')) await syncFolder(files, join(target, 'tls'));
-  await syncFolder(files, target);
+  if (all.includes('tls')) await syncFolder(join(target, 'tls'), files);
+  await syncFolder(target, files);
   for (const name of all.filter((name) => name !== 'larder.toml')) {
     await files.rename(join(target, name), join(directory, name));
     state.placed.push(name);
   }
-  await syncFolder(files, directory);
+  await syncFolder(directory, files);
   state.placed.push('larder.toml');
   await files.rename(join(target, 'larder.toml'), join(directory, 'larder.toml'));
   state.isStore = true;
   await files.rmdir(target);
-  await syncFolder(files, directory);
+  await syncFolder(directory, files);
 }

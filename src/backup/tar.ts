@@ -4,15 +4,11 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 
+import { appending } from '#files/streamed.ts';
+
 const block = 512;
 const chunk = 1024 * 1024;
 const largestOctal = 0o77777777777;
-/**
- * How much is written before it is sent on to the disk. A commit of the serving store waits for the file system's journal,
- * and with it for whatever lies unwritten in other files: so little of that is left lying that nobody notices.
- */
-const slice = 4 * 1024 * 1024;
-
 export interface TarWriter {
   /**
    * Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. When it cannot be
@@ -41,40 +37,26 @@ export class CannotReadSource extends Error {
 
 /** Begins an archive in an empty file. */
 export function writeTar(handle: FileHandle, modified: Date): TarWriter {
-  let end = 0;
+  const file = appending(handle, { sendOn: true });
   let last = 0;
-  let unsynced = 0;
-  const write = async (bytes: Uint8Array): Promise<void> => {
-    for (let at = 0; at < bytes.length;) {
-      at += (await handle.write(bytes, at, bytes.length - at, end + at)).bytesWritten;
-    }
-    end += bytes.length;
-    unsynced += bytes.length;
-    if (unsynced < slice) return;
-    unsynced = 0;
-    await handle.datasync();
-  };
-  const takeBack = async (): Promise<void> => {
-    await handle.truncate(last);
-    end = last;
-  };
+  const takeBack = (): Promise<void> => file.cut(last);
   return {
     async add(name, size, source, { sha3 = false } = {}) {
-      last = end;
+      last = file.end;
       const [sha256, sha3_384] = [createHash('sha256'), createHash('sha3-384')];
       try {
-        await write(header(name, size, modified));
+        await file.append(header(name, size, modified));
         let written = 0;
         for await (const bytes of read(name, source)) {
           written += bytes.length;
           if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
           sha256.update(bytes);
           if (sha3) sha3_384.update(bytes);
-          await write(bytes);
+          await file.append(bytes);
         }
         if (written < size)
           throw new CannotReadSource(name, `it ends after ${String(written)} of ${String(size)} bytes`);
-        await write(Buffer.alloc(padding(size)));
+        await file.append(Buffer.alloc(padding(size)));
       } catch (error) {
         if (error instanceof CannotReadSource) await takeBack();
         throw error;
@@ -83,8 +65,8 @@ export function writeTar(handle: FileHandle, modified: Date): TarWriter {
     },
     takeBack,
     async finish() {
-      await write(Buffer.alloc(2 * block));
-      await handle.sync();
+      await file.append(Buffer.alloc(2 * block));
+      await file.finish();
     },
   };
 }

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder, type Files } from './files.ts';
+import { syncFolder, type Files } from '#files/streamed.ts';
 
 export interface Target {
   /** Where the bytes are meanwhile. */
@@ -27,7 +27,7 @@ export async function openTarget(file: string, siteKey: Buffer, files: Files): P
     async place() {
       await handle.close();
       await files.rename(partial, file);
-      await syncFolder(files, dirname(file));
+      await syncFolder(dirname(file), files);
     },
     async discard() {
       await handle.close().catch(() => undefined);

@@ -11,7 +11,6 @@ import { migrate, missing } from '#engine/sqlite/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, chainsSeals, type SealFile, type Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
-import { makeFolder } from '#src/config.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { version } from '#src/version.ts';
@@ -87,7 +86,7 @@ export async function openRecords(
     if ((await isUpgrade()) !== undefined && !held) lock = await lockForUpgrade(directory, isUpgrade);
     // Asked again: another process may have upgraded it before the directory was ours.
     const migration = await isUpgrade();
-    const copy = migration && (await keepForReturn({ directory, migration, makeFolder, nativeBinding: binding }));
+    const copy = migration && (await keepForReturn({ directory, migration, nativeBinding: binding }));
     const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
     const isUnsealed = !(await chainsSeals(db));
     if (isUnsealed && sealing.with !== undefined) {

@@ -1,8 +1,8 @@
 // The newest seal of the audit log, in a file beside the database: whoever can write the database alone cannot cut the log.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { prepareFile } from '#src/config.ts';
+import { prepareFile } from '#files/durable.ts';
+import { readIfThere } from '#files/read.ts';
 
 /** The name of the file in a data directory. */
 export const sealFileName = 'audit.seal';
@@ -14,9 +14,8 @@ export function sealFileIn(directory: string): { path: string; read(): string | 
     path,
     read() {
       try {
-        return readFileSync(path, 'utf8');
+        return readIfThere(path);
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw new Error(`cannot read ${path}`, { cause: error });
       }
     },

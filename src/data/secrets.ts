@@ -1,9 +1,10 @@
 // The two wrapping keys: the site key, without which nothing runs, and the signing master key,
 // without which the store is sealed: it serves, and signs nothing.
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
+import { readIfThere } from '#files/read.ts';
 import { passphraseIn, unwrapWithPassphrase } from './passphrase.ts';
 
 /** A new wrapping key as the text of its file: 32 bytes, base64. */
@@ -52,10 +53,10 @@ export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
 /** The key in `master.key.sealed`; nothing where that file is not there, or nobody gives its passphrase. */
 function underPassphrase(places: SecretPlaces): Buffer | undefined {
   const file = join(places.directory, 'master.key.sealed');
-  const sealed = readIfThere(file);
+  const sealed = readKey(file);
   if (sealed === undefined) return undefined;
   for (const source of [credential(places, 'larder-master-passphrase'), places.passphraseFile]) {
-    const passphrase = source === undefined ? undefined : readIfThere(source);
+    const passphrase = source === undefined ? undefined : readKey(source);
     if (passphrase === undefined) continue;
     try {
       return unwrapWithPassphrase(sealed, passphraseIn(passphrase));
@@ -83,7 +84,7 @@ function ofService({ service = '/run/credentials/larder.service' }: SecretPlaces
 /** The key in the first of these files that is there. */
 function firstOf(files: (string | undefined)[]): Buffer | undefined {
   for (const file of files) {
-    const text = file === undefined ? undefined : readIfThere(file);
+    const text = file === undefined ? undefined : readKey(file);
     if (text === undefined) continue;
     const key = Buffer.from(text.trim(), 'base64');
     if (key.length !== 32) throw new Error(`cannot use ${file}: it does not hold a key of 32 bytes in base64`);
@@ -92,11 +93,10 @@ function firstOf(files: (string | undefined)[]): Buffer | undefined {
   return undefined;
 }
 
-function readIfThere(file: string): string | undefined {
+function readKey(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readIfThere(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`cannot read the key in ${file}`, { cause: error });
   }
 }

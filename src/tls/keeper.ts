@@ -7,10 +7,11 @@
 //
 // or the site's own files, where the configuration names them; see site.ts.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { days, type Now } from '#domain/clock.ts';
+import { readIfThere } from '#files/read.ts';
 import {
   comparable,
   fingerprint,
@@ -133,13 +134,4 @@ function writePair(
 ): void {
   write(join(folder, `${name}.key`), `${seal(Buffer.from(key), purpose(name))}\n`, 0o400);
   write(join(folder, `${name}.pem`), certificate, 0o644);
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -13,7 +13,6 @@ import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/records.ts';
 import { lockDirectory } from '#data/lock.ts';
-import { makeFolder } from '#src/config.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
@@ -51,7 +50,7 @@ const accountsIn = (file: string): unknown[] => {
 
 /** What a release with one more migration would have left, had it been here. */
 async function visitOfNewer(data: string): Promise<string> {
-  const copy = await keepForReturn({ directory: data, migration: '9999-newer', makeFolder });
+  const copy = await keepForReturn({ directory: data, migration: '9999-newer' });
   const db = openSqlite(join(data, 'larder.db'));
   await migrate(db, [...all, { name: '9999-newer', text: 'CREATE TABLE newer (id TEXT PRIMARY KEY);' }]);
   await db.close();
@@ -144,7 +143,7 @@ t.test('without a copy nothing is changed', async (t) => {
 t.test('the copies of the three latest upgrades are kept', async (t) => {
   const { data } = await newStore(t);
   for (const migration of ['0031-one', '0032-two', '0033-three', '0034-four', '0034-four']) {
-    await keepForReturn({ directory: data, migration, makeFolder });
+    await keepForReturn({ directory: data, migration });
   }
   t.same(
     copiesForReturn(data).map((file) => file.slice(-12)),
@@ -183,7 +182,7 @@ t.test('only the release that wrote a copy puts it back, and only a whole one', 
   await larder('account list');
   t.match(await larder('go-back'), { code: 1, err: /would upgrade .* again: install the release that wrote it/ });
   const newer = await visitOfNewer(data);
-  await keepForReturn({ directory: data, migration: '9999-other', makeFolder });
+  await keepForReturn({ directory: data, migration: '9999-other' });
   t.match(await larder('go-back'), { code: 1, err: /was written by a newer release/ });
   const bytes = readFileSync(newer);
   writeFileSync(newer, bytes.fill(0xff, 4096 * 3, 4096 * 6));

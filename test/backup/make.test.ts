@@ -6,13 +6,13 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { onDisk, type Files } from '#backup/files.ts';
+import { onDisk, type Files } from '#files/streamed.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';
-import { watchedDisk } from './watched-disk.ts';
+import { watchedDisk } from '#test/files/watched-disk.ts';
 
 t.setTimeout(300_000);
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { closeArchives, openArchives } from '#backup/archives.ts';
-import type { Files } from '#backup/files.ts';
+import type { Files } from '#files/streamed.ts';
 import { restoreBackup } from '#backup/restore.ts';
 import { run } from '#cli/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
-import { failing, watchedDisk } from './watched-disk.ts';
+import { failing, watchedDisk } from '#test/files/watched-disk.ts';
 
 t.setTimeout(300_000);
 

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { changeConfig, ConfigError, initialConfig, parseConfig, readConfig } from '#src/config.ts';
-import { createFile, makeFolder, prepareFile } from '#src/configuration/durable-file.ts';
+import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { edit, type Value } from '#src/configuration/edit.ts';
 import { embeddedText } from '#src/embedded.ts';
 

@@ -33,9 +33,9 @@ async function exportTo(
   const total = (await records.audit.head())?.seq ?? 0;
   let last = after;
   let rows = 0;
-  await writeNew(file, asCaller, async (handle) => {
+  await writeNew(file, asCaller, async (append) => {
     for await (const { text, count, seq } of lines(records, last)) {
-      await handle.appendFile(text);
+      await append(text);
       rows += count;
       last = seq;
       progress.at('writing', seq, total);

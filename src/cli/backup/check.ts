@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { entryOf, readArchives, siteKeyOf, closeArchives, keysIn, type Archives } from '#backup/archives.ts';
 import { checkArchives, type ArchiveVerdict } from '#backup/check.ts';
-import { onDisk } from '#backup/files.ts';
+import { onDisk } from '#files/streamed.ts';
 import type { LackingBlob } from '#backup/manifest.ts';
 import { extract } from '#backup/restore.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';

@@ -3,8 +3,8 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeArchives, openArchives } from '#backup/archives.ts';
 import { readManifest, type Manifest } from '#backup/manifest.ts';
+import { syncFolder } from '#files/streamed.ts';
 import type { OpenStore } from '../frame/store.ts';
-import { syncFolder } from '../frame/outside.ts';
 
 /** The file to write, where what was named may be a folder; such as `larder-20261122T014500Z.tar`. */
 export function fileIn(named: string, now: Date): { file: string; folder: string | undefined } {
@@ -43,7 +43,7 @@ export async function rotate(
         removed.push(file);
       }
     }
-    if (removed.length > 0) syncFolder(folder);
+    if (removed.length > 0) await syncFolder(folder);
     return removed;
   });
 }

@@ -1,8 +1,8 @@
 // Files that a command reads and writes outside of the data directory: on a stick, in somebody's home. When that does not
 // work, the person is told which file, why, and what to do.
-import { fsyncSync, closeSync, openSync } from 'node:fs';
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { appending, syncFolder } from '#files/streamed.ts';
 import { causes, inWords } from '#src/system-errors.ts';
 import { Failure } from './command.ts';
 import type { AsCaller } from './owner.ts';
@@ -44,36 +44,22 @@ export async function writing<Result>(file: string, work: () => Result | Promise
 export async function writeNew(
   file: string,
   asCaller: AsCaller,
-  fill: (handle: FileHandle) => Promise<void>,
+  fill: (append: (text: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await writing(file, async () => {
     const handle = await asCaller(() => open(file, 'wx', 0o600));
     try {
-      await fill(handle);
-      await handle.sync();
+      const appended = appending(handle);
+      await fill((text) => appended.append(Buffer.from(text)));
+      await appended.finish();
       await handle.close();
     } catch (error) {
       await handle.close().catch(() => undefined);
       await asCaller(() => rm(file, { force: true }));
       throw error;
     }
-    await asCaller(() => {
-      syncFolder(dirname(file));
-    });
+    await asCaller(() => syncFolder(dirname(file)));
   });
-}
-
-/** Makes the entries of a folder durable, where the file system does that on demand. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } catch (error) {
-    // Some file systems of sticks and of the network have no such thing.
-    if (!['EINVAL', 'ENOTSUP'].includes(codeOf(error) ?? '')) throw error;
-  } finally {
-    closeSync(handle);
-  }
 }
 
 const codeOf = (error: unknown): string | undefined =>

@@ -1,6 +1,6 @@
 // The data directory belongs to one user: commands run as that user, whoever typed them.
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
-import { makeFolder } from '#src/config.ts';
+import { makeFolder } from '#files/durable.ts';
 import { Failure } from './command.ts';
 
 /** What the process may do about its own user; `process` itself, outside of tests. */

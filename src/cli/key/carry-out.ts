@@ -1,10 +1,10 @@
 // The folder that a person carries to a machine with internet: the request for a key, the same as the online store
 // takes it, a script that registers it and fetches what comes of it, and a page that says what to do.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { syncFolder, writeWhole } from '#files/streamed.ts';
 import { Failure } from '../frame/command.ts';
-import { syncFolder } from '../frame/outside.ts';
 
 export interface CarriedRequest {
   /** The account-key-request assertion. */
@@ -18,7 +18,7 @@ export interface CarriedRequest {
  * Makes the folder, durably; refuses one that is there already, so that nothing in it is ever half old and half new. Of
  * one that cannot be filled nothing is left.
  */
-export function writeCarryOut(folder: string, request: CarriedRequest): void {
+export async function writeCarryOut(folder: string, request: CarriedRequest): Promise<void> {
   try {
     mkdirSync(folder, { mode: 0o755 });
   } catch (error) {
@@ -28,26 +28,26 @@ export function writeCarryOut(folder: string, request: CarriedRequest): void {
     throw error;
   }
   try {
-    fill(folder, request);
-    syncFolder(folder);
-    syncFolder(dirname(folder));
+    await fill(folder, request);
+    await syncFolder(folder);
+    await syncFolder(dirname(folder));
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-function fill(folder: string, request: CarriedRequest): void {
+async function fill(folder: string, request: CarriedRequest): Promise<void> {
   chmodSync(folder, 0o755);
-  const put = (name: string, text: string, mode: number): void => {
-    writeFileSync(join(folder, name), text, { mode, flush: true });
+  const put = async (name: string, text: string, mode: number): Promise<void> => {
+    await writeWhole(join(folder, name), text, mode);
     // What stands in there is for whoever carries it, whatever the umask of this process says.
     chmodSync(join(folder, name), mode);
   };
-  put(`${request.name}.account-key-request`, request.text, 0o644);
-  put('account-key.json', `${JSON.stringify({ account_key_request: request.text })}\n`, 0o644);
-  put('register.py', script(request), 0o755);
-  put('READ-ME-FIRST.txt', page(request), 0o644);
+  await put(`${request.name}.account-key-request`, request.text, 0o644);
+  await put('account-key.json', `${JSON.stringify({ account_key_request: request.text })}\n`, 0o644);
+  await put('register.py', script(request), 0o755);
+  await put('READ-ME-FIRST.txt', page(request), 0o644);
 }
 
 const page = ({ brand, name, keyId }: CarriedRequest): string => `Registering a signing key with the online store

@@ -51,11 +51,7 @@ export const keyRequest = command({
       });
       if (folder !== undefined) {
         const carried = { text, brand, name, keyId };
-        await writing(folder, () =>
-          store.asCaller(() => {
-            writeCarryOut(folder, carried);
-          }),
-        );
+        await writing(folder, () => store.asCaller(() => writeCarryOut(folder, carried)));
       }
       const details = { since: options.since ?? null, until: options.until ?? null };
       await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });

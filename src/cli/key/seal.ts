@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createFile } from '#src/configuration/durable-file.ts';
+import { createFile } from '#files/durable.ts';
 import { passphraseIn, unwrapWithPassphrase, wrapWithPassphrase } from '#data/passphrase.ts';
 import { readTextFile } from '../assertion/file.ts';
 import { command, Failure } from '../frame/command.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { changeCredential } from '#acts/credentials.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { prepareConfig } from '#src/config.ts';
-import { prepareFile, type PreparedFile } from '#src/configuration/durable-file.ts';
+import { prepareFile, type PreparedFile } from '#files/durable.ts';
 import { command, Failure, type Answer } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';

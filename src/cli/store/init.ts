@@ -16,7 +16,7 @@ import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
-import { createFile, makeFolder, renameFile } from '#src/configuration/durable-file.ts';
+import { createFile, makeFolder, renameFile } from '#files/durable.ts';
 import { newWrappingKey, readSiteKey } from '#data/secrets.ts';
 import { tooSmall } from '#appliance/watched-settings.ts';
 import { command, dataInUse, Failure, UsageError, type World } from '../frame/command.ts';

@@ -1,9 +1,9 @@
 // Looks a database file over without the store around it, and copies it while it is in use.
-import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { sendOn } from '#files/durable.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { damagedRows } from './row-digests.ts';
 
@@ -142,8 +142,7 @@ export async function copyDatabase(
   options: FileOptions & { progress?: (done: number, total: number) => void } = {},
 ): Promise<void> {
   const db = open(file, options);
-  /** Kept open to the end: a close would let go of the locks that SQLite holds on the copy. */
-  let copy: number | undefined;
+  const copy = sendOn(to);
   try {
     // One moment is held from here on. Without that every commit of another process would make the copy begin anew.
     db.exec('BEGIN');
@@ -156,8 +155,7 @@ export async function copyDatabase(
         // Whoever commits meanwhile would wait for what lies unwritten here.
         if (copied - synced >= slice) {
           synced = copied;
-          copy ??= openSync(to, 'r+');
-          fdatasyncSync(copy);
+          copy.now();
         }
         return 200;
       },
@@ -165,7 +163,7 @@ export async function copyDatabase(
     emptyPassing(to, options);
   } finally {
     db.close();
-    if (copy !== undefined) closeSync(copy);
+    copy.close();
   }
 }
 

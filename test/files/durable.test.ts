@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 
 import t from 'tap';
 
-import { createFile, makeFolder, prepareFile, renameFile, type Disk } from '#src/configuration/durable-file.ts';
+import { createFile, makeFolder, prepareFile, renameFile, type Disk } from '#files/durable.ts';
 
 /** A disk that tells in which order things were done to it; `fails` is what it does not do. */
 function watched(fails?: string): { disk: Disk; did: string[] } {

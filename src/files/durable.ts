@@ -1,4 +1,5 @@
 // Small files that must be there, whole, after a power cut: keys, credentials, the configuration.
+// Nothing else in the store but this folder and blobs/ asks the system for durability.
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -9,6 +10,7 @@ export type Disk = Pick<
   | 'chmodSync'
   | 'closeSync'
   | 'fchmodSync'
+  | 'fdatasyncSync'
   | 'fsyncSync'
   | 'mkdirSync'
   | 'openSync'
@@ -20,7 +22,7 @@ export type Disk = Pick<
 /** Writes a file that is not there yet; throws EEXIST when it is. */
 export function createFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = fs): void {
   writeNew(disk, file, content, mode);
-  syncFolder(disk, dirname(file));
+  syncPath(dirname(file), disk);
 }
 
 /** A file that is written, under another name until it is put in its place, or thrown away. */
@@ -52,7 +54,7 @@ export function prepareFile(file: string, content: string | Uint8Array, mode: nu
 /** Gives a file another name in its folder; what had that name is gone. */
 export function renameFile(from: string, to: string, disk: Disk = fs): void {
   disk.renameSync(from, to);
-  syncFolder(disk, dirname(to));
+  syncPath(dirname(to), disk);
 }
 
 /** Makes a folder, with those above it that are missing; nobody else may look into it, also when it was there before. */
@@ -61,7 +63,7 @@ export function makeFolder(folder: string, disk: Disk = fs): void {
   disk.chmodSync(folder, 0o700);
   // Each new folder is an entry of the one above it.
   for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made)) {
-    syncFolder(disk, dirname(made));
+    syncPath(dirname(made), disk);
   }
 }
 
@@ -80,11 +82,33 @@ function writeNew(disk: Disk, file: string, content: string | Uint8Array, mode: 
   }
 }
 
-function syncFolder(disk: Disk, folder: string): void {
-  const handle = disk.openSync(folder, 'r');
+/** Makes durable what was written to a file, or which entries a folder has. */
+export function syncPath(path: string, disk: Disk = fs): void {
+  const handle = disk.openSync(path, 'r');
   try {
     disk.fsyncSync(handle);
   } finally {
     disk.closeSync(handle);
   }
+}
+
+/** A file that somebody else writes, and of which what is written is sent on to the disk from time to time. */
+export interface SentOn {
+  now(): void;
+  /** Call it when the other has closed the file: the close lets go of the locks that this process holds on it. */
+  close(): void;
+}
+
+/** Opens the file when it is first sent on. */
+export function sendOn(file: string, disk: Disk = fs): SentOn {
+  let handle: number | undefined;
+  return {
+    now() {
+      handle ??= disk.openSync(file, 'r+');
+      disk.fdatasyncSync(handle);
+    },
+    close() {
+      if (handle !== undefined) disk.closeSync(handle);
+    },
+  };
 }

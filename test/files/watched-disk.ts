@@ -1,6 +1,6 @@
 // A disk that knows what a power cut would leave: which files and which entries of folders are durable at each moment.
 import { dirname } from 'node:path';
-import { onDisk, type Files } from '#backup/files.ts';
+import { onDisk, type Files } from '#files/streamed.ts';
 
 export interface WatchedDisk {
   files: Files;

@@ -13,6 +13,7 @@ import {
   setPassword,
   setTotpSecret,
 } from './credentials.ts';
+import { acceptClock, rememberTime } from './clock.ts';
 import { logIn, putOffLogins } from './logins.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { expireBranches, pushReleases } from './releases.ts';
@@ -21,7 +22,17 @@ import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
 import { giveSerial } from './serials.ts';
 import { createSigningKey, deleteSigningKey, requestRegistration } from './signing-keys.ts';
-import { endTokens, forgetSessions, revokeOwnToken, revokeToken } from './tokens.ts';
+import { rememberSiteKey } from './site-key.ts';
+import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
+import {
+  endTokens,
+  exchangeCredential,
+  exchangeLogin,
+  forgetSessions,
+  issueToken,
+  revokeOwnToken,
+  revokeToken,
+} from './tokens.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
   // Accounts
@@ -40,6 +51,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createBrand,
   deleteBrand,
   updateBrand,
+  // The clock
+  acceptClock,
+  rememberTime,
   // Credentials of people
   changeCredential,
   inviteAccount,
@@ -73,9 +87,18 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createSigningKey,
   deleteSigningKey,
   requestRegistration,
+  // The site key
+  rememberSiteKey,
+  // The keys behind tokens
+  makeDischargerKey,
+  retireKeys,
+  rotateRootKey,
   // Tokens
   endTokens,
+  exchangeCredential,
+  exchangeLogin,
   forgetSessions,
+  issueToken,
   revokeOwnToken,
   revokeToken,
   // The appliance

@@ -1,6 +1,6 @@
 // Tokens: the sessions that they begin, and how these end.
 import { Refusal } from '#domain/refusal.ts';
-import type { OwnedMacaroon } from '#records/macaroons.ts';
+import type { Macaroon, OwnedMacaroon } from '#records/macaroons.ts';
 import { existing, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
 
@@ -9,6 +9,73 @@ interface OfSession {
 }
 
 const sessionObject = <Input extends OfSession>({ sessionId }: Input): string => `session/${sessionId}`;
+
+/** A session that is to begin: what the records keep of it. */
+export type NewSession = Omit<Macaroon, 'revokedAt' | 'revokedBy'>;
+
+const ofSession = <Input extends { session: NewSession }>({ session }: Input): string => `session/${session.sessionId}`;
+
+export const issueToken = act({
+  name: 'token issue',
+  summary: 'Issue a token of an account.',
+  object: ofSession,
+  gate: { never: 'the token is shown once, to whoever asks for it' },
+
+  async perform(tx, { session }: { session: NewSession }, { note }): Promise<void> {
+    note({ account: session.accountId, until: session.validUntil });
+    await existing(tx, session.accountId);
+    await tx.macaroons.add(session);
+  },
+});
+
+export const exchangeCredential = act({
+  name: 'offline_exchange_macaroon',
+  summary: "Exchange the store administrator's credential for a token.",
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  async perform(tx, { session, address }: { session: NewSession; address: string }, { note }): Promise<void> {
+    note({ address, account: session.accountId, until: session.validUntil });
+    await existing(tx, session.accountId);
+    await tx.macaroons.add(session);
+  },
+});
+
+interface ExchangedLogin {
+  session: NewSession;
+  /** When the login was issued, in milliseconds since the epoch. */
+  issued: number;
+  /** Who exchanges it; nothing where the login itself is used as a token, and begins its session by that. */
+  address: string | undefined;
+}
+
+export const exchangeLogin = act({
+  name: 'exchange_macaroons',
+  summary: 'Begin the session of a login, once the identity provider has said who logged in.',
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** Again only for the one who began it, and never after it has been revoked, nor without its root key. */
+  async perform(tx, { session, issued, address }: ExchangedLogin, { note }): Promise<void> {
+    const { sessionId, accountId, rootKeyId, description, validUntil } = session;
+    // What an administrator has ended is not begun again by a login that was kept for later.
+    const endedAt = await tx.accounts.tokensEndedAt(accountId);
+    if (endedAt !== null && issued < Date.parse(endedAt)) throw notThisAccount();
+    const begun = await tx.macaroons.claim(session);
+    const how = address === undefined ? { directly: true } : { address };
+    note({ ...how, account: accountId, until: validUntil, ...(!begun && { again: true }) });
+    const kept = await tx.macaroons.session(sessionId, rootKeyId);
+    if (kept?.accountId !== accountId) throw notThisAccount();
+    if (!begun && description !== null) await tx.macaroons.describe(sessionId, description);
+  },
+});
+
+/** Revoked, somebody else's, of an account that is gone or disabled: it is all the same to whoever asks. */
+export const notThisAccount = (): Refusal =>
+  new Refusal(
+    'macaroon-authorization-required',
+    'The macaroon has been revoked, or is not of this account; log in again.',
+  );
 
 export const revokeOwnToken = act({
   name: 'revoke_macaroon',

@@ -62,7 +62,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   const clock = await parts.start(
     'clock',
-    () => timeKeeper(records, store.latestTime, now),
+    () => timeKeeper(records, store.acts, store.latestTime, now),
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
@@ -99,7 +99,7 @@ async function openStoreToServe(
   };
   const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged });
   try {
-    await keepKeyCheck(store.records, store.siteKey, store.now);
+    await keepKeyCheck(store.records, store.acts, store.siteKey);
   } catch (error) {
     await store.close();
     throw error;

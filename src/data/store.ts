@@ -64,11 +64,13 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
     const latest = latestTime(now, options.elapsed);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
-    const rootKeys = createRootKeys({ records: known, siteKey, newId, clock, life });
-    const dischargerKeys = createDischargerKeys({ records: known, siteKey, clock });
+    const acts = createActs(known, now);
+    const rootKeys = createRootKeys({ records: known, acts, siteKey, newId, clock, life });
+    const dischargerKeys = createDischargerKeys({ records: known, acts, siteKey, clock });
     const location = (): string => store.config.http.base_url;
     const authority = createAuthority({
       records: known,
+      acts,
       rootKeys,
       dischargerKeys,
       latestTime: latest,
@@ -76,7 +78,6 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       location,
       longestLife: () => days(store.config.identity.longest_token_days),
     });
-    const acts = createActs(known, now);
     const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, siteKey, sealing, now, newId, upgrade, close };
     return store;

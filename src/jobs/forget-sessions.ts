@@ -1,4 +1,6 @@
 // Sessions that ended long ago are forgotten; what was done with them stays in the audit log.
+import { itself, type Acts } from '#acts/act.ts';
+import { forgetSessions as forget } from '#acts/tokens.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
 import { longestLife } from '#macaroons/authority.ts';
 import type { LatestTime } from '#macaroons/latest-time.ts';
@@ -9,7 +11,7 @@ import type { Job } from './runner.ts';
 const retention = days(90);
 const batch = 500;
 
-export const forgetSessions = (records: Records, latestTime: LatestTime): Job => ({
+export const forgetSessions = (records: Records, acts: Acts, latestTime: LatestTime): Job => ({
   name: 'forget-sessions',
   inDoubt: 'waits',
   every: hours(1),
@@ -19,17 +21,10 @@ export const forgetSessions = (records: Records, latestTime: LatestTime): Job =>
     const endedBefore = timestamp(after(moment, -retention));
     // A revoked session must be known for as long as the login it began with could begin it again.
     const begunBefore = timestamp(after(moment, -retention - longestLife));
-    if (!(await records.macaroons.anyEnded(endedBefore, begunBefore))) return { forgotten: 0 };
     let forgotten = 0;
-    for (;;) {
-      const entry = { at: timestamp(moment), actor: 'larder', action: 'forget_sessions', object: 'sessions' };
-      const count = await records.change(entry, async (tx, note) => {
-        const gone = await tx.macaroons.forgetEnded(endedBefore, begunBefore, batch);
-        note({ sessions: gone });
-        return gone;
-      });
-      forgotten += count;
-      if (count < batch) return { forgotten };
+    while (await records.macaroons.anyEnded(endedBefore, begunBefore)) {
+      forgotten += await acts.do(forget, itself, { endedBefore, begunBefore, most: batch });
     }
+    return { forgotten };
   },
 });

@@ -1,11 +1,10 @@
 // The latest time that was seen is kept, so that a clock that is set back brings no token to life again.
+import { itself, type Acts } from '#acts/act.ts';
+import { acceptanceName, latestTimeName, rememberTime } from '#acts/clock.ts';
 import { hours, minutes, timestamp, type Now } from '#domain/clock.ts';
 import { tolerance, type LatestTime } from '#macaroons/latest-time.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
-
-const latest = 'latest-time';
-const acceptance = 'clock-accepted';
 
 export interface TimeKeeper {
   /** Keeps the time once an hour, and looks every minute whether an administrator has accepted the clock. */
@@ -17,21 +16,17 @@ export interface TimeKeeper {
 }
 
 /** Recalls the time that the last run has kept, and goes on keeping it. */
-export async function timeKeeper(records: Records, latestTime: LatestTime, now: Now): Promise<TimeKeeper> {
-  let accepted = await records.appliance.find(acceptance);
-  const kept = await records.appliance.find(latest);
+export async function timeKeeper(records: Records, acts: Acts, latestTime: LatestTime, now: Now): Promise<TimeKeeper> {
+  let accepted = await records.appliance.find(acceptanceName);
+  const kept = await records.appliance.find(latestTimeName);
   if (kept !== undefined) latestTime.saw(new Date(kept));
   const doubtedAtStart = latestTime.isInDoubt();
   let lastKept = now();
 
   const keep = async (): Promise<void> => {
-    const at = timestamp(latestTime.seen());
+    const seen = timestamp(latestTime.seen());
     lastKept = now();
-    await records.change({ at, actor: 'larder', action: 'remember_time', object: 'clock' }, async (tx, note) => {
-      // Accepted since: the time that this process has seen is the very one that was wrong.
-      if ((await tx.appliance.find(acceptance)) === accepted) await tx.appliance.set(latest, at);
-      else note({ overtaken: true });
-    });
+    await acts.do(rememberTime, itself, { seen, accepted });
   };
 
   return {
@@ -46,7 +41,7 @@ export async function timeKeeper(records: Records, latestTime: LatestTime, now: 
       inDoubt: 'runs',
       every: minutes(1),
       async run() {
-        const newest = await records.appliance.find(acceptance);
+        const newest = await records.appliance.find(acceptanceName);
         if (newest !== accepted) {
           accepted = newest;
           latestTime.accept(now());
@@ -57,17 +52,6 @@ export async function timeKeeper(records: Records, latestTime: LatestTime, now: 
       },
     },
   };
-}
-
-/**
- * Takes the clock as right, whatever time was seen before, which it returns; a serving process follows within
- * a minute.
- */
-export async function acceptClock(tx: Changes, at: string, acceptanceId: string): Promise<string | undefined> {
-  const before = await tx.appliance.find(latest);
-  await tx.appliance.set(latest, at);
-  await tx.appliance.set(acceptance, acceptanceId);
-  return before;
 }
 
 /** What is wrong with a clock in the light of the time at which larder last ran. */

@@ -2,10 +2,12 @@
 // an old one goes on verifying until the last token that it signed has ended.
 import { randomBytes } from 'node:crypto';
 
+import { itself, type Acts, type By } from '#acts/act.ts';
+import { rotateRootKey } from '#acts/token-keys.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
+import type { RootKey as SealedKey } from '#records/root-keys.ts';
 import { seal, unseal } from './sealing.ts';
 
 export interface RootKey {
@@ -14,7 +16,8 @@ export interface RootKey {
 }
 
 export interface RootKeyOptions {
-  records: Records;
+  records: Pick<Records, 'rootKeys'>;
+  acts: Acts;
   siteKey: Buffer;
   newId: NewIds;
   /** The latest time that was seen. */
@@ -32,10 +35,10 @@ export interface RootKeys {
    */
   find(id: string): Promise<RootKey | undefined>;
   /** Makes a new key now; the old ones go on verifying. */
-  rotate(entry: Pick<AuditEntry, 'actor' | 'action'>): Promise<{ id: string; createdAt: string }>;
+  rotate(by: By): Promise<{ id: string; createdAt: string }>;
 }
 
-export function createRootKeys({ records, siteKey, newId, clock, life }: RootKeyOptions): RootKeys {
+export function createRootKeys({ records, acts, siteKey, newId, clock, life }: RootKeyOptions): RootKeys {
   const opened = new Map<string, RootKey>();
 
   const open = ({ id, sealed }: { id: string; sealed: string }): RootKey => {
@@ -48,36 +51,20 @@ export function createRootKeys({ records, siteKey, newId, clock, life }: RootKey
     return key;
   };
 
-  const serves = (key: { createdAt: string }): boolean => Date.parse(key.createdAt) > clock().getTime() - days(life());
+  /** A key that was made before then has served its days. */
+  const dueBefore = (): string => timestamp(after(clock(), -days(life())));
 
-  const add = async (entry: Pick<AuditEntry, 'actor' | 'action'>, onlyIfDue: boolean) => {
-    const at = timestamp(clock());
-    return records.change({ ...entry, at, object: 'root-keys' }, async (tx, note) => {
-      const newest = await tx.rootKeys.newest();
-      // Another process, or another request, may have been quicker.
-      if (onlyIfDue && newest !== undefined && serves(newest)) {
-        note({ kept: newest.id });
-        return newest;
-      }
-      const id = newId.uuid();
-      // Later than the key before it, however quickly they follow each other: the newest is the one in use.
-      const createdAt =
-        newest === undefined || newest.createdAt < at ? at : timestamp(after(new Date(newest.createdAt), 1));
-      const made = { id, sealed: seal(siteKey, randomBytes(32), purposeOf(id)), createdAt };
-      await tx.rootKeys.add(made);
-      note({ id });
-      return made;
-    });
+  const add = (by: By, due: string | null): Promise<SealedKey> => {
+    const id = newId.uuid();
+    const sealed = seal(siteKey, randomBytes(32), purposeOf(id));
+    return acts.do(rotateRootKey, by, { id, sealed, moment: timestamp(clock()), dueBefore: due });
   };
 
   return {
     async current() {
       const newest = await records.rootKeys.newest();
-      return open(
-        newest !== undefined && serves(newest)
-          ? newest
-          : await add({ actor: 'larder', action: 'rotate_root_key' }, true),
-      );
+      const due = dueBefore();
+      return open(newest !== undefined && newest.createdAt > due ? newest : await add(itself, due));
     },
     async find(id) {
       const known = opened.get(id);
@@ -85,7 +72,7 @@ export function createRootKeys({ records, siteKey, newId, clock, life }: RootKey
       const kept = await records.rootKeys.find(id);
       return kept && open(kept);
     },
-    rotate: (entry) => add(entry, false),
+    rotate: (by) => add(by, null),
   };
 }
 

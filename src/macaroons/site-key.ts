@@ -2,11 +2,11 @@
 // check would fail without saying why. A value sealed under the right key is kept for that, with its fingerprint.
 import { createHmac } from 'node:crypto';
 
-import { timestamp, type Now } from '#domain/clock.ts';
-import type { Changes, Records } from '#records/index.ts';
+import { itself, type Acts } from '#acts/act.ts';
+import { rememberSiteKey, siteKeyCheckName } from '#acts/site-key.ts';
+import type { Records } from '#records/index.ts';
 import { seal, unseal } from './sealing.ts';
 
-const kept = 'site-key-check';
 const purpose = 'check of the site key';
 
 /** The key is of another store; the message is for a person. */
@@ -31,7 +31,7 @@ export const fingerprintOf = (siteKey: Buffer): string =>
 /** Throws `ForeignSiteKey` when what is sealed in the records cannot be opened with this key. */
 export async function refuseForeignKey(records: Records, siteKey: Buffer): Promise<void> {
   const given = fingerprintOf(siteKey);
-  const check = await records.appliance.find(kept);
+  const check = await records.appliance.find(siteKeyCheckName);
   if (check === undefined) {
     // Records of the first release have none; any key that tokens were signed with tells as much.
     const newest = await records.rootKeys.newest();
@@ -45,15 +45,14 @@ export async function refuseForeignKey(records: Records, siteKey: Buffer): Promi
   if (wanted !== given && !opens(siteKey, sealed, purpose)) throw new ForeignSiteKey(given, wanted);
 }
 
-/** Keeps what the key is known by, within the change that makes the store. */
-export const setKeyCheck = (tx: Changes, siteKey: Buffer): Promise<unknown> =>
-  tx.appliance.set(kept, `${fingerprintOf(siteKey)} ${seal(siteKey, Buffer.from('larder'), purpose)}`);
+/** What the key is known by, as it is kept from the making of the store on. */
+export const keyCheckOf = (siteKey: Buffer): string =>
+  `${fingerprintOf(siteKey)} ${seal(siteKey, Buffer.from('larder'), purpose)}`;
 
-/** The same for records that were made without it. */
-export async function keepKeyCheck(records: Records, siteKey: Buffer, now: Now): Promise<void> {
-  if ((await records.appliance.find(kept)) !== undefined) return;
-  const entry = { at: timestamp(now()), actor: 'larder', action: 'remember_site_key', object: 'site-key' };
-  await records.change(entry, (tx) => setKeyCheck(tx, siteKey));
+/** Keeps it for records that were made without it. */
+export async function keepKeyCheck(records: Pick<Records, 'appliance'>, acts: Acts, siteKey: Buffer): Promise<void> {
+  if ((await records.appliance.find(siteKeyCheckName)) !== undefined) return;
+  await acts.do(rememberSiteKey, itself, { check: keyCheckOf(siteKey) });
 }
 
 function opens(siteKey: Buffer, sealed: string, of: string): boolean {

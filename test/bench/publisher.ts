@@ -105,7 +105,7 @@ async function addMeasured(store: Store): Promise<string> {
       }
     }
   });
-  return (await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' })).token;
+  return (await store.authority.issue({ accountId }, { actor: 'bench' })).token;
 }
 
 async function ask(

@@ -85,7 +85,7 @@ function cpuSeconds(pid: number): number {
 /** This store, with credentials put in straight through the records. */
 async function ours(): Promise<Peer> {
   const { directory, store, accountId, packageIds } = await fillStore(1, 1);
-  const { sessionId } = await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' });
+  const { sessionId } = await store.authority.issue({ accountId }, { actor: 'bench' });
   const [packageId = ''] = packageIds;
   const login = { id: 'push-bench', password: 'a password of a benchmark' };
   const issuedAt = new Date().toISOString();

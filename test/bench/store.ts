@@ -43,6 +43,6 @@ export async function fillStore(packages: number, revisionsEach: number): Promis
       }
     }
   });
-  const { token } = await store.authority.issue({ accountId }, { actor: 'bench', action: 'token issue' });
+  const { token } = await store.authority.issue({ accountId }, { actor: 'bench' });
   return { directory, store, accountId, token, packageIds };
 }

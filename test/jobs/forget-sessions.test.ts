@@ -7,7 +7,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { begin, dischargeInBrowser, exchange, logIn, macaroonList, startIdentity } from '#test/identity/world.ts';
 
-const jobOf = ({ beside }: TestAppliance) => forgetSessions(beside.records, beside.latestTime);
+const jobOf = ({ beside }: TestAppliance) => forgetSessions(beside.records, beside.acts, beside.latestTime);
 const sessions = ({ directory }: TestAppliance) => footprint(directory)['macaroons'];
 const audited = async ({ beside }: TestAppliance) =>
   (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'forget_sessions');

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { createActs } from '#acts/act.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
-import { acceptClock, timeKeeper } from '#jobs/remember-time.ts';
+import { acceptClock } from '#acts/clock.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { startAppliance } from '#appliance/appliance.ts';
 import { createLog } from '#src/log.ts';
@@ -33,8 +35,7 @@ t.test('a start more than a day away from the last run is reported, until the cl
   store.clock.now = start;
   await store.restart();
   t.match((await store.anyone.get('/readyz')).body.problems, [/more than a day before .*'larder clock accept'/]);
-  const entry = { at: start.toISOString(), actor: 'cli:test', action: 'clock accept', object: 'clock' };
-  await store.beside.records.change(entry, (tx) => acceptClock(tx, start.toISOString(), 'first'));
+  await store.beside.acts.do(acceptClock, { actor: 'cli:test' }, { acceptanceId: 'first' });
   await store.restart();
   t.match((await store.anyone.get('/readyz')).body.problems, []);
   await store.restart();
@@ -46,15 +47,14 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   const { records } = store.beside;
   const clock = { now: new Date('2030-01-01T00:00:00Z') };
   const latest = latestTime(() => clock.now);
-  const keeper = await timeKeeper(records, latest, () => clock.now);
+  const acts = createActs(records, () => clock.now);
+  const keeper = await timeKeeper(records, acts, latest, () => clock.now);
   await keeper.keep();
   clock.now = new Date('2026-03-01T12:00:00Z');
   t.same(latest.now(), new Date('2030-01-01T00:00:00Z'));
   t.match(keeper.problem(), /more than a day before what it should say by the time that has gone by/);
   const at = clock.now.toISOString();
-  await records.change({ at, actor: 'cli:test', action: 'clock accept', object: 'clock' }, (tx) =>
-    acceptClock(tx, at, 'once'),
-  );
+  await acts.do(acceptClock, { actor: 'cli:test' }, { acceptanceId: 'once' });
   await keeper.keep();
   t.equal(await records.appliance.find('latest-time'), at, 'what it had seen is not kept any more');
   t.same(await keeper.job.run(), { accepted: 1 });

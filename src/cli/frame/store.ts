@@ -95,8 +95,8 @@ function userName(): string {
 }
 
 /** The latest moment that the store has seen, by which its tokens begin and end, wherever the clock stands. */
-export async function latestMoment({ records, latestTime, now }: Store): Promise<string> {
-  await timeKeeper(records, latestTime, now);
+export async function latestMoment({ records, acts, latestTime, now }: Store): Promise<string> {
+  await timeKeeper(records, acts, latestTime, now);
   return timestamp(latestTime.now());
 }
 

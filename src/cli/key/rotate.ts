@@ -1,7 +1,6 @@
 // larder key rotate
-import { timeKeeper } from '#jobs/remember-time.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { withStore } from '../frame/store.ts';
+import { latestMoment, withStore } from '../frame/store.ts';
 
 export const keyRotate = command({
   name: 'key rotate',
@@ -24,15 +23,15 @@ export const keyRotate = command({
     if (key !== 'root' && key !== 'discharger') {
       throw new UsageError(`the key to rotate is root or discharger, not '${key}'`);
     }
-    return withStore({ data, world }, async ({ records, rootKeys, dischargerKeys, latestTime, now, actor }) => {
+    return withStore({ data, world }, async (store) => {
+      const { rootKeys, dischargerKeys, person } = store;
       // Keys are told apart by when they were made: never before the latest time that the store has seen.
-      await timeKeeper(records, latestTime, now);
-      const entry = { actor, action: 'key rotate' };
+      await latestMoment(store);
       if (key === 'root') {
-        const { id, createdAt } = await rootKeys.rotate(entry);
+        const { id, createdAt } = await rootKeys.rotate(person);
         return { text: `New tokens are signed with the root key ${id}.`, json: { key, id, 'created-at': createdAt } };
       }
-      const { publicKey } = await dischargerKeys.rotate(entry);
+      const { publicKey } = await dischargerKeys.rotate(person);
       return {
         text: `The identity provider's public key is now ${publicKey}.`,
         json: { key, 'public-key': publicKey },

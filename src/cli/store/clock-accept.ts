@@ -1,5 +1,5 @@
 // larder clock accept
-import { acceptClock } from '#jobs/remember-time.ts';
+import { acceptClock } from '#acts/clock.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
@@ -17,17 +17,11 @@ export const clockAccept = command({
   },
 
   run: (call) =>
-    withStore(call, async ({ records, entry, newId }) => {
-      const change = entry('clock accept', 'clock');
-      const before = await records.change(change, async (tx, note) => {
-        const seen = await acceptClock(tx, change.at, newId.uuid());
-        note({ before: seen ?? null });
-        return seen;
-      });
-      const seen = before === undefined ? 'none' : before;
+    withStore(call, async ({ acts, person, newId }) => {
+      const { accepted, before } = await acts.do(acceptClock, person, { acceptanceId: newId.uuid() });
       return {
-        text: `The clock is right at ${change.at}; the latest time seen before was ${seen}. A serving larder follows within a minute.`,
-        json: { accepted: change.at, before: before ?? null },
+        text: `The clock is right at ${accepted}; the latest time seen before was ${before ?? 'none'}. A serving larder follows within a minute.`,
+        json: { accepted, before },
       };
     }),
 });

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
 import { timestamp } from '#domain/clock.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { fingerprintOf, setKeyCheck } from '#macaroons/site-key.ts';
+import { keepSiteKeyCheck } from '#acts/site-key.ts';
+import { fingerprintOf, keyCheckOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { keepTls, type ServerTls } from '#tls/keeper.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
@@ -315,7 +316,7 @@ async function makeRecords(data: string, email: string, actor: string, siteKey: 
       };
       await tx.accounts.add(account, { idMadeHere: true });
       await tx.accounts.makeStoreAdministrator(administrator, at);
-      await setKeyCheck(tx, siteKey);
+      await keepSiteKeyCheck(tx, keyCheckOf(siteKey));
     });
   } finally {
     await close();

@@ -66,13 +66,13 @@ export const tokenIssue = command({
       description,
       ttl,
     };
-    return withStore({ data, world }, async ({ records, authority, config, latestTime, now, actor }) => {
+    return withStore({ data, world }, async ({ records, acts, authority, config, latestTime, now, person }) => {
       const problem = ttlProblem(ttl, authority.longestLife());
       if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
       const { username } = await accountOf(records, account);
       // It begins at the latest time that the store has seen, or the store would not take it as valid yet.
-      const clock = await timeKeeper(records, latestTime, now);
-      const { token, sessionId, validUntil } = await authority.issue(request, { actor, action: 'token issue' });
+      const clock = await timeKeeper(records, acts, latestTime, now);
+      const { token, sessionId, validUntil } = await authority.issue(request, person);
       const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
       if (!json) world.stderr.write([about, clock.problem(), ''].filter((line) => line !== undefined).join('\n'));
       const tool = isTool(options.for) ? options.for : undefined;

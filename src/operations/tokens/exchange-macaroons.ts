@@ -14,11 +14,7 @@ export const exchangeMacaroons = operation({
   refuses: ['exchange-window-expired'],
 
   async handle({ login, authority, requestId, address }) {
-    const { token } = await authority.exchange(login, {
-      action: 'exchange_macaroons',
-      requestId,
-      details: { address },
-    });
+    const { token } = await authority.exchange(login, { requestId, address });
     return { macaroon: token };
   },
 });

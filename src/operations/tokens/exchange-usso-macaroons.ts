@@ -14,8 +14,7 @@ export const exchangeUssoMacaroons = operation({
   refuses: ['exchange-window-expired'],
 
   async handle({ login, body, authority, requestId, address }) {
-    const entry = { action: 'exchange_usso_macaroons', requestId, details: { address } };
-    const { token } = await authority.exchange(login, entry, described(body));
+    const { token } = await authority.exchange(login, { requestId, address }, described(body));
     return { macaroon: token };
   },
 });
@@ -33,8 +32,7 @@ export const exchangeDashboardMacaroons = operation({
   refuses: ['exchange-window-expired'],
 
   async handle({ login, body, authority, requestId, address }) {
-    const entry = { action: 'exchange_dashboard_macaroons', requestId, details: { address } };
-    const { token } = await authority.exchange(login, entry, described(body));
+    const { token } = await authority.exchange(login, { requestId, address }, described(body));
     return { macaroon: token };
   },
 });

@@ -1,6 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { isAdministratorCredential } from '#macaroons/administrator-credential.ts';
 
 export const offlineExchangeMacaroon = operation({
   name: 'offline_exchange_macaroon',
@@ -16,7 +17,7 @@ export const offlineExchangeMacaroon = operation({
 
   async handle({ body, config, authority, identity, records, address, requestId, log }) {
     const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;
-    if (accountId === undefined || !authority.isAdministratorCredential(body.macaroon, digests)) {
+    if (accountId === undefined || !isAdministratorCredential(body.macaroon, digests)) {
       await identity.exchanges.failed(address);
       throw new Refusal('macaroon-authorization-required', "This is not the store administrator's credential.");
     }
@@ -24,10 +25,8 @@ export const offlineExchangeMacaroon = operation({
       log.error({ accountId }, 'auth.store_admin_id names an account that does not exist');
       throw new Refusal('forbidden', "The configuration's auth.store_admin_id names an account that does not exist.");
     }
-    const { token } = await authority.issue(
-      { accountId, description: 'offline exchange' },
-      { actor: accountId, action: 'offline_exchange_macaroon', requestId, details: { address } },
-    );
+    const wanted = { accountId, description: 'offline exchange' };
+    const { token } = await authority.exchangeCredential(wanted, { address, requestId });
     return { macaroon: token };
   },
 });

@@ -243,7 +243,7 @@ t.test('credentials to pull only pull, last for good, and survive restarts and n
   t.match(await reader.call('POST', 'blobs/uploads/'), { status: 401, code: 'UNAUTHORIZED' });
   t.match(await reader.manifest('latest', {}, mediaTypes.manifest), { status: 401 });
   const spent = await store.beside.records.rootKeys.newest();
-  await store.beside.rootKeys.rotate({ actor: 'test', action: 'rotate' });
+  await store.beside.rootKeys.rotate({ actor: 'test' });
   const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'remove', object: 'root-key' };
   await store.beside.records.change(entry, (tx) => tx.rootKeys.remove(spent?.id ?? ''));
   store.clock.advance(hours(24 * 365 * 20));

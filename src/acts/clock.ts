@@ -1,0 +1,40 @@
+// The latest time that the store has seen, and the clock that an administrator takes as right.
+import { act } from './act.ts';
+
+/** Under which names the appliance keeps them. */
+export const latestTimeName = 'latest-time';
+export const acceptanceName = 'clock-accepted';
+
+export const rememberTime = act({
+  name: 'remember_time',
+  summary: 'Keep the latest time that was seen.',
+  object: () => 'clock',
+  gate: { never: 'it follows from the time alone' },
+
+  /** `accepted` is the acceptance of the clock that whoever has seen the time knows of. */
+  async perform(tx, { seen, accepted }: { seen: string; accepted: string | undefined }, { note }): Promise<void> {
+    // Accepted since: the time that this process has seen is the very one that was wrong.
+    if ((await tx.appliance.find(acceptanceName)) === accepted) await tx.appliance.set(latestTimeName, seen);
+    else note({ overtaken: true });
+  },
+});
+
+export const acceptClock = act({
+  name: 'clock accept',
+  summary: "Take the machine's clock as right, whatever time was seen before.",
+  object: () => 'clock',
+  gate: { never: 'until it is done the store forgets, expires and removes nothing' },
+
+  /** The latest time that was seen before; a serving process follows within a minute. */
+  async perform(
+    tx,
+    { acceptanceId }: { acceptanceId: string },
+    { at, note },
+  ): Promise<{ accepted: string; before: string | null }> {
+    const before = (await tx.appliance.find(latestTimeName)) ?? null;
+    note({ before });
+    await tx.appliance.set(latestTimeName, at);
+    await tx.appliance.set(acceptanceName, acceptanceId);
+    return { accepted: at, before };
+  },
+});

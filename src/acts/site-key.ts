@@ -1,0 +1,20 @@
+// What the site key is known by: a value that it has sealed, kept so that another key is noticed.
+import type { Changes } from '#records/index.ts';
+import { act } from './act.ts';
+
+/** Under which name the appliance keeps it. */
+export const siteKeyCheckName = 'site-key-check';
+
+export const keepSiteKeyCheck = (tx: Changes, check: string): Promise<unknown> =>
+  tx.appliance.set(siteKeyCheckName, check);
+
+export const rememberSiteKey = act({
+  name: 'remember_site_key',
+  summary: 'Keep what the site key is known by, for records that were made without it.',
+  object: () => 'site-key',
+  gate: { never: 'it follows from the records and the key' },
+
+  async perform(tx, { check }: { check: string }): Promise<void> {
+    await keepSiteKeyCheck(tx, check);
+  },
+});

@@ -1,0 +1,99 @@
+// The keys behind tokens: root keys, which sign them, and the identity provider's own. They come in sealed.
+import { after, timestamp } from '#domain/clock.ts';
+import type { DischargerKey } from '#records/discharger-keys.ts';
+import type { RootKey } from '#records/root-keys.ts';
+import { act } from './act.ts';
+
+const never = 'what is out stays good, and nobody may do more than before';
+
+interface NewRootKey {
+  id: string;
+  sealed: string;
+  /** The latest time that the store has seen. */
+  moment: string;
+  /** Only where the newest is no younger; nothing for a new one whatever there is. */
+  dueBefore: string | null;
+}
+
+export const rotateRootKey = act({
+  name: 'rotate_root_key',
+  summary: 'Sign new tokens with a new root key; the old ones go on verifying.',
+  object: () => 'root-keys',
+  gate: { never },
+
+  /** The key in use then. */
+  async perform(tx, { id, sealed, moment, dueBefore }: NewRootKey, { note }): Promise<RootKey> {
+    const newest = await tx.rootKeys.newest();
+    // Another process, or another request, may have been quicker.
+    if (dueBefore !== null && newest !== undefined && newest.createdAt > dueBefore) {
+      note({ kept: newest.id });
+      return newest;
+    }
+    const made = { id, sealed, createdAt: later(newest, moment) };
+    await tx.rootKeys.add(made);
+    note({ id });
+    return made;
+  },
+});
+
+interface NewDischargerKey {
+  publicKey: string;
+  sealed: string;
+  /** The latest time that the store has seen. */
+  moment: string;
+  /** Only where there is none yet. */
+  onlyTheFirst: boolean;
+}
+
+export const makeDischargerKey = act({
+  name: 'make_discharger_key',
+  summary: 'Take a new key of the identity provider into use; the one before it is still read for a day.',
+  object: () => 'discharger-key',
+  gate: { never },
+
+  /** The key in use then. */
+  async perform(tx, { publicKey, sealed, moment, onlyTheFirst }: NewDischargerKey, { note }): Promise<DischargerKey> {
+    const [newest] = await tx.dischargerKeys.list();
+    if (onlyTheFirst && newest !== undefined) {
+      note({ kept: newest.publicKey });
+      return newest;
+    }
+    const made = { publicKey, sealed, createdAt: later(newest, moment) };
+    await tx.dischargerKeys.add(made);
+    note({ publicKey });
+    return made;
+  },
+});
+
+interface Spent {
+  /** Since when a newer root key has signed, for logins of the older one to have ended. */
+  rootKeysReplacedBefore: string;
+  dischargerKeysReplacedBefore: string;
+  /** The latest time that the store has seen. */
+  moment: string;
+}
+
+export const retireKeys = act({
+  name: 'retire_keys',
+  summary: 'Remove the keys that have served.',
+  object: () => 'keys',
+  gate: { never: 'it follows from the time alone' },
+
+  /** How many. */
+  async perform(tx, spent: Spent, { note }): Promise<number> {
+    const rootKeys = await tx.rootKeys.spent(spent.rootKeysReplacedBefore, spent.moment);
+    for (const id of rootKeys) await tx.rootKeys.remove(id);
+    const dischargerKeys = replacedBefore(await tx.dischargerKeys.list(), spent.dischargerKeysReplacedBefore);
+    for (const { publicKey } of dischargerKeys) await tx.dischargerKeys.remove(publicKey);
+    note({ rootKeys, dischargerKeys: dischargerKeys.map(({ publicKey }) => publicKey) });
+    return rootKeys.length + dischargerKeys.length;
+  },
+});
+
+/** Those of the identity provider's keys, which come newest first, that were replaced by a moment: each by the next newer one. */
+export const replacedBefore = (keys: readonly DischargerKey[], moment: string): DischargerKey[] =>
+  keys.filter((_, at) => at > 0 && keys[at - 1]!.createdAt <= moment);
+
+/** Later than the key before it, however quickly they follow each other: the newest is the one in use. */
+const later = (newest: { createdAt: string } | undefined, moment: string): string =>
+  newest === undefined || newest.createdAt < moment ? moment : timestamp(after(new Date(newest.createdAt), 1));

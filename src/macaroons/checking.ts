@@ -1,0 +1,157 @@
+// Checking: whose login or token something is, and whether it is good now.
+import { hash } from 'node:crypto';
+
+import { minutes } from '#domain/clock.ts';
+import type { Principal } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { readTerms, type Terms, type Version } from './caveats.ts';
+import { conditionsOf, signatureMatches, verify, type Macaroon } from './codec/macaroon.ts';
+import { readToken, readTokenList } from './codec/text.ts';
+import { readIdentifier } from './identifier.ts';
+import type { LatestTime } from './latest-time.ts';
+import { readLogin, type Discharge, type Login } from './login.ts';
+import type { RootKey, RootKeys } from './root-keys.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface Checking {
+  /** A login and its discharges, proven and fresh enough to be exchanged; a refusal otherwise. */
+  login(tokens: string[]): Promise<Login>;
+  /**
+   * The account behind a request's tokens (a single one, or a login with its discharges), or a refusal:
+   * without tokens, or with any that are unknown, expired, revoked or altered.
+   */
+  authenticate(tokens: string[]): Promise<Principal>;
+}
+
+export interface CheckingOptions {
+  rootKeys: Pick<RootKeys, 'find'>;
+  latestTime: LatestTime;
+  sessions: Sessions;
+}
+
+/** How soon after a login it must be exchanged. */
+const exchangeWindow = minutes(10);
+const cachedTokens = 10_000;
+
+export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptions): Checking {
+  /** Tokens whose signatures hold, by their digest, so that none of them is held here. */
+  const verified = new Map<string, Verified>();
+
+  /** What is known of tokens whose signatures hold, looked at once. */
+  const proven = async (tokens: string[]): Promise<Verified> => {
+    const digest = digestOf(tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens));
+    const known = verified.get(digest);
+    if (known !== undefined) return known;
+    const token = await examine(tokens, rootKeys);
+    if (token === undefined) throw invalid();
+    if (verified.size >= cachedTokens) verified.delete(verified.keys().next().value as string);
+    verified.set(digest, token);
+    return token;
+  };
+
+  return {
+    async login(tokens) {
+      if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
+      if (readTokens(tokens) === undefined) throw new Refusal('api-error', 'Invalid macaroon');
+      const login = await examine(tokens, rootKeys);
+      if (login === undefined || !isLogin(login) || !login.exchangeable) throw invalid();
+      const moment = latestTime.now().getTime();
+      refuseExpired(login.terms, moment);
+      const { since, until } = login.discharge;
+      if (moment < since) throw new Refusal('macaroon-authorization-required', 'The discharge is not valid yet.');
+      if (moment >= Math.min(until, since === -Infinity ? until : since + exchangeWindow)) {
+        throw new Refusal('exchange-window-expired', 'Exchange window expired');
+      }
+      return login;
+    },
+
+    async authenticate(tokens) {
+      if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
+      const token = await proven(tokens);
+      const moment = latestTime.now().getTime();
+      refuseExpired(token.terms, moment);
+      if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
+      const { permissions, channels, packages, sessionId } = token.terms;
+      const session = await (isLogin(token) ? sessions.ofLogin(token) : sessions.find(sessionId, token.rootKeyId));
+      const { storeAdministrator, ...account } = session;
+      return { ...account, storeAdministrator: storeAdministrator === 1, sessionId, permissions, channels, packages };
+    },
+  };
+}
+
+/** Proves tokens, whatever the time and their sessions say; undefined when anything about them does not hold. */
+async function examine(tokens: string[], rootKeys: Pick<RootKeys, 'find'>): Promise<Verified | undefined> {
+  const [macaroon, ...discharges] = readTokens(tokens) ?? [];
+  const identity = macaroon && readIdentifier(macaroon.identifier);
+  const root = identity && (await rootKeys.find(identity.rootKeyId));
+  if (macaroon === undefined || identity === undefined || root === undefined) return undefined;
+  if (identity.kind === 'login') return readLogin(macaroon, root, discharges);
+  const terms = readConditions(macaroon, identity.version, root, discharges);
+  return terms && { terms, rootKeyId: root.id };
+}
+
+const invalid = (): Refusal => new Refusal('macaroon-authorization-required', 'Invalid macaroon');
+
+/** What is known of a token whose signatures hold, whatever the time and its session say. */
+interface Verified {
+  terms: Terms;
+  rootKeyId: string;
+  /** Of a login alone. */
+  discharge?: Discharge;
+}
+
+const isLogin = (token: Verified): token is Login => token.discharge !== undefined;
+
+const digestOf = (token: string): string => hash('sha256', token, 'base64');
+
+const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
+
+/** What the conditions of a token say, when its signature holds. */
+function readConditions(
+  macaroon: Macaroon,
+  version: Version,
+  root: RootKey,
+  discharges: Macaroon[],
+): Terms | undefined {
+  if (discharges.length === 0) {
+    const conditions = signatureMatches(macaroon, root.key) ? conditionsOf(macaroon) : undefined;
+    return conditions && readTerms(conditions, version);
+  }
+  // The bearer may have narrowed it by a third party's word; of what such a discharge says nothing is understood.
+  const result = verify({
+    macaroon,
+    rootKey: root.key,
+    discharges,
+    check: (_condition, from) => (from === 'primary' ? { met: true } : unknownCaveat),
+  });
+  return result.verified
+    ? readTerms(
+        result.conditions.map(({ condition }) => condition),
+        version,
+      )
+    : undefined;
+}
+
+function refuseExpired({ since, until }: Terms, moment: number): void {
+  if (moment < until && moment >= since) return;
+  throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
+}
+
+function refuseExpiredDischarge({ since, until, loggedInAt }: Discharge, moment: number): void {
+  if (moment < until && moment >= since) return;
+  if (moment >= until && loggedInAt !== undefined) {
+    throw new Refusal('macaroon-needs-refresh', 'The discharge has expired; refresh it.');
+  }
+  throw new Refusal('macaroon-authorization-required', 'The discharge has expired; log in again.');
+}
+
+/** A token, a list as the `Macaroons` header has it, or a login and a discharge given apart. */
+function readTokens(tokens: string[]): Macaroon[] | undefined {
+  const [first = ''] = tokens;
+  if (tokens.length === 1) {
+    const single = readToken(first);
+    return single === undefined ? readTokenList(first) : [single];
+  }
+  const macaroons = tokens.map(readToken);
+  return macaroons.every((macaroon) => macaroon !== undefined) ? macaroons : undefined;
+}

@@ -1,0 +1,129 @@
+// Issuing: new tokens, and logins that become tokens once the identity provider has said who logged in.
+import type { Acts, By } from '#acts/act.ts';
+import { exchangeCredential, issueToken, notThisAccount, type NewSession } from '#acts/tokens.ts';
+import { after, timestamp } from '#domain/clock.ts';
+import type { NewIds } from '#domain/ids.ts';
+import { caveatsFor, type Attenuation, type Version } from './caveats.ts';
+import { mint, withFirstPartyCaveat } from './codec/macaroon.ts';
+import { writeToken } from './codec/text.ts';
+import type { DischargerKeys } from './discharger-keys.ts';
+import { writeIdentifier } from './identifier.ts';
+import type { LatestTime } from './latest-time.ts';
+import { writeLogin, type Login, type LoginStyle } from './login.ts';
+import type { RootKey, RootKeys } from './root-keys.ts';
+import type { Sessions, Use } from './sessions.ts';
+
+/** What somebody wants to log in for. */
+export interface LoginRequest extends Attenuation {
+  description?: string | null | undefined;
+  /** Seconds that the token lasts; as long as the store lets it unless said otherwise, and never longer. */
+  ttl?: number | undefined;
+}
+
+/** What a token is issued for. */
+export interface TokenRequest extends LoginRequest {
+  accountId: string;
+}
+
+export interface Token {
+  /** Unpadded base64url of a binary v2 macaroon, ready for the Authorization header. */
+  token: string;
+  sessionId: string;
+  validUntil: string;
+}
+
+export interface Issuing {
+  /** Issues a token, and keeps its session. */
+  issue(request: TokenRequest, by: By): Promise<Token>;
+  /** The same for whoever came, from that address, with the store administrator's credential. */
+  exchangeCredential(request: TokenRequest, use: Required<Use>): Promise<Token>;
+  /** Makes a macaroon to log in with. Nothing is kept of it: anybody may ask for any number. */
+  startLogin(request: LoginRequest, style: LoginStyle): Promise<string>;
+  /** The token that a login is exchanged for: it has every restriction of the login, and ends with it. */
+  exchange(login: Login, use: Required<Use>, description?: string): Promise<Token>;
+}
+
+export interface IssuingOptions {
+  acts: Acts;
+  rootKeys: RootKeys;
+  dischargerKeys: DischargerKeys;
+  latestTime: LatestTime;
+  sessions: Sessions;
+  newId: NewIds;
+  /** Where tokens say they come from: the store's base URL. */
+  location: () => string;
+  /** How long tokens last at most, and unless less is asked for: milliseconds, never above `longestLife`. */
+  longestLife: () => number;
+}
+
+export function createIssuing(options: IssuingOptions): Issuing {
+  const { acts, rootKeys, dischargerKeys, sessions, location } = options;
+
+  const issue = async (request: TokenRequest, begin: (session: NewSession) => Promise<void>): Promise<Token> => {
+    const root = await rootKeys.current();
+    const terms = newTerms(request, options);
+    await begin({
+      sessionId: terms.id,
+      accountId: request.accountId,
+      rootKeyId: root.id,
+      description: request.description ?? null,
+      validSince: terms.since,
+      validUntil: terms.until,
+    });
+    const token = tokenFor(root, { version: '2', caveats: caveatsFor(terms, request), location: location() });
+    return { token, sessionId: terms.id, validUntil: terms.until };
+  };
+
+  return {
+    issue: (request, by) => issue(request, (session) => acts.do(issueToken, by, { session })),
+
+    exchangeCredential: (request, { address, requestId }) =>
+      issue(request, (session) =>
+        acts.do(exchangeCredential, { actor: request.accountId, requestId }, { session, address }),
+      ),
+
+    async startLogin(request, style) {
+      const root = await rootKeys.current();
+      const discharger = await dischargerKeys.current();
+      const terms = newTerms(request, options);
+      const description = request.description ?? null;
+      const caveats = caveatsFor(terms, request);
+      const purpose = {
+        description,
+        permissions: request.permissions ?? null,
+        channels: request.channels ?? null,
+        packages: request.packages?.length ?? null,
+        until: new Date(terms.until),
+      };
+      return writeLogin({ style, root, discharger, location: location(), description, caveats, purpose });
+    },
+
+    async exchange(login, use, description) {
+      await sessions.begin(login, use, description ?? login.description);
+      const root = await rootKeys.find(login.rootKeyId);
+      if (root === undefined) throw notThisAccount();
+      const { sessionId, until } = login.terms;
+      const token = tokenFor(root, { ...login, location: location() });
+      return { token, sessionId, validUntil: timestamp(new Date(until)) };
+    },
+  };
+}
+
+/** The session of what is asked for, and between which moments it is good. */
+function newTerms(
+  { ttl }: LoginRequest,
+  { newId, latestTime, longestLife }: IssuingOptions,
+): { id: string; since: string; until: string } {
+  const moment = latestTime.now();
+  const most = longestLife();
+  const life = ttl === undefined ? most : Math.min(ttl * 1000, most);
+  return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
+}
+
+function tokenFor(
+  root: RootKey,
+  { version, caveats, location }: { version: Version; caveats: string[]; location: string },
+): string {
+  const identifier = writeIdentifier({ kind: 'token', version, rootKeyId: root.id, description: null });
+  return writeToken(caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location)));
+}

@@ -1,0 +1,67 @@
+// Sessions: what makes a token good, until it ends or is ended. That of a login begins when it is first used.
+import type { Acts } from '#acts/act.ts';
+import { exchangeLogin, notThisAccount } from '#acts/tokens.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { Session } from '#records/macaroons.ts';
+import type { LatestTime } from './latest-time.ts';
+import type { Login } from './login.ts';
+
+/** Who exchanges a login; nothing where it is used as a token itself. */
+export interface Use {
+  address?: string;
+  requestId?: string | null;
+}
+
+export interface Sessions {
+  /** The session of a token; a refusal when there is none in force. */
+  find(sessionId: string, rootKeyId: string): Promise<Session>;
+  /** That of a login, which begins with it. */
+  ofLogin(login: Login): Promise<Session>;
+  /** Begins the session of a login. */
+  begin(login: Login, use: Use, description: string | null): Promise<void>;
+}
+
+export interface SessionOptions {
+  records: Pick<Records, 'accounts' | 'macaroons'>;
+  acts: Acts;
+  latestTime: LatestTime;
+}
+
+export function createSessions({ records, acts, latestTime }: SessionOptions): Sessions {
+  const begin: Sessions['begin'] = async (login, { address, requestId = null }, description) => {
+    const { terms, rootKeyId, discharge } = login;
+    const account = await records.accounts.logsInAs(discharge.username);
+    if (account === undefined || account.username !== discharge.username) throw notThisAccount();
+    const since = terms.since === -Infinity ? latestTime.now() : new Date(terms.since);
+    const session = {
+      ...{ sessionId: terms.sessionId, accountId: account.id, rootKeyId, description },
+      validSince: timestamp(since),
+      validUntil: timestamp(new Date(terms.until)),
+    };
+    await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });
+  };
+
+  const find: Sessions['find'] = async (sessionId, rootKeyId) => {
+    const session = await records.macaroons.session(sessionId, rootKeyId);
+    if (session !== undefined) return session;
+    throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
+  };
+
+  return {
+    find,
+    begin,
+
+    async ofLogin(login) {
+      const { terms, rootKeyId, discharge, description } = login;
+      let session = await records.macaroons.session(terms.sessionId, rootKeyId);
+      if (session === undefined) {
+        await begin(login, {}, description);
+        session = await find(terms.sessionId, rootKeyId);
+      }
+      if (discharge.username !== session.username) throw notThisAccount();
+      return session;
+    },
+  };
+}

@@ -337,3 +337,22 @@ t.test('content that is taken in again while its upload is forgotten stays', asy
   t.same(await job.run(), { forgotten: 1 });
   t.ok(await blobs.stat(sha3_384), 'it is on its way into the records');
 });
+
+t.test('content that was taken in again shortly before its upload is forgotten stays', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
+  await store.anyone.upload('content');
+  store.clock.advance(25 * 3_600_000);
+  // Somebody has sent the same, and whoever takes it in has not recorded it yet.
+  await blobs.put(Buffer.from('content'), { id: 'again' });
+  store.clock.advance(59 * 60_000);
+  const job = forgetUploads(
+    records,
+    blobs,
+    () => store.clock.now,
+    () => 24,
+  );
+  t.same(await job.run(), { forgotten: 1 });
+  t.ok(await blobs.stat(createHash('sha3-384').update('content').digest('hex')), 'it is on its way into the records');
+});

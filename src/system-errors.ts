@@ -50,6 +50,30 @@ function ofSystemCall(told: Told, about: About): string {
   return `the system could not ${told.syscall ?? 'use'} ${named(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
 }
 
+/** What the system says when this process, or the machine, has as many files and connections open as it may. */
+const tooManyOpen: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
+
+/** What it says of a disk that does not give or take what is on it. */
+const diskFails = ['EIO', 'EUCLEAN', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT'] as const;
+
+/** Whether an error of the system, by its code, says that there is too little of something, and nothing of the disk. */
+export const isShortage = (code: string): boolean => tooManyOpen.has(code) || code === 'ENOMEM';
+
+/** Whether an error of the system, by its code, says that a disk fails. */
+export const isFailingDisk = (code: string): boolean => diskFails.some((one) => one === code);
+
+/** Whether something failed because this process, or the system, has as many files and connections open as it may. */
+export function isOutOfFiles(error: unknown): boolean {
+  for (const cause of causes(error)) {
+    if (!(cause instanceof Error && 'code' in cause)) continue;
+    if (tooManyOpen.has(String(cause.code))) return true;
+    // A thread that could not be started for that says so in its message alone.
+    if (cause.code === 'ERR_WORKER_INIT_FAILED' && [...tooManyOpen].some((code) => cause.message.includes(code)))
+      return true;
+  }
+  return false;
+}
+
 type Explain = (path: string | undefined, told: Told) => string;
 
 const named = (path: string | undefined): string => path ?? 'what it needs';
@@ -80,11 +104,7 @@ const ofSystem: Readonly<Record<string, Explain>> = {
     tooManyFiles('this process has', "allow it more ('ulimit -n 65536' before it, or LimitNOFILE=65536 in its unit)"),
   ENFILE: () => tooManyFiles('this machine has', 'end what is not needed or raise fs.file-max'),
   ENOMEM: () => 'this machine has not enough memory left; end what is not needed, and try again',
-  EIO: failing,
-  EUCLEAN: failing,
-  ENODEV: failing,
-  ENXIO: failing,
-  ESTALE: failing,
+  ...Object.fromEntries(diskFails.map((code) => [code, failing])),
   ENOENT: (path) =>
     path !== undefined && !isThere(dirname(path))
       ? `there is no folder ${dirname(path)}; make it first, or name another place`
@@ -99,7 +119,6 @@ const ofSystem: Readonly<Record<string, Explain>> = {
   ELOOP: (path) => `${named(path)} is a link that leads back to itself; mend the link, or name another place`,
   EBUSY: (path) => `${named(path)} is in use by the system; try again, or name another place`,
   EXDEV: (path) => `${named(path)} is on another disk; name a place on the same one`,
-  ETIMEDOUT: failing,
   EADDRINUSE: () => 'another program listens there; stop it, or listen elsewhere with --listen or http.listen',
   EADDRNOTAVAIL: () => 'this machine has no such address; name one of its own with --listen or http.listen',
   ENOTFOUND: () => 'this machine knows no such name; name an address with --listen or http.listen',

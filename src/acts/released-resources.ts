@@ -34,7 +34,7 @@ export async function resourcesOf(tx: Changes, subject: PublishedPackage, wanted
     named.set(name, number);
   }
   const before = declared.every(({ name }) => named.has(name)) ? [] : await tx.releases.current(subject.id, wanted.now);
-  return declared.map(({ name, type, optional }) => {
+  const released = declared.map(({ name, type, optional }) => {
     const given = named.get(name);
     const revision = given === undefined ? releasedBefore(before, wanted, name) : given;
     if (given === undefined && revision === null && !optional) {
@@ -45,6 +45,9 @@ export async function resourcesOf(tx: Changes, subject: PublishedPackage, wanted
     }
     return { name, type, revision };
   });
+  for (const { name, revision } of released)
+    if (revision !== null) await tx.resourceRevisions.refuseDamaged(subject.id, name, revision);
+  return released;
 }
 
 /** What the channel holds of a resource; failing that, what was released anywhere with the same revision. */

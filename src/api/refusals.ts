@@ -1,5 +1,6 @@
 // How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
 import { Refusal } from '#domain/refusal.ts';
+import { isOutOfFiles } from '#src/system-errors.ts';
 import { json, type Sent } from './answer.ts';
 
 /**
@@ -47,17 +48,6 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
     },
     body: JSON.stringify(bodies[family](code, message, status)),
   };
-}
-
-/** Whether something failed because this process, or the system, has as many files and connections open as it may. */
-export function isOutOfFiles(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (!('code' in at)) continue;
-    if (at.code === 'EMFILE' || at.code === 'ENFILE') return true;
-    // A thread that could not be started for that says so in its message alone.
-    if (at.code === 'ERR_WORKER_INIT_FAILED' && /\bE[MN]FILE\b/.test(at.message)) return true;
-  }
-  return false;
 }
 
 /** It goes by when others have hung up. */

@@ -178,7 +178,8 @@ function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: strin
   return seeOther(url.href);
 }
 
-const seeOther = (location: string): Answer =>
+/** A page of its own, which a browser gets with GET. */
+export const seeOther = (location: string): Answer =>
   new Answer({
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },

@@ -6,16 +6,27 @@ import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { messagePage, orSaidWhy, refuseForeign } from './login-page.ts';
+import { messagePage, orSaidWhy, refuseForeign, seeOther } from './login-page.ts';
 import { page } from './pages.ts';
 import { shortestPassword } from './passwords.ts';
+
+/** Ends the address of the page that says that a password is set; it names nobody, because anybody may ask for it. */
+const isSet = '?set';
+
+const setPage = (baseUrl: string): Answer =>
+  messagePage(
+    baseUrl,
+    200,
+    'The password is set',
+    'From now on you log in with this password. You can close this page.',
+  );
 
 export const setUp = operation({
   name: 'set_up',
   method: 'GET',
   path: '/identity/set-up',
   since: 0,
-  summary: 'Show the page on which somebody sets his own password.',
+  summary: 'Show the page on which somebody sets his own password, or that it is set.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -25,6 +36,7 @@ export const setUp = operation({
 
   handle({ request, identity, config, records, authority }) {
     const { base_url: baseUrl } = config.http;
+    if (request.url?.endsWith(isSet) === true) return setPage(baseUrl);
     const key = /[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
     return orSaidWhy(baseUrl, async () => {
       const account = await ownerOf(key, identity.logins.setUpLink);
@@ -46,6 +58,8 @@ export const submitSetUp = operation({
   bodyLimit: 32 * 1024,
   body: 'SetUpForm',
   produces: ['text/html'],
+  also: { 303: 'The password is set; the browser goes to a page that says so.' },
+  headers: ['location'],
   refusesWithPages: true,
   refuses: ['forbidden', 'login-expired'],
 
@@ -64,8 +78,8 @@ export const submitSetUp = operation({
         const about = { baseUrl, hasTokens: await hasTokens(account, { records, authority }) };
         return setUpPage(body.key, account, about, refusal);
       }
-      const words = `From now on you log in as ${account.username} with this password. You can close this page.`;
-      return messagePage(baseUrl, 200, 'The password is set', words);
+      // A page of its own, so that a browser that loads it again sends no password again.
+      return seeOther(`/identity/set-up${isSet}`);
     });
   },
 });

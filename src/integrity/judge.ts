@@ -2,6 +2,7 @@
 // time past the page cache, and had another digest both times.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
+import { isShortage } from '#src/system-errors.ts';
 
 export type Judgement =
   /** `misread` when it was good only past the page cache: what is in the machine's memory of it is not. */
@@ -43,7 +44,10 @@ export async function judge(
 }
 
 /** Whether a failed reading says nothing of the disk: there was too little of something, or the thread that read ended. */
-export const isOurs = (cause: unknown): boolean => [undefined, 'EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause));
+export const isOurs = (cause: unknown): boolean => {
+  const code = codeOf(cause);
+  return code === undefined || isShortage(code);
+};
 
 const codeOf = (error: unknown): string | undefined => {
   const { code, cause } = error as NodeJS.ErrnoException;

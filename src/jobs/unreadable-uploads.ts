@@ -1,5 +1,5 @@
 // Uploads whose files could not be read for their review: they go on waiting, somebody is told, and they are tried again.
-import { causes } from '#src/system-errors.ts';
+import { causes, isFailingDisk, isShortage } from '#src/system-errors.ts';
 import type { Health } from '#src/health.ts';
 
 export interface UnreadableUploads {
@@ -22,9 +22,6 @@ interface Options {
   again: () => void;
 }
 
-/** What the system says of a disk that fails, and of there being too little of something. */
-const codes = new Set(['EIO', 'EUCLEAN', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT', 'EMFILE', 'ENFILE', 'ENOMEM']);
-
 export function unreadableUploads(of: string, { health, retry, again }: Options): UnreadableUploads {
   const passedOver = new Set<string>();
   /** Until they are settled; they are so also while they are tried again. */
@@ -40,7 +37,11 @@ export function unreadableUploads(of: string, { health, retry, again }: Options)
   );
 
   return {
-    is: (error) => causes(error).some((cause) => codes.has((cause as NodeJS.ErrnoException).code ?? '')),
+    is: (error) =>
+      causes(error).some((cause) => {
+        const { code = '' } = cause as NodeJS.ErrnoException;
+        return isFailingDisk(code) || isShortage(code);
+      }),
     setAside(id) {
       passedOver.add(id);
       told.add(id);

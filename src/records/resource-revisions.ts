@@ -1,6 +1,7 @@
 // Resource revisions: content that was pushed for a resource, numbered 1, 2, 3.
 import type { ResourceBase } from '#domain/resource-base.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface ResourceRevision {
   packageId: string;
@@ -64,8 +65,25 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
     )?.revision ?? 0,
 });
 
+async function isDamaged(db: Reading, packageId: string, name: string, revision: number): Promise<boolean> {
+  const found = await db.get<{ row: number }>(sql`
+    SELECT rowid AS row FROM resource_revisions
+    WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
+  return found !== undefined && db.isDamaged('resource_revisions', found.row);
+}
+
 export const resourceRevisionChanges = (db: Queries) => ({
   ...resourceRevisions(db),
+
+  /** Refuses to build on a revision whose record is not as it was written. */
+  async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
+    if (!(await isDamaged(db, packageId, name, revision))) return;
+    throw new Refusal(
+      'conflict',
+      `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +
+        'Its administrator has to restore the records from a backup.',
+    );
+  },
 
   add: (r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>) =>
     db.run(sql`

@@ -2,7 +2,8 @@
 // status with which each failure would be answered.
 import { closeSync, openSync } from 'node:fs';
 
-import { isOutOfFiles, refused } from '#api/refusals.ts';
+import { refused } from '#api/refusals.ts';
+import { isOutOfFiles } from '#src/system-errors.ts';
 import { digestPool } from '#blobs/digests.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';

@@ -56,6 +56,47 @@ t.test('a revision whose record is damaged is not released, and its damage is no
   }
 });
 
+t.test('a revision of a resource whose record is damaged is not released, named or as it was before', async (t) => {
+  const store = await startStore(t);
+  await declare(store, 'ada', 'hello', 'config', 'file');
+  const ada = await store.as('ada');
+  const push = async (content: string) =>
+    t.match(await ada.post('/v1/charm/hello/resources/config/revisions', { 'upload-id': await ada.upload(content) }), {
+      status: 200,
+    });
+  const release = (channel: string, revision?: number) =>
+    ada.post('/v1/charm/hello/releases', [
+      { channel, revision: 1, ...(revision !== undefined && { resources: [{ name: 'config', revision }] }) },
+    ]);
+  await push('one');
+  await push('two');
+  t.match(await release('edge', 1), { status: 200 });
+  damage(store, 'resource_revisions', 'sha256');
+  const refused = {
+    status: 409,
+    body: {
+      'error-list': [
+        {
+          code: 'conflict',
+          message:
+            "The store's record of revision 1 of the resource 'config' is damaged, so nothing was changed. " +
+            'Its administrator has to restore the records from a backup.',
+        },
+      ],
+    },
+  };
+  t.match(await release('stable', 1), refused);
+  t.match(await release('edge'), refused, 'the one that the channel holds already');
+  t.match(await problems(store), [/^Row 1 of resource_revisions is not as it was written/]);
+  t.match(await release('stable', 2), { status: 200 }, 'the one beside it is released');
+  const bases = [{ architectures: ['amd64'] }];
+  const rebased = await ada.patch('/v1/charm/hello/resources/config/revisions', {
+    'resource-revision-updates': [{ revision: 1, bases }],
+  });
+  t.equal(rebased.status, 200);
+  t.match(wrong(store), [/resource_revisions .*is changed/], 'what is written into it makes no good record of it');
+});
+
 t.test('an image whose record is damaged is not handed out to be published', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');

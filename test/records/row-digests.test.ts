@@ -11,6 +11,7 @@ import { audit } from '#records/audit.ts';
 import { auditSeals } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
+import type { Changes } from '#records/index.ts';
 import type { Statement } from '#engine/database.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
@@ -64,6 +65,31 @@ t.test('rows that a migration has changed are good, also in tables whose columns
   next.keepRowDigests();
   await next.close();
   t.strictSame(checkDatabase(file), []);
+});
+
+t.test('a damaged row stays damaged whatever is written into it, until it is written anew', async (t) => {
+  const file = await filled(t);
+  const db = new SQLite(file);
+  db.exec(`UPDATE accounts SET email = 'turned over' WHERE id = 'account-1';
+    INSERT INTO appliance (name, value) VALUES ('latest-time', 'x')`);
+  db.close();
+  const before = checkDatabase(file);
+  t.match(before, [/accounts .*is changed/, /appliance .*is not written by larder/]);
+  const change = async (work: (tx: Changes) => Promise<unknown>): Promise<void> => {
+    const { records, close } = await openRecords(join(file, '..'), { siteKey });
+    await records.change({ at: '2026-03-01T12:00:00.000Z', actor: 'test', action: 'change', object: 'all' }, work);
+    await close();
+  };
+  const at = '2026-03-02T12:00:00.000Z';
+  for (let time = 0; time < 2; time++) await change((tx) => tx.accounts.disable('account-1', at));
+  await change((tx) => tx.appliance.set('latest-time', at));
+  await change((tx) => tx.accounts.disable('account-2', at));
+  t.strictSame(checkDatabase(file), before, 'and those beside it are as good as before');
+  const again = new SQLite(file);
+  again.exec("DELETE FROM appliance WHERE name = 'latest-time'");
+  again.close();
+  await change((tx) => tx.appliance.set('latest-time', at));
+  t.strictSame(checkDatabase(file), before.slice(0, 1));
 });
 
 t.test('a row that was changed, added or taken away by anybody else is named', async (t) => {

@@ -64,10 +64,14 @@ function triggersOf(writer: Connection, table: string): string {
     `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
   const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, NEW.rowid, ${digestOf('NEW')})
       ON CONFLICT (of_table, row) DO UPDATE SET digest = excluded.digest;`;
+  // A row that was damaged before stays so, whatever else is written into it: what it holds is still not what was written.
+  const renew = `UPDATE OR REPLACE row_digests SET row = NEW.rowid,
+        digest = CASE digest WHEN ${digestOf('OLD')} THEN ${digestOf('NEW')} ELSE zeroblob(16) END
+      WHERE of_table = ${text} AND row = OLD.rowid;`;
   const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = OLD.rowid;`;
   return `
       CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
-      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${drop} ${put} END;
+      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${renew} END;
       CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`;
 }
 

@@ -25,9 +25,10 @@ export const updatePackageMetadata = operation({
       }
     }
     for (const kind of ['contact', 'website'] as const) {
-      refuseBadLinks(kind, body.links?.[kind] ?? []);
-      if (body[kind]) refuseBadLinks(kind, [body[kind]]);
+      refuseBadAddresses(kind, body.links?.[kind] ?? []);
+      if (body[kind]) refuseBadAddresses(kind, [body[kind]]);
     }
+    for (const [kind, links] of Object.entries(body.links ?? {}) as [string, string[]][]) refuseWhatRuns(kind, links);
 
     const entry = {
       ...by(call, 'update_package_metadata'),
@@ -75,13 +76,28 @@ const linked = (present: Links, given: Links): Links =>
   Object.fromEntries(Object.entries({ ...present, ...given }).filter(([, list]) => list.length > 0));
 
 /** Whoever shows these makes links of them, which a browser may run when they are anything else. */
-function refuseBadLinks(kind: 'contact' | 'website', links: string[]): void {
+function refuseBadAddresses(kind: 'contact' | 'website', links: readonly string[]): void {
   for (const link of links) {
     // The parser of URLs mends what clients stumble over: spaces around, missing slashes, line ends within.
     if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
     throw new Refusal(
       'api-error',
       `The ${kind} '${link.slice(0, 100)}' is not an address that begins with https://, http:// or mailto:.`,
+    );
+  }
+}
+
+/** What a browser runs, or reads on its own machine, instead of going there. */
+const run = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'filesystem:', 'view-source:']);
+
+/** Links of the other kinds may be any text; but none that does something else than lead somewhere when it is shown as a link. */
+function refuseWhatRuns(kind: string, links: readonly string[]): void {
+  for (const [at, link] of links.entries()) {
+    const address = URL.parse(link);
+    if (address === null || !run.has(address.protocol)) continue;
+    throw new Refusal(
+      'api-error',
+      `'${link.slice(0, 100)}' leads nowhere, and a browser may run it; give an address that begins with https:// at /links/${kind}/${at}`,
     );
   }
 }

@@ -92,6 +92,21 @@ t.test('links have their limits', async (t) => {
     [{ links: { docs: ['1', '2', '3', '4', '5', '6'] } }, / at \/links\/docs$/],
     [{ links: { docs: [long] } }, / at \/links\/docs\/0$/],
     [{ links: null }, / at \/links$/],
+    ...[
+      'javascript:alert(1)',
+      ' JAVA\nscript:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc/passwd',
+    ].flatMap((link) =>
+      (['docs', 'donations', 'issues', 'source'] as const).map(
+        (kind) =>
+          [
+            { links: { [kind]: ['https://fine.example', link] } },
+            new RegExp(`a browser may run it; .* at /links/${kind}/1$`),
+          ] as const,
+      ),
+    ),
     [{ website: 'ftp://example.com' }, /^The website /],
     [{ website: 'example.com' }, /^The website /],
     [{ website: 'https:example.com' }, /^The website /],

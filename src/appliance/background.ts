@@ -43,7 +43,7 @@ export async function startBackground(
   current: Current,
   certificate: Certificate,
 ): Promise<Background> {
-  const { store, log, health, blobs, scrubDigests, reports } = storage;
+  const { store, log, health, leases, blobs, scrubDigests, reports } = storage;
   const { records, acts, now } = store;
   const custody = softwareCustody(
     (keyId) => records.signingKeys.find(keyId),
@@ -65,7 +65,7 @@ export async function startBackground(
   const firstAfter = options.jobsAfter ?? seconds(5);
   const runner = await parts.start(
     'jobs',
-    () => runJobs(jobs, { log, firstAfter, isClockInDoubt: store.latestTime.isInDoubt }),
+    () => runJobs(jobs, { log, firstAfter, isClockInDoubt: store.latestTime.isInDoubt, leases }),
     (runner) => runner.stop(),
   );
   const scrub = await parts.start(
@@ -80,7 +80,7 @@ export async function startBackground(
 }
 
 async function startReviews(parts: Parts, storage: Storage, signing: RevisionSigning): Promise<ReviewQueue> {
-  const { store, log, health, blobs, digests } = storage;
+  const { store, log, health, leases, blobs, digests } = storage;
   const { records, now, newId } = store;
   const { queue } = await parts.start(
     'reviews',
@@ -91,7 +91,7 @@ async function startReviews(parts: Parts, storage: Storage, signing: RevisionSig
       };
       return {
         reviewer,
-        queue: reviewQueue({ records, blobs, reviewer, digests, now, newId, log, health, approved }),
+        queue: reviewQueue({ records, blobs, reviewer, digests, leases, now, newId, log, health, approved }),
       };
     },
     async ({ queue, reviewer }) => {

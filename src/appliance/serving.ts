@@ -1,4 +1,5 @@
 // Answering requests: what every handler gets, the server, and where it listens.
+import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 
@@ -91,6 +92,7 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
     seal: (secret, purpose) => seal(siteKey, secret, purpose),
     unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
     seesUploads: () => current().config.registry.external === undefined,
+    tokenKey: Buffer.from(hkdfSync('sha256', siteKey, '', 'tokens of the image registry', 32)),
     signedTokens: signedTokensOf(store),
     receive: blobs.receive,
     declaredType: async ({ packageId, resource }) => (await records.resources.declared(packageId, resource))?.type,

@@ -17,6 +17,7 @@ import { readConfig } from '#src/config.ts';
 import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
+import { createLeases, type Leases } from '#shared/leases.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 
@@ -27,6 +28,8 @@ export interface Storage {
   /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
   isBroken(): boolean;
   clock: TimeKeeper;
+  /** What one process of the store does at a time. */
+  leases: Leases;
   digests: DigestPool;
   /** Threads of the scrub's own: uploads never wait for it. */
   scrubDigests: DigestPool;
@@ -54,7 +57,8 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     () => openStoreToServe(options, telling, room),
     (store) => store.close(),
   );
-  const { records, now } = store;
+  const { records, now, newId } = store;
+  const leases = createLeases({ records, holder: newId.uuid(), now });
   await parts.start(
     'seals',
     () => undefined,
@@ -67,7 +71,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   health.watch('clock', () => clock.problem());
   const files = await openBlobs(parts, options, store, telling);
-  return { store, log, health, isBroken: promises.areBroken, clock, room, ...files };
+  return { store, log, health, isBroken: promises.areBroken, clock, leases, room, ...files };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */

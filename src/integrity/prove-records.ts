@@ -15,7 +15,7 @@ export interface ProofOfRecords {
   problems(): string[];
   /** Whether what is read from the database cannot be relied on. */
   isBroken(): boolean;
-  job: { name: string; every: number; inDoubt: 'runs'; run(): Promise<Record<string, unknown>> };
+  job: { name: string; every: number; inDoubt: 'runs'; inEach: true; run(): Promise<Record<string, unknown>> };
 }
 
 export interface ProofOptions {
@@ -64,6 +64,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
     job: {
       name: 'prove-records',
       inDoubt: 'runs',
+      inEach: true,
       every: hours(1),
       async run() {
         const at = timestamp(now());

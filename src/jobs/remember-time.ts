@@ -39,6 +39,7 @@ export async function timeKeeper(records: Records, acts: Acts, latestTime: Lates
     job: {
       name: 'remember-time',
       inDoubt: 'runs',
+      inEach: true,
       every: minutes(1),
       async run() {
         const newest = await records.appliance.find(acceptanceName);

@@ -11,6 +11,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { Approval } from '#review/verdict.ts';
+import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
 import { approveUpload } from './approve-upload.ts';
 import { findingsOf, kindOf } from './findings.ts';
@@ -30,12 +31,16 @@ export interface ReviewQueueOptions {
   blobs: Blobs;
   reviewer: Reviewer;
   digests: Pick<DigestPool, 'ofFile'>;
+  /** By which one process of the store at a time reviews an upload. */
+  leases: Leases;
   now: Now;
   newId: NewIds;
   log: Logger;
   health: Pick<Health, 'watch'>;
   /** Milliseconds after which an upload that could not be read is tried again. */
   retry?: number;
+  /** Milliseconds after which it is looked whether another process has left an upload behind. */
+  lookAgain?: number;
   /** Told after each approval. */
   approved?: () => void;
 }
@@ -67,10 +72,13 @@ export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
 
 function reviewLine(
   of: 'revisions' | 'resources',
-  { records, blobs, reviewer, digests, now, newId, log, health, retry = minutes(10), approved }: ReviewQueueOptions,
+  { records, blobs, reviewer, digests, leases, now, newId, log, health, ...options }: ReviewQueueOptions,
 ): ReviewQueue {
+  const { retry = minutes(10), lookAgain = seconds(30), approved } = options;
   const unreadable = unreadableUploads(of, { health, retry, again: () => line.soon() });
   const failures = new Map<string, number>();
+  /** What other processes were reviewing; whether they have is looked at again soon. */
+  const elsewhere = new Set<string>();
   const stopping = Promise.withResolvers<undefined>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -79,21 +87,40 @@ function reviewLine(
   async function drain(): Promise<void> {
     while (!stopped) {
       again = false;
-      const upload = await records.uploads.nextToReview(of, unreadable.waiting());
+      const upload = await records.uploads.nextToReview(of, [...unreadable.waiting(), ...elsewhere]);
       if (upload === undefined) {
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
         if (again) continue;
         return;
       }
-      try {
-        await review(upload);
-        failures.delete(upload.id);
-        unreadable.settled(upload.id);
-      } catch (error) {
-        await afterFailure(upload, error);
-      }
+      // The lease of an upload that is settled is kept: whoever has read it as waiting finds it taken, or settled.
+      const held = await leases.holding(`review ${upload.id}`, () => attempt(upload), isSettled);
+      if (held === undefined) elsewhere.add(upload.id);
     }
   }
+
+  /** Whether the upload is reviewed now, by this process or another one. */
+  async function attempt(upload: Review): Promise<boolean> {
+    if (!(await stillWaits(upload))) return true;
+    try {
+      await review(upload);
+      failures.delete(upload.id);
+      unreadable.settled(upload.id);
+      return !stopped;
+    } catch (error) {
+      if (error instanceof AlreadyReviewed) return true;
+      await afterFailure(upload, error);
+      return false;
+    }
+  }
+
+  const stillWaits = async ({ id }: Review, known: Pick<Records, 'uploads'> = records): Promise<boolean> =>
+    (await known.uploads.claimed(id))?.status === 'new';
+
+  const looking = setInterval(() => {
+    elsewhere.clear();
+    line.soon();
+  }, lookAgain).unref();
 
   async function review(upload: Review): Promise<void> {
     const subject = await records.packages.byId(upload.packageId);
@@ -119,6 +146,7 @@ function reviewLine(
     const byHand = await records.packages.isReviewedByHand(subject.id);
     const entry = entryFor(upload, subject, byHand ? 'scan_upload' : 'approve_upload', at);
     await records.change(entry, async (tx, note) => {
+      if (!(await stillWaits(upload, tx))) throw new AlreadyReviewed();
       if (byHand) await tx.uploads.scan(upload.id, findings);
       else note(await approveUpload(tx, { upload, subject, findings, at }));
     });
@@ -134,9 +162,10 @@ function reviewLine(
 
   async function reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {
     const entry = entryFor(upload, subject, 'reject_upload', timestamp(now()));
-    await records.change({ ...entry, details: { ...entry.details, errors } }, (tx) =>
-      tx.uploads.reject(upload.id, errors),
-    );
+    await records.change({ ...entry, details: { ...entry.details, errors } }, async (tx) => {
+      if (!(await stillWaits(upload, tx))) throw new AlreadyReviewed();
+      await tx.uploads.reject(upload.id, errors);
+    });
   }
 
   async function afterFailure(upload: Review, error: unknown): Promise<void> {
@@ -183,12 +212,18 @@ function reviewLine(
     async stop() {
       stopped = true;
       stopping.resolve(undefined);
+      clearInterval(looking);
       unreadable.stop();
       await running;
     },
   };
   return line;
 }
+
+/** Somebody else was quicker. */
+class AlreadyReviewed extends Error {}
+
+const isSettled = (settled: boolean): boolean => settled;
 
 const entryFor = (upload: Review, subject: PublishedPackage, action: string, at: string) => ({
   at,

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 
 import { minutes } from '#domain/clock.ts';
+import type { Leases } from '#shared/leases.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
 export interface Job {
@@ -10,6 +11,8 @@ export interface Job {
   every: number;
   /** Whether it may run while the clock is in doubt. What forgets, expires or removes by the time waits. */
   inDoubt: 'runs' | 'waits';
+  /** Whether each process of the store runs it for itself; otherwise one does it for all. */
+  inEach?: boolean;
   /** Does what is due; what it returns is logged when it is not empty. */
   run(): Promise<Record<string, unknown>>;
 }
@@ -38,13 +41,15 @@ export interface RunnerOptions {
   firstAfter: number;
   /** Whether nobody knows what time it is. */
   isClockInDoubt: () => boolean;
+  /** By which one process of the store at a time runs a job. */
+  leases: Leases;
 }
 
 /** A job that had to wait for the clock looks again so soon. */
 const lookAgain = minutes(1);
 
 /** Runs each job soon after the start, and then at its interval; a failure is logged and tried again next time. */
-export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt }: RunnerOptions): Runner {
+export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const states = new Map<string, JobState>(
@@ -77,7 +82,9 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt }: Runner
     state.running = true;
     state.runs++;
     try {
-      const done = await job.run();
+      const run = job.inEach === true ? { result: await job.run() } : await leases.holding(`job ${job.name}`, job.run);
+      // What another process is doing is being done.
+      const done = run?.result ?? {};
       state.lastSuccess = new Date();
       state.problem = undefined;
       if (Object.values(done).some((count) => count !== 0)) log.info({ job: job.name, ...done }, 'job done');

@@ -2,10 +2,10 @@
 import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 export const leases = (db: Reading) => ({
-  /** Who holds one at a moment. */
-  holder: async (name: string, now: string) =>
-    (await db.get<{ holder: string }>(sql`SELECT holder FROM passing_leases WHERE name = ${name} AND ends_at > ${now}`))
-      ?.holder,
+  /** Who holds one, and until when. */
+  find: (name: string) =>
+    db.get<{ holder: string; endsAt: string }>(sql`
+      SELECT holder, ends_at AS "endsAt" FROM passing_leases WHERE name = ${name}`),
 });
 
 export const leasePassing = (db: Queries) => ({

@@ -1,37 +1,34 @@
-// What another registry tells of: images that were pushed. Its word comes a moment after the push, so whoever asks for an
-// image may have to wait for it.
+// What another registry tells of: images that were pushed. Its word comes a moment after the push, perhaps to another
+// process of the store, so whoever asks for an image may have to wait for it.
+import { createWaiting } from '#shared/waiting.ts';
 
 export interface News {
   /** Says that this is there now. */
   tell(what: string): void;
-  /** Resolves when it is told of, or when so many milliseconds have gone by. */
-  wait(what: string, patience: number): Promise<void>;
+  /** What `look` finds, as soon as it finds anything; nothing when so many milliseconds have gone by. */
+  wait<Found>(what: string, look: () => Promise<Found | undefined>, patience: number): Promise<Found | undefined>;
 }
 
 /** Beyond this, nobody is made to wait. */
 const waitingAtOnce = 256;
 
 export function createNews(): News {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = createWaiting();
   let count = 0;
 
   return {
     tell(what) {
-      for (const wake of waiting.get(what) ?? []) wake();
+      waiting.tell(what);
     },
 
-    async wait(what, patience) {
-      if (count >= waitingAtOnce) return;
-      const told = Promise.withResolvers<void>();
-      const others = waiting.get(what) ?? new Set();
-      waiting.set(what, others.add(told.resolve));
+    async wait(what, look, patience) {
+      if (count >= waitingAtOnce) return look();
       count++;
-      const clock = setTimeout(told.resolve, patience);
-      await told.promise;
-      clearTimeout(clock);
-      count--;
-      others.delete(told.resolve);
-      if (others.size === 0) waiting.delete(what);
+      try {
+        return await waiting.until(what, look, { patience });
+      } finally {
+        count--;
+      }
     },
   };
 }

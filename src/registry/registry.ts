@@ -23,6 +23,8 @@ export interface Registry {
 
 export interface RegistryOptions extends CredentialsOptions {
   clock: Now;
+  /** Signs the tokens: 32 bytes that all processes of the store have, and nobody else. */
+  tokenKey: Buffer;
   signedTokens: SignedTokens;
   receive: Receive;
   declaredType: DeclaredType;
@@ -31,7 +33,7 @@ export interface RegistryOptions extends CredentialsOptions {
 export function createRegistry(options: RegistryOptions): Registry {
   return {
     credentials: createCredentials(options),
-    tokens: createTokens(options.clock),
+    tokens: createTokens(options.tokenKey, options.clock),
     signedTokens: options.signedTokens,
     news: createNews(),
     uploads: createBlobUploads(options.receive, () => options.newId.uuid()),

@@ -1,7 +1,7 @@
 // Tokens of the image registry: what a client does with its credentials once, it shows as a token for some minutes.
-// They are signed with a key that this process made up: after a restart clients ask for new ones, as they do anyhow.
-// A token is only good as long as the credentials are that it was given for.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+// They are signed with a key that every process of the store has. A token is only good as long as the credentials are
+// that it was given for.
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { after, minutes, type Now } from '#domain/clock.ts';
 
@@ -27,8 +27,8 @@ export interface RegistryTokens {
 
 const life = minutes(5);
 
-export function createTokens(clock: Now): RegistryTokens {
-  const key = randomBytes(32);
+/** `key` signs the tokens: 32 bytes that no client knows. */
+export function createTokens(key: Buffer, clock: Now): RegistryTokens {
   const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
 
   return {

@@ -28,7 +28,9 @@ export interface LeaseOptions {
 export const leaseLife = seconds(60);
 
 export function createLeases({ records, holder, now, life = leaseLife }: LeaseOptions): Leases {
-  const take = (name: string): Promise<boolean> =>
+  let count = 0;
+
+  const take = (name: string, holder: string): Promise<boolean> =>
     records.passing(({ leases }) => {
       const moment = now();
       const [endsAt, nobodys] = [timestamp(after(moment, life)), timestamp(after(moment, 2 * life))];
@@ -37,10 +39,12 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
 
   return {
     async holding(name, work, keep = () => false) {
-      if (!(await take(name))) return undefined;
+      // Its own each time: this process, too, does it once at a time.
+      const mine = `${holder} ${++count}`;
+      if (!(await take(name, mine))) return undefined;
       // A renewal that fails is tried again; if it fails until the end, what is done is held against the records anyhow.
       const renewal = setInterval(() => {
-        take(name).catch(() => undefined);
+        take(name, mine).catch(() => undefined);
       }, life / 4).unref();
       let kept = false;
       try {
@@ -49,7 +53,7 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
         return { result };
       } finally {
         clearInterval(renewal);
-        if (!kept) await records.passing(({ leases }) => leases.release(name, holder));
+        if (!kept) await records.passing(({ leases }) => leases.release(name, mine));
       }
     },
   };

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { pino } from 'pino';
 import t from 'tap';
 
@@ -9,19 +5,21 @@ import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
-import { records, type Records } from '#records/index.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
-import { openSqlite } from '#engine/sqlite/driver.ts';
+import type { Records } from '#records/index.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { migrations } from '#data/records.ts';
+import { createLeases, leaseLife } from '#shared/leases.ts';
 import { filler } from '#test/fixtures/filler.ts';
+import { openRecords } from '#test/fixtures/records.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const entry = { at, actor: 'test', action: 'try', object: 'x' };
 
 interface World {
   known: Records;
+  clock: { now: Date };
   queue: ReviewQueue;
+  /** Starts the queue of another process of the store. */
+  elsewhere(): ReviewQueue;
   lines: string[];
   /** What somebody should look at. */
   problems(): string[];
@@ -36,15 +34,11 @@ async function world(
   review: Reviewer['review'],
   ofFile: () => Promise<{ sha384: string; sha512: string }> = () =>
     Promise.reject(new Error('no resource is pushed here')),
+  lookAgain?: number,
 ): Promise<World> {
-  const directory = mkdtempSync(join(tmpdir(), 'larder-review-'));
-  const db = openSqlite(join(directory, 'larder.db'));
-  t.teardown(async () => {
-    await db.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  await migrate(db, migrations());
-  const known = records(db);
+  const [known, there] = await openRecords(t, 2);
+  const clock = { now: new Date(at) };
+  const now = () => clock.now;
   await known.change(entry, async (tx) => {
     const fill = filler(tx, at);
     await fill.account('ada');
@@ -52,20 +46,31 @@ async function world(
   });
   const lines: string[] = [];
   const looks: (() => string | undefined)[] = [];
-  const queue = reviewQueue({
-    records: known,
-    blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
-    reviewer: { review, close: async () => undefined },
-    digests: { ofFile: ofFile as DigestPool['ofFile'] },
-    now: () => new Date(at),
-    newId: randomIds,
-    log: pino({ base: null }, { write: (line) => void lines.push(line) }),
-    health: { watch: (_, look) => void looks.push(look) },
-    retry: 1,
-  });
+  const queueOf = (records: Records, holder: string) =>
+    reviewQueue({
+      records,
+      blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
+      reviewer: { review, close: async () => undefined },
+      digests: { ofFile: ofFile as DigestPool['ofFile'] },
+      leases: createLeases({ records, holder, now }),
+      now,
+      newId: randomIds,
+      log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+      health: { watch: (_: string, look: () => string | undefined) => void looks.push(look) },
+      retry: 1,
+      ...(lookAgain !== undefined && { lookAgain }),
+    });
+  const queue = queueOf(known, 'here');
+  t.teardown(() => queue.stop());
   return {
     known,
+    clock,
     queue,
+    elsewhere() {
+      const another = queueOf(there, 'there');
+      t.teardown(() => another.stop());
+      return another;
+    },
     lines,
     problems: () => looks.flatMap((look) => look() ?? []),
     push: (id, resource) =>
@@ -109,6 +114,50 @@ t.test('uploads are reviewed one after the other in the order in which they were
     (await known.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`),
     ['4d', '3b', '2a', '1c'],
   );
+});
+
+t.test('two processes never review one upload at the same time, and review all of them', async (t) => {
+  const reviewed: string[] = [];
+  const { queue, elsewhere, push, known } = await world(t, async ({ path }) => {
+    reviewed.push(path);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return approved();
+  });
+  const ids = Array.from({ length: 20 }, (_, at) => `upload-${String(at).padStart(2, '0')}`);
+  for (const id of ids) await push(id);
+  for (const one of [queue, elsewhere()]) one.soon();
+  while ((await known.revisions.newest('p1')) < ids.length) await new Promise(setImmediate);
+  t.same([...reviewed].sort(), ids, 'each once');
+});
+
+t.test('what a process that died was reviewing is reviewed by another one, when its lease has ended', async (t) => {
+  const { queue, push, status, clock, known } = await world(t, approved, undefined, 5);
+  await push('left');
+  const dead = createLeases({ records: known, holder: 'dead', now: () => clock.now });
+  await dead.holding(
+    'review left',
+    async () => true,
+    (kept) => kept,
+  );
+  await push('next');
+  queue.soon();
+  while ((await status('next'))?.status !== 'approved') await new Promise(setImmediate);
+  t.match(await status('left'), { status: 'new' });
+  clock.now = new Date(clock.now.getTime() + leaseLife);
+  while ((await status('left'))?.status !== 'approved') await new Promise(setImmediate);
+});
+
+t.test('a review that somebody else has settled meanwhile changes nothing', async (t) => {
+  const { queue, push, status, known } = await world(t, async ({ path }) => {
+    const errors = [{ code: 'review-error', message: 'by hand' }];
+    await known.change(entry, (tx) => tx.uploads.reject(path, errors));
+    return approved();
+  });
+  await push('late');
+  queue.soon();
+  await queue.idle();
+  t.match(await status('late'), { status: 'rejected', errors: [{ message: 'by hand' }] });
+  t.equal(await known.revisions.newest('p1'), 0);
 });
 
 t.test('a fault of ours is tried three times, and then the publisher is told to push again', async (t) => {

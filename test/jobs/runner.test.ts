@@ -5,9 +5,13 @@ import { pino, type Logger } from 'pino';
 import t, { type Test } from 'tap';
 
 import { hours, minutes } from '#domain/clock.ts';
+import type { Leases } from '#shared/leases.ts';
 import { runJobs, type Job, type Runner, type RunnerOptions } from '#jobs/runner.ts';
 
 const job = (name: string, run: Job['run'], every = 10): Job => ({ name, every, inDoubt: 'runs', run });
+
+/** Nobody else holds anything. */
+const free: Leases = { holding: async (_name, work) => ({ result: await work() }) };
 
 interface World {
   run(jobs: Job[], options?: Partial<RunnerOptions>): Runner;
@@ -23,7 +27,8 @@ function world(t: Test): World {
   const log: Logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   return {
     lines,
-    run: (jobs, options = {}) => runJobs(jobs, { log, firstAfter: 1, isClockInDoubt: () => false, ...options }),
+    run: (jobs, options = {}) =>
+      runJobs(jobs, { log, firstAfter: 1, isClockInDoubt: () => false, leases: free, ...options }),
     async pass(milliseconds) {
       for (let at = 0; at < milliseconds; at++) {
         mock.timers.tick(1);
@@ -118,4 +123,26 @@ t.test('while the clock is in doubt only those run that may, and the others when
   await new Promise(setImmediate);
   t.match(runs, { daily: 1 }, 'or within a minute');
   await runner.stop();
+});
+
+t.test('of several processes one runs a job for all, unless each has to for itself', async (t) => {
+  const { run, pass } = world(t);
+  const held = new Set<string>();
+  const leases: Leases = {
+    async holding(name, work) {
+      if (held.has(name)) return undefined;
+      held.add(name);
+      return { result: await work().finally(() => held.delete(name)) };
+    },
+  };
+  const running: Record<string, number> = { forAll: 0, each: 0 };
+  const slow = (name: string): Job => job(name, () => new Promise(() => void running[name]!++));
+  const runners = ['here', 'there'].map(() => run([slow('forAll'), { ...slow('each'), inEach: true }], { leases }));
+  await pass(20);
+  t.match(running, { forAll: 1, each: 2 });
+  t.same(runners.map((runner) => runner.state().find(({ name }) => name === 'forAll')?.running).sort(), [false, true]);
+  t.same(
+    runners.flatMap((runner) => runner.state().flatMap(({ problem }) => problem ?? [])),
+    [],
+  );
 });

@@ -80,14 +80,7 @@ async function keeperOf(
   };
   const found = await look();
   if (found !== undefined || external === undefined) return found;
-  if (notifications) {
-    const told = registry.news.wait(imageKey(repository, sha256), patience);
-    // Its word may have come between the look and the waiting.
-    const meanwhile = await look();
-    if (meanwhile !== undefined) registry.news.tell(imageKey(repository, sha256));
-    await told;
-    return meanwhile ?? look();
-  }
+  if (notifications) return registry.news.wait(imageKey(repository, sha256), look, patience);
   const details = { ...entry.details, digest: `sha256:${sha256}`, registry: external };
   await records.change({ ...entry, details }, (tx) =>
     tx.externalImages.add(repository, { registry: external, sha256, at: entry.at }),

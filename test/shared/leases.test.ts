@@ -1,0 +1,85 @@
+// Leases over two processes of one store.
+import t from 'tap';
+
+import { minutes } from '#domain/clock.ts';
+import { createLeases, leaseLife } from '#shared/leases.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+
+type Test = Parameters<typeof openRecords>[0];
+
+async function world(t: Test, life?: number) {
+  const clock = { now: new Date('2026-03-01T12:00:00Z') };
+  const now = () => clock.now;
+  const advance = (milliseconds: number): void => {
+    clock.now = new Date(clock.now.getTime() + milliseconds);
+  };
+  const both = await openRecords(t, 2);
+  const [here, there] = both.map((records, at) =>
+    createLeases({ records, holder: `process ${at}`, now, ...(life && { life }) }),
+  );
+  return { here: here!, there: there!, advance, clock, records: both[0] };
+}
+
+t.test(
+  'one process at a time holds a lease, and gives it back when the work is done, also when it fails',
+  async (t) => {
+    const { here, there } = await world(t);
+    const done = Promise.withResolvers<string>();
+    const working = here.holding('x', () => done.promise);
+    while ((await there.holding('x', async () => 'free')) !== undefined);
+    t.same(await there.holding('y', async () => 'another'), { result: 'another' });
+    done.resolve('done');
+    t.same(await working, { result: 'done' });
+    t.same(await there.holding('x', async () => 'free'), { result: 'free' });
+    await t.rejects(
+      here.holding('x', () => Promise.reject(new Error('broken'))),
+      { message: 'broken' },
+    );
+    t.same(await there.holding('x', async () => 'free'), { result: 'free' });
+  },
+);
+
+t.test('of many who want it at once one gets it, also within a process', async (t) => {
+  const { here, there } = await world(t);
+  let [under, most] = [0, 0];
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++under);
+    await new Promise(setImmediate);
+    under--;
+  };
+  await Promise.all([here, there].flatMap((leases) => Array.from({ length: 5 }, () => leases.holding('x', work))));
+  t.equal(most, 1);
+});
+
+t.test('the lease of a process that died ends, also where the clock was set back since', async (t) => {
+  for (const [passes, by] of [
+    [leaseLife, 'time'],
+    [-minutes(60), 'a clock that is set back'],
+  ] as const) {
+    const { here, there, advance } = await world(t);
+    await here.holding(
+      'x',
+      async () => true,
+      (kept) => kept,
+    );
+    t.equal(await there.holding('x', async () => true), undefined);
+    advance(passes);
+    t.same(await there.holding('x', async () => true), { result: true }, by);
+  }
+});
+
+t.test('whoever goes on working keeps the lease, however long it takes', async (t) => {
+  const life = 100;
+  const { here, there, advance, records, clock } = await world(t, life);
+  const done = Promise.withResolvers<undefined>();
+  const working = here.holding('x', () => done.promise);
+  for (let round = 0; round < 3; round++) {
+    const wanted = new Date(clock.now.getTime() + life).toISOString();
+    while ((await records.leases.find('x'))?.endsAt !== wanted) await new Promise(setImmediate);
+    advance(life - 1);
+    t.equal(await there.holding('x', async () => true), undefined);
+  }
+  done.resolve(undefined);
+  await working;
+  t.same(await there.holding('x', async () => true), { result: true });
+});

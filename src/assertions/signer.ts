@@ -1,6 +1,7 @@
 // Who signs: something that holds private keys and signs bytes with them without showing them.
 import { constants, sign, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { contentOf, joined, type Headers, type Value } from './assertion.ts';
 import { open } from './keys.ts';
@@ -55,7 +56,7 @@ export function softwareSigner(
 ): Signer {
   const opened = new Map<string, KeyObject>();
   // One core is left to everybody else: signing on all of them would hold up the answers to those who want no signature.
-  const inTurn = turnstile(Math.max(1, availableParallelism() - 1));
+  const inTurn = limit({ atOnce: Math.max(1, availableParallelism() - 1) });
 
   async function kept(keyId: string): Promise<KeptKey> {
     const key = await find(keyId);
@@ -85,23 +86,6 @@ export function softwareSigner(
   return {
     publicKey: async (keyId) => decodePublicKey((await kept(keyId)).publicKey),
     sign: async (keyId, bytes) => inTurn(async () => signWith(privateKey(keyId, await kept(keyId)), bytes)),
-  };
-}
-
-/** Lets so many do their work at a time, and the others in the order in which they came. */
-function turnstile(places: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async (work) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    }
   };
 }
 

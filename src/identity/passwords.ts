@@ -11,8 +11,8 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import { limit, type Turn } from '#domain/limit.ts';
 import { isCommon } from './common-passwords.ts';
-import { fairQueue, type Turn } from './fair-queue.ts';
 
 export interface Passwords {
   /** The hash of a password, salted anew each time. */
@@ -32,7 +32,14 @@ export interface PasswordOptions {
 }
 
 /** As much at a time as keeps the memory low and leaves threads for files; those who come when the queue is full try again. */
-const queue = { atOnce: 2, length: 32, ofClient: 8 };
+const hashing = {
+  atOnce: 2,
+  waiting: {
+    atMost: 32,
+    ofClient: 8,
+    refusal: 'Too many people are logging in just now; try again in a few seconds.',
+  },
+};
 
 const saltLength = 16;
 const tagLength = 32;
@@ -47,7 +54,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const { pepper } = options;
   const algorithm = options.algorithm ?? (typeof argon2 === 'function' ? 'argon2id' : 'scrypt');
   const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
-  const inTurn = fairQueue(queue);
+  const inTurn = limit(hashing);
 
   /** The password with its pepper, as bytes of one length; one character has one spelling. */
   const seasoned = (password: string, peppered: boolean): Buffer => {

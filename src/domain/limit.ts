@@ -1,5 +1,6 @@
-// A queue that nobody fills for the others: each client has a share of it, and those who are known come first.
-import { Refusal } from '#domain/refusal.ts';
+// A limit on how much is done at a time. Those who wait come in their order; where their number has a limit too, each
+// client has a share of it, and those who are known come first.
+import { Refusal } from './refusal.ts';
 
 /** Who waits. */
 export interface Turn {
@@ -8,26 +9,32 @@ export interface Turn {
   isFamiliar: boolean;
 }
 
-export interface QueueOptions {
+export interface LimitOptions {
   /** How many work at the same time. */
   atOnce: number;
-  /** How many wait at most; the others are refused. */
-  length: number;
-  /** How many of one client wait at most. */
-  ofClient: number;
+  /** How many wait at most; the others are refused with `too-many-requests`. Left out, as many wait as come. */
+  waiting?: {
+    atMost: number;
+    /** How many of one client wait at most. */
+    ofClient: number;
+    /** What those are told who are refused, for a person. */
+    refusal: string;
+  };
 }
 
-export type InTurn = <Result>(work: () => Promise<Result>, turn?: Turn) => Promise<Result>;
+/** Does the work when its turn comes, and gives what comes of it; work without a turn is somebody's whom we know. */
+export type Limit = <Result>(work: () => Promise<Result>, turn?: Turn) => Promise<Result>;
 
 interface Waiting extends Turn {
   start(): void;
   refuse(reason: Refusal): void;
 }
 
-/** Work without a turn is somebody's of his own whom we know, such as a command's. */
-export function fairQueue({ atOnce, length, ofClient }: QueueOptions): InTurn {
+/** A limit of its own, shared by all that is done through what this gives. */
+export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
   const waiting: Waiting[] = [];
   let running = 0;
+  const tooMany = (): Refusal => new Refusal('too-many-requests', most?.refusal ?? '', 2);
   const of = (client: Turn['client']): Waiting[] => waiting.filter((one) => one.client === client);
 
   /** Takes out the last stranger of these. */
@@ -41,12 +48,14 @@ export function fairQueue({ atOnce, length, ofClient }: QueueOptions): InTurn {
 
   /** Whether there is, or can be made, room for one more. */
   const hasRoom = ({ client, isFamiliar }: Turn): boolean => {
+    if (most === undefined) return true;
     const own = of(client);
-    if (own.length >= ofClient) return isFamiliar && pushOut(own);
-    if (waiting.length < length) return true;
+    if (own.length >= most.ofClient) return isFamiliar && pushOut(own);
+    if (waiting.length < most.atMost) return true;
     const strangers = waiting.filter((one) => !one.isFamiliar);
-    const most = [...Map.groupBy(strangers, (one) => one.client).values()].sort((a, b) => b.length - a.length)[0] ?? [];
-    return (isFamiliar || most.length > own.length + 1) && pushOut(most);
+    const crowds = [...Map.groupBy(strangers, (one) => one.client).values()];
+    const largest = crowds.sort((a, b) => b.length - a.length)[0] ?? [];
+    return (isFamiliar || largest.length > own.length + 1) && pushOut(largest);
   };
 
   const place = async (turn: Turn): Promise<void> => {
@@ -74,6 +83,3 @@ export function fairQueue({ atOnce, length, ofClient }: QueueOptions): InTurn {
     }
   };
 }
-
-const tooMany = (): Refusal =>
-  new Refusal('too-many-requests', 'Too many people are logging in just now; try again in a few seconds.', 2);

@@ -5,6 +5,9 @@ import { registerAgent, removeAgent } from './agents.ts';
 import { renewCertificate } from './appliance.ts';
 import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
+import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
+import { createLibrary, publishLibrary } from './charm-libraries.ts';
+import { acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
 import {
   changeCredential,
   inviteAccount,
@@ -16,6 +19,7 @@ import {
 import { acceptClock, rememberTime } from './clock.ts';
 import { logIn, putOffLogins } from './logins.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
+import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
@@ -33,6 +37,7 @@ import {
   revokeOwnToken,
   revokeToken,
 } from './tokens.ts';
+import { addGuardrail, createTracks, removeGuardrail } from './tracks.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
   // Accounts
@@ -51,9 +56,23 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createBrand,
   deleteBrand,
   updateBrand,
+  // Builds
+  addBuildset,
+  addCommitWorkflow,
+  updateBuild,
+  updateCommitWorkflow,
+  // Charm libraries
+  createLibrary,
+  publishLibrary,
   // The clock
   acceptClock,
   rememberTime,
+  // Collaborators
+  acceptInvite,
+  forgetInvites,
+  inviteCollaborators,
+  rejectInvite,
+  revokeInvites,
   // Credentials of people
   changeCredential,
   inviteAccount,
@@ -68,6 +87,12 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createModel,
   deleteModel,
   updateModel,
+  // Packages
+  registerName,
+  setManualReview,
+  setPackageId,
+  unregisterPackage,
+  updatePackageMetadata,
   // Releases
   expireBranches,
   pushReleases,
@@ -101,6 +126,10 @@ export const everyAct: readonly Act<never, unknown>[] = [
   issueToken,
   revokeOwnToken,
   revokeToken,
+  // Tracks
+  addGuardrail,
+  createTracks,
+  removeGuardrail,
   // The appliance
   renewCertificate,
 ];

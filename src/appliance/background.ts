@@ -117,7 +117,7 @@ const jobsOf = (
     sweepBlobs(records, blobs, now),
     expireBranches(records, acts, now),
     retireKeys(records, acts, latestTime),
-    forgetInvites(records, latestTime),
+    forgetInvites(records, acts, latestTime),
     forgetPassing(records, now),
     forgetSessions(records, acts, latestTime),
     renewCertificate(certificate.renew),

@@ -10,7 +10,7 @@ import { footprint } from '#test/fixtures/footprint.ts';
 t.test('what has ended can be looked back at for a while, and then it is forgotten', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
-  const { records } = store.beside;
+  const { records, acts } = store.beside;
   const { account } = (await ada.get('/v1/tokens/whoami')).body as { account: { id: string } };
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body as { id: string };
   const entry = () => ({ at: timestamp(store.clock.now), actor: 'test', action: 'fill', object: 'all' });
@@ -23,7 +23,7 @@ t.test('what has ended can be looked back at for a while, and then it is forgott
     await tx.invites.add({ ...invite, tokenSha256: 'left', createdAt: at(0), expiresAt: at(7) });
     await tx.setUpLinks.set(account.id, 'link', at(3));
   });
-  const job = forgetInvites(records, { now: () => store.clock.now } as LatestTime);
+  const job = forgetInvites(records, acts, { now: () => store.clock.now } as LatestTime);
   const rows = () => {
     const { invites, set_up_links: links } = footprint(store.directory);
     return { invites, links };

@@ -13,7 +13,6 @@ import { mediaType, parseAssertion, parseStream, stream } from '#assertions/asse
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
-import { claimName } from '#operations/names/claim-name.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
@@ -152,9 +151,8 @@ t.test('a snap that is pushed is signed with its approval', async (t) => {
 /** A snap with its id of the online store, as 'larder package register --id' makes it, and a revision of it. */
 async function withWaiting(store: TestAppliance): Promise<void> {
   const at = store.clock.now.toISOString();
-  const snap = { id: snapId, namespace: 'snap', name: 'foo', type: 'snap', publisherId: 'my-brand' } as const;
   await store.beside.records.change({ at, actor: 'test', action: 'package register', object: 'snap/foo' }, (tx) =>
-    claimName(tx, { ...snap, private: false, createdAt: at }),
+    filler(tx, at).package({ id: snapId, name: 'foo', publisherId: 'my-brand' }),
   );
   await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
 }

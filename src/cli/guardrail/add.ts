@@ -1,6 +1,5 @@
 // larder guardrail add
-import { checkGuardrail } from '#domain/guardrail.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { addGuardrail } from '#acts/tracks.ts';
 import { command } from '../frame/command.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
@@ -15,15 +14,10 @@ export const guardrailAdd = command({
   examples: [String.raw`larder guardrail add snap/hello '[0-9]+\.[0-9]+'`],
 
   run: ({ positionals: { package: named, pattern }, data, world }) =>
-    withStore({ data, world }, async ({ records, entry }) => {
-      checkGuardrail(pattern);
+    withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await packageOf(records, named);
+      await acts.do(addGuardrail, { actor }, { package: subject, pattern });
       const object = `${subject.namespace}/${subject.name}`;
-      const change = entry('guardrail add', object);
-      await records.change({ ...change, details: { pattern } }, async (tx) => {
-        if (await tx.guardrails.claim(subject.id, { pattern, createdAt: change.at })) return;
-        throw new Refusal('conflict', `${object} has the guardrail ${pattern} already.`);
-      });
       return { text: `${object} may have tracks that match ${pattern}.`, json: { package: object, pattern } };
     }),
 });

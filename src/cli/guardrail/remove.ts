@@ -1,5 +1,5 @@
 // larder guardrail remove
-import { Refusal } from '#domain/refusal.ts';
+import { removeGuardrail } from '#acts/tracks.ts';
 import { command } from '../frame/command.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
@@ -16,16 +16,10 @@ export const guardrailRemove = command({
   },
 
   run: ({ positionals: { package: named, pattern }, data, world }) =>
-    withStore({ data, world }, async ({ records, entry }) => {
+    withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await packageOf(records, named);
+      await acts.do(removeGuardrail, { actor }, { package: subject, pattern });
       const object = `${subject.namespace}/${subject.name}`;
-      await records.change({ ...entry('guardrail remove', object), details: { pattern } }, async (tx) => {
-        if (await tx.guardrails.remove(subject.id, pattern)) return;
-        throw new Refusal(
-          'resource-not-found',
-          `${object} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`,
-        );
-      });
       return { text: `${object} has no guardrail ${pattern} any more.`, json: { package: object, pattern } };
     }),
 });

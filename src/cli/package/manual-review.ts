@@ -1,4 +1,5 @@
 // larder package manual-review
+import { setManualReview } from '#acts/packages.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { packageArgument, packageOf } from './named.ts';
 import { withStore } from '../frame/store.ts';
@@ -16,11 +17,10 @@ export const packageManualReview = command({
   run({ positionals, data, world }) {
     const { switch: to } = positionals;
     if (to !== 'on' && to !== 'off') throw new UsageError(`manual review is 'on' or 'off', not '${to}'`);
-    return withStore({ data, world }, async ({ records, entry }) => {
+    return withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await packageOf(records, positionals.package);
       const object = `${subject.namespace}/${subject.name}`;
-      const change = { ...entry('package manual-review', object), details: { on: to === 'on' } };
-      await records.change(change, (tx) => tx.packages.reviewByHand(subject.id, to === 'on'));
+      await acts.do(setManualReview, { actor }, { package: subject, on: to === 'on' });
       const text =
         to === 'on'
           ? `Uploads of ${object} wait for a person from now on.`

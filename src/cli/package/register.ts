@@ -1,7 +1,7 @@
 // larder package register
+import { registerName } from '#acts/packages.ts';
 import { isPackageId } from '#domain/ids.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
-import { claimName } from '#operations/names/claim-name.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { packageName } from './named.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -34,12 +34,19 @@ export const packageRegister = command({
       throw new UsageError(`--id is a package id, 32 letters and digits, not '${options.id}'`);
     }
 
-    return withStore({ data, world }, async ({ records, entry, newId }) => {
+    return withStore({ data, world }, async ({ records, acts, actor, newId }) => {
       const { id: publisherId, username } = await accountOf(records, options.account);
-      const id = options.id ?? newId.id();
-      const change = entry('package register', `${namespace}/${name}`);
-      const wanted = { id, namespace, name, type, publisherId, private: options.private, createdAt: change.at };
-      await records.change({ ...change, details: { id, account: publisherId } }, (tx) => claimName(tx, wanted));
+      const wanted = {
+        namespace,
+        name,
+        type,
+        publisherId,
+        private: options.private,
+        freshId: newId.id(),
+        reserved: [],
+      };
+      const asked = options.id === undefined ? {} : { id: options.id };
+      const { id } = await acts.do(registerName, { actor }, { ...wanted, ...asked });
       return {
         text: `The name ${namespace}/${name} is registered for ${publisherId} (${username}); its id is ${id}.`,
         json: { id, namespace, name },

@@ -1,7 +1,6 @@
+import { addCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
-import { isWorkflowOver } from '#domain/build-status.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
 import { buildHost, channelName, writable } from './writer.ts';
 
@@ -19,14 +18,12 @@ export const addCommitWorkflow = operation({
   refuses: ['resource-not-found'],
 
   async handle(call) {
-    const { principal, body, records, now, newId } = call;
+    const { principal, body, records, acts, newId } = call;
     const slash = body.package.indexOf('/');
     const found = await records.packages.find(body.package.slice(0, Math.max(0, slash)), body.package.slice(slash + 1));
     const subject = await writable(found, principal, records, body.package);
-    const at = timestamp(now());
     const workflow = {
       id: newId.uuid(),
-      packageId: subject.id,
       commitHash: body['commit-hash'],
       craftChannel: channelName(body['craft-channel']),
       craftRevision: body['craft-revision'],
@@ -35,12 +32,7 @@ export const addCommitWorkflow = operation({
       errors: body.errors ?? [],
       plane: body.plane ?? null,
       domain: body.domain ?? null,
-      createdAt: at,
-      completedAt: isWorkflowOver(body.status) ? at : null,
     };
-    const object = `${subject.namespace}/${subject.name}`;
-    const entry = { ...by(call, 'add_commit_workflow'), at, object, details: { id: workflow.id } };
-    await records.change(entry, (tx) => tx.commitWorkflows.put(workflow));
-    return presentCommitWorkflow(workflow);
+    return presentCommitWorkflow(await acts.do(act, caller(call), { package: subject, workflow }));
   },
 });

@@ -1,8 +1,6 @@
+import { unknownBuild, updateBuild as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
-import { buildMayMove, isBuildOver } from '#domain/build-status.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { presentBuild } from './present.ts';
 import { buildHost, told, writableOf } from './writer.ts';
 
@@ -19,31 +17,14 @@ export const updateBuild = operation({
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { principal, params, body, records, now } = call;
-    const unknown = new Refusal(
-      'resource-not-found',
-      'There is no such build, or this account has no part in its package.',
-    );
+    const { principal, params, body, records, acts } = call;
     const set = await records.buildSets.find(params.buildset_id);
-    if (set === undefined) throw unknown;
-    const subject = await writableOf(set, principal, records, unknown);
-    const at = timestamp(now());
-    const details = { buildset: set.id, build: params.build_id, status: body.status };
-    const entry = { ...by(call, 'update_build'), at, object: `${subject.namespace}/${subject.name}`, details };
-    const changed = await records.change(entry, async (tx) => {
-      const builds = await tx.buildSets.buildsOf([set.id]);
-      const position = builds.findIndex(({ id }) => id === params.build_id);
-      const build = builds[position];
-      if (build === undefined) throw unknown;
-      const status = body.status ?? build.status;
-      if (!buildMayMove(build.status, status)) {
-        throw new Refusal('conflict', `A build that is ${build.status} cannot become ${status}.`);
-      }
-      const completedAt = isBuildOver(status) ? (build.completedAt ?? at) : null;
-      const next = { ...build, status, errors: body.errors ?? build.errors, completedAt, ...told(body) };
-      await tx.buildSets.putBuild(subject.id, position, next);
-      return next;
-    });
+    if (set === undefined) throw unknownBuild();
+    const subject = await writableOf(set, principal, records, unknownBuild());
+    const { status, errors } = body;
+    const said = { ...(status !== undefined && { status }), ...(errors !== undefined && { errors }), ...told(body) };
+    const build = { package: subject, buildSetId: set.id, buildId: params.build_id, told: said };
+    const changed = await acts.do(act, caller(call), build);
     return presentBuild(changed);
   },
 });

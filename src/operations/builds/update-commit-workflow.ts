@@ -1,8 +1,6 @@
+import { unknownWorkflow, updateCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
-import { isWorkflowOver, workflowMayMove } from '#domain/build-status.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
 import { buildHost, writableOf } from './writer.ts';
 
@@ -19,36 +17,17 @@ export const updateCommitWorkflow = operation({
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { principal, params, body, records, now } = call;
-    const unknown = new Refusal(
-      'resource-not-found',
-      'There is no such commit workflow, or this account has no part in its package.',
-    );
+    const { principal, params, body, records, acts } = call;
     const known = await records.commitWorkflows.find(params.commit_workflow_id);
-    if (known === undefined) throw unknown;
-    const subject = await writableOf(known, principal, records, unknown);
-    const at = timestamp(now());
-    const object = `${subject.namespace}/${subject.name}`;
-    const entry = { ...by(call, 'update_commit_workflow'), at, object, details: { id: known.id, status: body.status } };
-    const changed = await records.change(entry, async (tx) => {
-      const before = (await tx.commitWorkflows.find(known.id)) ?? known;
-      const status = body.status === undefined ? before.status : body.status;
-      if (!workflowMayMove(before.status, status)) {
-        throw new Refusal(
-          'conflict',
-          `A commit workflow that is ${before.status ?? 'not begun'} cannot become ${status ?? 'not begun'}.`,
-        );
-      }
-      const next = {
-        ...before,
-        status,
-        errors: body.errors ?? before.errors,
-        buildSets: body.buildsets?.map(({ id }) => id) ?? before.buildSets,
-        completedAt: isWorkflowOver(status) ? (before.completedAt ?? at) : null,
-      };
-      await tx.commitWorkflows.put(next);
-      return next;
-    });
+    if (known === undefined) throw unknownWorkflow();
+    const subject = await writableOf(known, principal, records, unknownWorkflow());
+    const { status, errors, buildsets } = body;
+    const told = {
+      ...(status !== undefined && { status }),
+      ...(errors !== undefined && { errors }),
+      ...(buildsets !== undefined && { buildSets: buildsets.map(({ id }) => id) }),
+    };
+    const changed = await acts.do(act, caller(call), { package: subject, id: known.id, told });
     return presentCommitWorkflow(changed);
   },
 });

@@ -1,8 +1,7 @@
+import { acceptInvite as act } from '#acts/collaborators.ts';
 import { invited } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { answerable } from './token.ts';
+import { caller } from '../by.ts';
 
 export const acceptInvite = operation({
   name: 'accept_invite',
@@ -16,15 +15,9 @@ export const acceptInvite = operation({
   refuses: ['invalid-token'],
 
   async handle(call) {
-    const { namespace, params, principal, body, records, now } = call;
-    const at = timestamp(now());
-    const entry = { ...by(call, 'accept_invite'), at, object: `${namespace}/${params.name}` };
-    await records.change(entry, async (tx) => {
-      const asked = { namespace, name: params.name, token: body.token, principal, now: at };
-      const { invite, subject } = await answerable(tx, asked);
-      await tx.invites.accept(invite.tokenSha256, at);
-      await tx.collaborators.add(subject.id, principal.accountId, invite.createdBy, at);
-    });
+    const { namespace, params, principal, body, acts } = call;
+    const answer = { namespace, name: params.name, token: body.token, accountId: principal.accountId };
+    await acts.do(act, caller(call), answer);
     return undefined;
   },
 });

@@ -1,8 +1,7 @@
+import { rejectInvite as act } from '#acts/collaborators.ts';
 import { invited } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { answerable } from './token.ts';
+import { caller } from '../by.ts';
 
 export const rejectInvite = operation({
   name: 'reject_invite',
@@ -16,14 +15,9 @@ export const rejectInvite = operation({
   refuses: ['invalid-token'],
 
   async handle(call) {
-    const { namespace, params, principal, body, records, now } = call;
-    const at = timestamp(now());
-    const entry = { ...by(call, 'reject_invite'), at, object: `${namespace}/${params.name}` };
-    await records.change(entry, async (tx) => {
-      const asked = { namespace, name: params.name, token: body.token, principal, now: at };
-      const { invite } = await answerable(tx, asked);
-      await tx.invites.revoke(invite.tokenSha256, { at, by: principal.accountId });
-    });
+    const { namespace, params, principal, body, acts } = call;
+    const answer = { namespace, name: params.name, token: body.token, accountId: principal.accountId };
+    await acts.do(act, caller(call), answer);
     return undefined;
   },
 });

@@ -1,7 +1,7 @@
+import { revokeInvites as act } from '#acts/collaborators.ts';
 import { publisherOf } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 
 export const revokeInvites = operation({
   name: 'revoke_invites',
@@ -14,17 +14,9 @@ export const revokeInvites = operation({
   status: 204,
 
   async handle(call) {
-    const { package: subject, principal, body, records, now } = call;
-    const at = timestamp(now());
-    const entry = { ...by(call, 'revoke_invites'), at, object: `${subject.namespace}/${subject.name}` };
-    await records.change(entry, async (tx, note) => {
-      const pending = await tx.invites.listPending(subject.id, at);
-      const meant = new Set<string | undefined>();
-      for (const { email } of body.invites) meant.add((await tx.accounts.byEmail(email.trim()))?.id);
-      const revoked = pending.filter(({ accountId }) => meant.has(accountId));
-      for (const { tokenSha256 } of revoked) await tx.invites.revoke(tokenSha256, { at, by: principal.accountId });
-      note({ revoked: revoked.map(({ accountId }) => accountId) });
-    });
+    const { package: subject, principal, body, acts } = call;
+    const emails = body.invites.map(({ email }) => email);
+    await acts.do(act, caller(call), { package: subject, revokedBy: principal.accountId, emails });
     return undefined;
   },
 });

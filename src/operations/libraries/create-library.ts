@@ -1,7 +1,7 @@
+import { createLibrary as act } from '#acts/charm-libraries.ts';
 import { onCharm } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 
 export const createLibrary = operation({
   name: 'create_library',
@@ -14,18 +14,12 @@ export const createLibrary = operation({
   response: 'CreateLibraryResponse',
 
   async handle(call) {
-    const { package: subject, body, records, now, newId } = call;
+    const { package: subject, body, records, acts, newId } = call;
     const name = body['library-name'];
     const known = await records.charmLibraries.named(subject.id, name);
     if (known !== undefined) return { 'library-id': known.id };
-    const at = timestamp(now());
-    const library = { id: newId.uuid().replaceAll('-', ''), packageId: subject.id, name, createdAt: at };
-    const entry = { ...by(call, 'create_library'), at, object: `charm/${subject.name}`, details: { library: name } };
-    const id = await records.change(entry, async (tx) => {
-      const twin = await tx.charmLibraries.named(subject.id, name);
-      if (twin === undefined) await tx.charmLibraries.add(library);
-      return twin?.id ?? library.id;
-    });
+    const freshId = newId.uuid().replaceAll('-', '');
+    const { id } = await acts.do(act, caller(call), { package: subject, name, freshId });
     return { 'library-id': id };
   },
 });

@@ -1,8 +1,7 @@
+import { publishLibrary as act } from '#acts/charm-libraries.ts';
 import { onCharm } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { presentLibrary } from './present.ts';
 
 export const publishLibrary = operation({
@@ -19,30 +18,10 @@ export const publishLibrary = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { package: subject, params, principal, body, records, now } = call;
-    const { library_id: libraryId } = params;
+    const { package: subject, params, principal, body, acts } = call;
     const { api, patch, hash, content } = body;
-    const at = timestamp(now());
-    const details = { library: libraryId, api, patch };
-    const entry = { ...by(call, 'publish_library'), at, object: `charm/${subject.name}`, details };
-    const wanted = { libraryId, api, patch: null };
-    const published = await records.change(entry, async (tx) => {
-      const library = await tx.charmLibraries.find(subject.id, libraryId);
-      if (library === undefined)
-        throw new Refusal('resource-not-found', `'${subject.name}' has no library '${libraryId.slice(0, 64)}'.`);
-      const newest = await tx.charmLibraries.version(wanted);
-      const same = newest?.patch === patch && newest.hash === hash && newest.content === content;
-      if (newest !== undefined && newest.patch >= patch && !same) {
-        throw new Refusal(
-          'conflict',
-          `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`,
-        );
-      }
-      if (!same)
-        await tx.charmLibraries.addVersion({ libraryId, api, patch, hash, content, at, by: principal.accountId });
-      return tx.charmLibraries.version(wanted);
-    });
-    if (published === undefined) throw new Error(`cannot find the library ${libraryId} that was just published`);
+    const version = { libraryId: params.library_id, api, patch, hash, content, publishedBy: principal.accountId };
+    const published = await acts.do(act, caller(call), { package: subject, ...version });
     return presentLibrary(published);
   },
 });

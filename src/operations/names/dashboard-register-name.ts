@@ -1,9 +1,8 @@
+import { refuseName, registerName as act } from '#acts/packages.ts';
 import { account, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
 import { reachesPackage } from '#domain/principal.ts';
-import { by } from '../by.ts';
-import { claimName, refuseBadName } from './claim-name.ts';
+import { caller } from '../by.ts';
 
 export const dashboardRegisterName = operation({
   name: 'dashboard_register_name',
@@ -16,18 +15,18 @@ export const dashboardRegisterName = operation({
   body: 'DashboardRegisterNameRequest',
   response: 'DashboardRegisterNameResponse',
   status: 201,
-  refuses: ['already-owned', 'already-registered', 'reserved-name'],
+  refuses: ['already-owned', 'already-registered', 'conflict', 'reserved-name'],
 
   async handle(call) {
-    const { principal, body, records, config, newId, now } = call;
+    const { principal, body, acts, config, newId } = call;
     const { snap_name: name } = body;
-    refuseBadName(name, config.names.reserved);
+    const { reserved } = config.names;
+    // A name that nobody can have is told of before anything is about the token.
+    refuseName({ namespace: 'snap', name, reserved });
     if (!reachesPackage(principal, { type: 'snap', name })) throw outOfReach({ name });
-    const id = newId.id();
-    const at = timestamp(now());
-    const entry = { ...by(call, 'dashboard_register_name'), at, object: `snap/${name}`, details: { id } };
-    const wanted = { id, namespace: 'snap', type: 'snap', name, publisherId: principal.accountId } as const;
-    await records.change(entry, (tx) => claimName(tx, { ...wanted, private: body.is_private ?? false, createdAt: at }));
+    const publisher = { publisherId: principal.accountId, private: body.is_private ?? false };
+    const wanted = { namespace: 'snap', type: 'snap', name, ...publisher } as const;
+    const { id } = await acts.do(act, caller(call), { ...wanted, freshId: newId.id(), reserved });
     return { snap_id: id, snap_name: name };
   },
 });

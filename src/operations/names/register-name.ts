@@ -1,13 +1,10 @@
-import { parseAssertion } from '#assertions/assertion.ts';
+import { refuseName, registerName as act } from '#acts/packages.ts';
 import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { by } from '../by.ts';
-import { claimName, refuseBadName } from './claim-name.ts';
+import { caller } from '../by.ts';
 
 export const registerName = operation({
   name: 'register_name',
@@ -18,39 +15,23 @@ export const registerName = operation({
   access: inNamespace('account-register-package'),
   body: 'RegisterNameRequest',
   response: 'RegisterNameResponse',
-  refuses: ['account-not-found', 'already-owned', 'already-registered', 'reserved-name'],
+  refuses: ['account-not-found', 'already-owned', 'already-registered', 'conflict', 'reserved-name'],
 
   async handle(call) {
-    const { namespace, principal, body, records, config, newId, now } = call;
+    const { namespace, principal, body, acts, config, newId } = call;
     const { name } = body;
     const type = body.type ?? defaultType(namespace);
     if (!packageTypes(namespace).includes(type)) {
       throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
     }
-    refuseBadName(name, config.names.reserved);
+    const { reserved } = config.names;
+    // A name that nobody can have is told of before anything is about the token, or about teams.
+    refuseName({ namespace, name, reserved });
     if (typeof body.team === 'string') {
       throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
     }
     if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
-
-    const id = (namespace === 'snap' ? await onlineId(records, name, principal.accountId) : undefined) ?? newId.id();
-    const at = timestamp(now());
-    const entry = { ...by(call, 'register_name'), at, object: `${namespace}/${name}`, details: { id } };
-    const wanted = { id, namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
-    await records.change(entry, (tx) => claimName(tx, { ...wanted, createdAt: at }));
-    return { id };
+    const wanted = { namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
+    return acts.do(act, caller(call), { ...wanted, freshId: newId.id(), reserved });
   },
 });
-
-/** The id that the snap has online, as an imported snap-declaration says that names this account as its publisher. */
-async function onlineId(
-  records: Pick<Records, 'assertions'>,
-  name: string,
-  accountId: string,
-): Promise<string | undefined> {
-  for (const { text } of await records.assertions.ofSnap(name)) {
-    const { headers } = parseAssertion(text);
-    if (headers['publisher-id'] === accountId) return headers['snap-id'] as string;
-  }
-  return undefined;
-}

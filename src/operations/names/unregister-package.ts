@@ -1,10 +1,9 @@
+import { refuseInUse, unregisterPackage as act } from '#acts/packages.ts';
 import { missing, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
 import { grants } from '#domain/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
 
@@ -48,26 +47,8 @@ export const unregisterPackage = operation({
   refuses: ['forbidden'],
 
   async handle(call) {
-    const { package: subject, records, now } = call;
-    const entry = {
-      ...by(call, 'unregister_package'),
-      at: timestamp(now()),
-      object: `${subject.namespace}/${subject.name}`,
-      details: { id: subject.id },
-    };
-    await records.change(entry, async (tx) => {
-      await refuseInUse(tx, subject.id);
-      await tx.packages.remove(subject.id);
-    });
+    const { package: subject, acts } = call;
+    await acts.do(act, caller(call), subject);
     return { 'package-id': subject.id };
   },
 });
-
-async function refuseInUse({ revisions, uploads }: Pick<Records, 'revisions' | 'uploads'>, id: string): Promise<void> {
-  if ((await revisions.newest(id)) > 0) {
-    throw new Refusal('forbidden', 'Cannot unregister a package with existing revisions');
-  }
-  if (await uploads.hasReviewPending(id)) {
-    throw new Refusal('forbidden', 'Cannot unregister a package with an upload in review');
-  }
-}

@@ -1,0 +1,60 @@
+// Libraries of charms: what gets an id once, and versions that follow one another.
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+
+export const createLibrary = act({
+  name: 'create_library',
+  summary: 'Give a library of a charm its id; the same name always has the same.',
+  object: ({ package: subject }: { package: PublishedPackage; name: string; freshId: string }) =>
+    packageObject(subject),
+  gate: { never: 'it gives an id, and nothing to anybody' },
+
+  async perform(tx, { package: subject, name, freshId }, { at, note }): Promise<{ id: string }> {
+    note({ library: name });
+    await latestOf(tx, subject);
+    const twin = await tx.charmLibraries.named(subject.id, name);
+    if (twin !== undefined) return { id: twin.id };
+    await tx.charmLibraries.add({ id: freshId, packageId: subject.id, name, createdAt: at });
+    return { id: freshId };
+  },
+});
+
+interface NewVersion {
+  package: PublishedPackage;
+  libraryId: string;
+  api: number;
+  patch: number;
+  hash: string;
+  content: string;
+  /** The account that publishes it. */
+  publishedBy: string;
+}
+
+export const publishLibrary = act({
+  name: 'publish_library',
+  summary: 'Publish a version of a library of a charm.',
+  object: ({ package: subject }: NewVersion) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, publishedBy, ...version }, { at, note }) {
+    const { libraryId, api, patch, hash, content } = version;
+    note({ library: libraryId, api, patch });
+    const library = await tx.charmLibraries.find(subject.id, libraryId);
+    if (library === undefined)
+      throw new Refusal('resource-not-found', `'${subject.name}' has no library '${libraryId.slice(0, 64)}'.`);
+    const newest = await tx.charmLibraries.version({ libraryId, api, patch: null });
+    if (newest?.patch === patch && newest.hash === hash && newest.content === content) return newest;
+    if (newest !== undefined && newest.patch >= patch) {
+      throw new Refusal(
+        'conflict',
+        `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`,
+      );
+    }
+    await tx.charmLibraries.addVersion({ ...version, at, by: publishedBy });
+    const published = await tx.charmLibraries.version({ libraryId, api, patch: null });
+    if (published === undefined) throw new Error(`cannot find the library ${libraryId} that was just published`);
+    return published;
+  },
+});

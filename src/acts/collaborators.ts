@@ -1,0 +1,135 @@
+// Collaborators of a package, and the invites by which they become it.
+import { hash } from 'node:crypto';
+
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { Invite } from '#records/invites.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+
+interface NewInvites {
+  package: PublishedPackage;
+  /** The account that invites. */
+  invitedBy: string;
+  /** Whom, and the token that he answers with. */
+  invites: { email: string; token: string }[];
+  /** For so many days they can be answered. */
+  days: number;
+}
+
+export const inviteCollaborators = act({
+  name: 'invite_collaborators',
+  summary: 'Invite accounts to collaborate on a package.',
+  object: ({ package: subject }: NewInvites) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, given: NewInvites, { at, note }) {
+    const { id, name, publisherId } = await latestOf(tx, given.package);
+    const expiresAt = timestamp(after(new Date(at), days(given.days)));
+    const invited = new Set<string>();
+    for (const { email, token } of given.invites) {
+      const account = await tx.accounts.byEmail(email.trim());
+      if (account === undefined)
+        throw new Refusal('account-not-found', `There is no account with the e-mail address '${email}'.`);
+      if (invited.has(account.id)) throw new Refusal('api-error', `The account of '${email}' is named twice.`);
+      if (account.id === publisherId) {
+        throw new Refusal('conflict', `'${email}' is the publisher of '${name}' and needs no invite.`);
+      }
+      if (await tx.collaborators.has(id, account.id)) {
+        throw new Refusal('conflict', `'${email}' collaborates on '${name}' already.`);
+      }
+      invited.add(account.id);
+      const who = { packageId: id, accountId: account.id, email: account.email, createdBy: given.invitedBy };
+      await tx.invites.add({ ...who, tokenSha256: digestOf(token), createdAt: at, expiresAt });
+    }
+    note({ invited: [...invited] });
+  },
+});
+
+export const revokeInvites = act({
+  name: 'revoke_invites',
+  summary: 'Revoke the pending invites of e-mail addresses.',
+  object: ({ package: subject }: { package: PublishedPackage; revokedBy: string; emails: string[] }) =>
+    packageObject(subject),
+  gate: { never: 'it takes back what nobody has answered yet' },
+
+  async perform(tx, { package: subject, revokedBy, emails }, { at, note }) {
+    const pending = await tx.invites.listPending(subject.id, at);
+    const meant = new Set<string | undefined>();
+    for (const email of emails) meant.add((await tx.accounts.byEmail(email.trim()))?.id);
+    const revoked = pending.filter(({ accountId }) => meant.has(accountId));
+    for (const { tokenSha256 } of revoked) await tx.invites.revoke(tokenSha256, { at, by: revokedBy });
+    note({ revoked: revoked.map(({ accountId }) => accountId) });
+  },
+});
+
+/** The answer of an account to an invite, which goes by its token. */
+interface Answer {
+  namespace: string;
+  name: string;
+  token: string;
+  accountId: string;
+}
+
+export const acceptInvite = act({
+  name: 'accept_invite',
+  summary: 'Accept an invite, and collaborate on its package.',
+  object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
+  gate: { never: 'whoever invited has decided' },
+
+  async perform(tx, answer, { at }) {
+    const { invite, subject } = await answerable(tx, answer, at);
+    await tx.invites.accept(invite.tokenSha256, at);
+    await tx.collaborators.add(subject.id, answer.accountId, invite.createdBy, at);
+  },
+});
+
+export const rejectInvite = act({
+  name: 'reject_invite',
+  summary: 'Reject an invite to collaborate on a package.',
+  object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
+  gate: { never: 'it is for the invited alone to say' },
+
+  async perform(tx, answer, { at }) {
+    const { invite } = await answerable(tx, answer, at);
+    await tx.invites.revoke(invite.tokenSha256, { at, by: answer.accountId });
+  },
+});
+
+/** How a token is kept: 190 bits of chance need no salt and no slow hash. */
+const digestOf = (token: string): string => hash('sha256', token.trim());
+
+/** The invite and the package that a token is for, when the account may answer it; one refusal for whatever is wrong with it. */
+async function answerable(
+  tx: Changes,
+  { namespace, name, token, accountId }: Answer,
+  now: string,
+): Promise<{ invite: Invite; subject: PublishedPackage }> {
+  const subject = await tx.packages.find(namespace, name);
+  const invite =
+    subject && (await tx.invites.pending({ tokenSha256: digestOf(token), packageId: subject.id, accountId, now }));
+  if (subject === undefined || invite === undefined) throw new Refusal('invalid-token', 'Invalid invite token');
+  return { invite, subject };
+}
+
+export const forgetInvites = act({
+  name: 'forget_invites',
+  summary: 'Forget invites that ended long ago, and set-up links that nobody used in time.',
+  object: () => 'invites',
+  gate: { never: 'it follows from the time alone' },
+
+  async perform(
+    tx,
+    { invitesBefore, linksBefore, atMost }: { invitesBefore: string; linksBefore: string; atMost: number },
+    { note },
+  ) {
+    const forgotten = {
+      invites: await tx.invites.forgetEnded(invitesBefore, atMost),
+      setUpLinks: await tx.setUpLinks.forgetEnded(linksBefore, atMost),
+    };
+    note(forgotten);
+    return forgotten;
+  },
+});

@@ -1,0 +1,21 @@
+// The package that an act is done to.
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+
+/** How the audit log names a package: `snap/hello`. */
+export const packageObject = ({ namespace, name }: Pick<PublishedPackage, 'namespace' | 'name'>): string =>
+  `${namespace}/${name}`;
+
+/** The package as it stands, which others may have changed meanwhile; refused with `resource-not-found` when it is gone. */
+export async function latestOf(
+  tx: Pick<Changes, 'packages'>,
+  subject: Pick<PublishedPackage, 'id' | 'namespace' | 'name'>,
+): Promise<PublishedPackage> {
+  const found = await tx.packages.byId(subject.id);
+  if (found !== undefined) return found;
+  throw new Refusal(
+    'resource-not-found',
+    `The package ${packageObject(subject)} is gone; it was unregistered meanwhile.`,
+  );
+}

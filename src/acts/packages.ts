@@ -1,0 +1,173 @@
+// Packages: names that are given, described and given up, and how their uploads are reviewed.
+import { parseAssertion } from '#assertions/assertion.ts';
+import { refuseBadLinks } from '#domain/links.ts';
+import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { addressWords, nameProblem } from '#domain/package-name.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { Links, PublishedPackage } from '#records/packages.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+
+/** A name that somebody wants. */
+export interface NewName {
+  namespace: Namespace;
+  name: string;
+  type: PackageType;
+  publisherId: string;
+  private: boolean;
+  /** The id that the package is to have; otherwise the one it has online, as far as that is known here. */
+  id?: string;
+  /** The id of a package that is not known online: a new one, of chance. */
+  freshId: string;
+  /** The names that this way in gives to nobody. */
+  reserved: readonly string[];
+}
+
+export const registerName = act({
+  name: 'register_name',
+  summary: 'Register the name of a package for an account.',
+  object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
+  gate: 'may-wait',
+
+  async perform(tx, wanted, { at, note }): Promise<{ id: string }> {
+    const { namespace, name, publisherId } = wanted;
+    refuseName(wanted);
+    const id = wanted.id ?? (await onlineId(tx, wanted)) ?? wanted.freshId;
+    const blank = { title: null, summary: null, description: null, defaultTrack: null, links: {}, icon: null };
+    const { type, private: hidden } = wanted;
+    const fresh = { id, namespace, name, type, publisherId, private: hidden, createdAt: at };
+    if (!(await tx.packages.claim({ ...fresh, ...blank, status: 'registered' }))) {
+      const holder = await tx.packages.find(namespace, name);
+      if (holder === undefined) throw new Refusal('conflict', `The package id '${id}' is taken.`);
+      throw holder.publisherId === publisherId
+        ? new Refusal('already-owned', `This account has registered the name '${name}' already.`)
+        : new Refusal('already-registered', `The name '${name}' is taken.`);
+    }
+    await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
+    note({ id, account: publisherId });
+    return { id };
+  },
+});
+
+/** Refuses what is no name, and what nobody may register. */
+export function refuseName({ namespace, name, reserved }: Pick<NewName, 'namespace' | 'name' | 'reserved'>): void {
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw new Refusal('api-error', problem);
+  if (reserved.includes(name)) throw new Refusal('reserved-name', `The name '${name}' is reserved.`);
+  if (addressWords[namespace]?.includes(name) !== true) return;
+  throw new Refusal(
+    'reserved-name',
+    `The name '${name}' is part of the store's own addresses in ${namespace}; take another.`,
+  );
+}
+
+/** The id that a snap has online, as an imported snap-declaration says that names its publisher here as its publisher. */
+async function onlineId(
+  { assertions }: Pick<Changes, 'assertions'>,
+  { namespace, name, publisherId }: NewName,
+): Promise<string | undefined> {
+  if (namespace !== 'snap') return undefined;
+  for (const { text } of await assertions.ofSnap(name)) {
+    const { headers } = parseAssertion(text);
+    if (headers['publisher-id'] === publisherId) return headers['snap-id'] as string;
+  }
+  return undefined;
+}
+
+export const unregisterPackage = act({
+  name: 'unregister_package',
+  summary: 'Give up the name of a package that has no revisions.',
+  object: packageObject,
+  gate: 'may-wait',
+
+  async perform(tx, subject: PublishedPackage, { note }) {
+    await latestOf(tx, subject);
+    await refuseInUse(tx, subject.id);
+    await tx.packages.remove(subject.id);
+    note({ id: subject.id });
+  },
+});
+
+/** Refuses to give up a package that has revisions, or will have one. */
+export async function refuseInUse(
+  { revisions, uploads }: Pick<Records, 'revisions' | 'uploads'>,
+  id: string,
+): Promise<void> {
+  if ((await revisions.newest(id)) > 0) {
+    throw new Refusal('forbidden', 'Cannot unregister a package with existing revisions');
+  }
+  if (await uploads.hasReviewPending(id)) {
+    throw new Refusal('forbidden', 'Cannot unregister a package with an upload in review');
+  }
+}
+
+/** What is to be said about a package; what is not named stays. */
+export interface Description {
+  private?: boolean;
+  title?: string | null;
+  summary?: string | null;
+  description?: string | null;
+  defaultTrack?: string | null;
+  /** The links of the kinds that are named; an empty list takes a kind away. */
+  links: Links;
+}
+
+export const updatePackageMetadata = act({
+  name: 'update_package_metadata',
+  summary: 'Change what is said about a package, and who sees it.',
+  object: ({ package: subject }: { package: PublishedPackage; members: string[]; given: Description }) =>
+    packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, members, given }, { note }) {
+    note({ members });
+    refuseBadLinks(given.links);
+    const latest = await latestOf(tx, subject);
+    const tracks = await tx.tracks.list(subject.id);
+    const { defaultTrack = null } = given;
+    if (defaultTrack !== null && !tracks.some(({ name }) => name === defaultTrack)) {
+      throw new Refusal('api-error', `'${defaultTrack}' is not a track of '${subject.name}' at /default-track`);
+    }
+    const links = Object.entries({ ...latest.links, ...given.links }).filter(([, list]) => list.length > 0);
+    const described = { ...latest, ...given, links: Object.fromEntries(links) };
+    await tx.packages.describe(described);
+    return { package: described, tracks, guardrails: await tx.guardrails.list(subject.id) };
+  },
+});
+
+export const setPackageId = act({
+  name: 'package set-id',
+  summary: 'Give a package the id that it has in the online store, before its first revision.',
+  object: ({ namespace, name }: { namespace: Namespace; name: string; id: string }) => `${namespace}/${name}`,
+  gate: 'may-wait',
+
+  async perform(tx, { namespace, name, id }, { note }): Promise<{ before: string }> {
+    note({ id });
+    const found = await tx.packages.find(namespace, name);
+    if (found === undefined) throw new Refusal('resource-not-found', `There is no package '${namespace}/${name}'.`);
+    if (found.id === id) return { before: id };
+    if ((await tx.revisions.newest(found.id)) > 0 || (await tx.uploads.hasReviewPending(found.id))) {
+      throw new Refusal(
+        'conflict',
+        `The package '${namespace}/${name}' has revisions, which go by its id; it can change no more.`,
+      );
+    }
+    if (!(await tx.packages.setId(found.id, id))) throw new Refusal('conflict', `Another package has the id '${id}'.`);
+    note({ before: found.id });
+    return { before: found.id };
+  },
+});
+
+export const setManualReview = act({
+  name: 'package manual-review',
+  summary: 'Have every upload of a package wait for a person, or no longer.',
+  object: ({ package: subject }: { package: PublishedPackage; on: boolean }) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, on }, { note }) {
+    await latestOf(tx, subject);
+    await tx.packages.reviewByHand(subject.id, on);
+    note({ on });
+  },
+});

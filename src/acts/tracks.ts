@@ -1,0 +1,96 @@
+// Tracks, and the guardrails that say which a package may have.
+import { isTrackName } from '#domain/channel.ts';
+import { checkGuardrail, matchesGuardrail } from '#domain/guardrail.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Track } from '#records/tracks.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+
+type NewTrack = Omit<Track, 'createdAt'>;
+
+export const createTracks = act({
+  name: 'create_tracks',
+  summary: "Create tracks that match one of the package's guardrails; all of them or none.",
+  object: ({ package: subject }: { package: PublishedPackage; tracks: NewTrack[] }) => packageObject(subject),
+  gate: { never: "the package's guardrails say what may be created" },
+
+  async perform(tx, { package: subject, tracks }, { at, note }) {
+    refuseBadTracks(tracks);
+    await latestOf(tx, subject);
+    const patterns = (await tx.guardrails.list(subject.id)).map(({ pattern }) => pattern);
+    const present = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
+    for (const track of tracks) {
+      const { name } = track;
+      if (present.has(name)) throw new Refusal('conflicting-tracks', `Conflicting track exists: '${name}'.`);
+      if (!patterns.some((pattern) => matchesGuardrail(pattern, name))) {
+        throw new Refusal('invalid-tracks', `Invalid track name '${name}': ${allowed(subject.name, patterns)}`);
+      }
+      await tx.tracks.add(subject.id, { ...track, createdAt: at });
+    }
+    note({ tracks: tracks.map(({ name }) => name) });
+  },
+});
+
+function refuseBadTracks(tracks: readonly NewTrack[]): void {
+  for (const { name } of tracks) {
+    if (name === 'latest') throw new Refusal('api-error', "Creation of 'latest' track is not allowed");
+    if (isTrackName(name)) continue;
+    throw new Refusal(
+      'invalid-tracks',
+      `Invalid track name '${name.slice(0, 60)}': it has at most 28 letters and digits, with single _, . or - between them.`,
+    );
+  }
+  const names = tracks.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) {
+    throw new Refusal('conflicting-tracks', `Conflicting track exists: '${twice}' is named twice.`);
+  }
+  for (const { name, automaticPhasingPercentage: phasing } of tracks) {
+    if (phasing === null || phasing <= 100) continue;
+    throw new Refusal('api-error', `The automatic-phasing-percentage of '${name}' is above 100.`);
+  }
+}
+
+const allowed = (name: string, patterns: string[]): string =>
+  patterns.length === 0
+    ? `'${name}' has no track guardrail; ask the store administrator to set one.`
+    : `it matches no track guardrail of '${name}'; there is ${patterns.join(', ')}`;
+
+interface Guarded {
+  package: PublishedPackage;
+  pattern: string;
+}
+
+export const addGuardrail = act({
+  name: 'guardrail add',
+  summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  object: ({ package: subject }: Guarded) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, pattern }, { at, note }) {
+    checkGuardrail(pattern);
+    await latestOf(tx, subject);
+    if (!(await tx.guardrails.claim(subject.id, { pattern, createdAt: at }))) {
+      throw new Refusal('conflict', `${packageObject(subject)} has the guardrail ${pattern} already.`);
+    }
+    note({ pattern });
+  },
+});
+
+export const removeGuardrail = act({
+  name: 'guardrail remove',
+  summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  object: ({ package: subject }: Guarded) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, pattern }, { note }) {
+    if (!(await tx.guardrails.remove(subject.id, pattern))) {
+      throw new Refusal(
+        'resource-not-found',
+        `${packageObject(subject)} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`,
+      );
+    }
+    note({ pattern });
+  },
+});

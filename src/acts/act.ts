@@ -43,16 +43,28 @@ export interface Act<Input, Result> {
 /** Declares an act. */
 export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
 
+/** Does an act; what it throws, it has not done. */
+export type Do = <Input, Result>(what: Act<Input, Result>, by: By, input: Input) => Promise<Result>;
+
 /** The door: the only way in which anything is done to the store. */
 export interface Acts {
-  do<Input, Result>(what: Act<Input, Result>, by: By, input: Input): Promise<Result>;
+  do: Do;
+  /**
+   * Does an act with which the audit log goes on from somewhere else than where it had ended, such as a backup that was
+   * restored: its entry and its seal name what is left behind. For a store that is not served, or with a log that is
+   * not sealed meanwhile.
+   */
+  beginAnew: Do;
 }
 
 /** Opens the door to the records of a store. */
-export const createActs = (records: Pick<Records, 'change'>, now: Now): Acts => ({
-  do(what, { actor, sessionId = null, requestId = null }, input) {
-    const by = { at: timestamp(now()), actor, sessionId, requestId };
-    const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };
-    return records.change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
-  },
-});
+export function createActs(records: Pick<Records, 'change' | 'beginAnew'>, now: Now): Acts {
+  const through =
+    (change: Records['change']): Do =>
+    (what, { actor, sessionId = null, requestId = null }, input) => {
+      const by = { at: timestamp(now()), actor, sessionId, requestId };
+      const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };
+      return change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
+    };
+  return { do: through(records.change), beginAnew: through(records.beginAnew) };
+}

@@ -1,5 +1,127 @@
 // The appliance itself: what it and whoever looks after its host do to the store as a whole.
+import { keepSiteKeyCheck } from './site-key.ts';
 import { act } from './act.ts';
+
+/** The account of the administrator that a new store has. */
+export const administratorId = 'larder-admin';
+
+export const init = act({
+  name: 'init',
+  summary: 'Make the store, with its administrator.',
+  object: () => `account/${administratorId}`,
+  gate: { never: 'there is nobody yet who could approve' },
+
+  /** `siteKeyCheck` is what the site key is known by. */
+  async perform(tx, { email, siteKeyCheck }: { email: string; siteKeyCheck: string }, { at }): Promise<void> {
+    const administrator = {
+      id: administratorId,
+      username: 'admin',
+      displayName: 'Store administrator',
+      email,
+      validation: 'unproven',
+      createdAt: at,
+    };
+    await tx.accounts.add(administrator, { idMadeHere: true });
+    await tx.accounts.makeStoreAdministrator(administratorId, at);
+    await keepSiteKeyCheck(tx, siteKeyCheck);
+  },
+});
+
+/** What changes nothing in the records but that it was done. */
+const noted = async (
+  _tx: unknown,
+  details: Readonly<Record<string, unknown>>,
+  { note }: { note: (details: Record<string, unknown>) => void },
+): Promise<void> => {
+  note(details);
+};
+
+export const upgrade = act({
+  name: 'upgrade',
+  summary: 'Bring the records of an older release up to date.',
+  object: () => 'store',
+  gate: { never: 'it follows from the release that is installed' },
+
+  /** The migrations that ran, the release that ran them, and how many things were wrong with the database before. */
+  perform: (tx, ran: { migrations: string[]; version: string; problems: number }, doing) =>
+    noted(tx, { ...ran }, doing),
+});
+
+export const goBack = act({
+  name: 'go-back',
+  summary: 'Put the records back as they were before an upgrade.',
+  object: () => 'store',
+  gate: { never: 'the store is not served while it is done, and goes back to before any approval' },
+
+  perform: (tx, _: undefined, doing) => noted(tx, {}, doing),
+});
+
+export const acceptAudit = act({
+  name: 'audit accept',
+  summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
+  object: () => 'audit',
+  gate: 'may-wait',
+
+  perform: (tx, { problems }: { problems: readonly string[] }, doing) =>
+    noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing),
+});
+
+export const makeBackup = act({
+  name: 'backup',
+  summary: 'Make a backup.',
+  object: ({ id }: BackupMade) => `backup/${id}`,
+  gate: { never: 'it takes nothing from the store and changes nothing in it' },
+
+  perform: (tx, made: BackupMade, doing) => noted(tx, { ...made }, doing),
+});
+
+interface BackupMade {
+  id: string;
+  /** The backup that it builds on. */
+  since: string | null;
+  /** How many blobs are in it, and how many are not. */
+  blobs: number;
+  lacking: number;
+  /** Whether it holds the keys of the store. */
+  keys: boolean;
+}
+
+export const restore = act({
+  name: 'restore',
+  summary: 'Restore the store from a backup; uploads whose content the backup has not are forgotten.',
+  object: () => 'store',
+  gate: { never: 'there is no store before it that could hold it' },
+
+  /** `gone` are contents, by their sha3-384, that the backup has not; those of them that records need. */
+  async perform(tx, { gone }: { gone: readonly string[] }, { note }): Promise<string[]> {
+    let forgotten = 0;
+    for (const content of gone) {
+      for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
+    }
+    note({ forgotten });
+    const needed: string[] = [];
+    for (const content of gone) if (await tx.neededContents.has(content)) needed.push(content);
+    return needed;
+  },
+});
+
+export const setLogLevel = act({
+  name: 'log-level',
+  summary: 'Change how much the serving store logs.',
+  object: () => 'log',
+  gate: { never: 'whoever may do it writes the configuration' },
+
+  perform: (tx, { level }: { level: string }, doing) => noted(tx, { level }, doing),
+});
+
+export const sealMasterKey = act({
+  name: 'key seal',
+  summary: 'Put the signing master key under a passphrase.',
+  object: () => 'master key',
+  gate: { never: 'whoever may do it has the key' },
+
+  perform: (tx, _: undefined, doing) => noted(tx, {}, doing),
+});
 
 export const renewCertificate = act({
   name: 'renew_certificate',
@@ -7,8 +129,6 @@ export const renewCertificate = act({
   object: () => 'certificate',
   gate: { never: 'it follows from the time, or from files on the host' },
 
-  async perform(_tx, { hosts, ends, fingerprint }: { hosts: string[]; ends: Date; fingerprint: string }, { note }) {
-    note({ hosts, ends: ends.toISOString(), fingerprint });
-    return Promise.resolve();
-  },
+  perform: (tx, { ends, ...certificate }: { hosts: string[]; ends: Date; fingerprint: string }, doing) =>
+    noted(tx, { ...certificate, ends: ends.toISOString() }, doing),
 });

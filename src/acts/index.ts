@@ -2,7 +2,17 @@
 import type { Act } from './act.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';
 import { registerAgent, removeAgent } from './agents.ts';
-import { renewCertificate } from './appliance.ts';
+import {
+  acceptAudit,
+  goBack,
+  init,
+  makeBackup,
+  renewCertificate,
+  restore,
+  sealMasterKey,
+  setLogLevel,
+  upgrade,
+} from './appliance.ts';
 import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
@@ -131,5 +141,13 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createTracks,
   removeGuardrail,
   // The appliance
+  acceptAudit,
+  goBack,
+  init,
+  makeBackup,
   renewCertificate,
+  restore,
+  sealMasterKey,
+  setLogLevel,
+  upgrade,
 ];

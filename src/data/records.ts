@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createActs, itself, type Acts } from '#acts/act.ts';
+import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { keepForReturn } from '#backup/before-upgrade.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
-import { seconds, timestamp, type Now } from '#domain/clock.ts';
+import { seconds, type Now } from '#domain/clock.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrate, missing } from '#engine/sqlite/migrate.ts';
@@ -52,6 +54,15 @@ export interface Upgrade {
   problems: number;
 }
 
+/** The records of a data directory while they are open. */
+export interface OpenRecords {
+  records: Records;
+  acts: Acts;
+  upgrade: Upgrade | undefined;
+  sealing: AuditSealing;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the database of a data directory, and brings it up to date. Data of an older release is copied before anything
  * in it is changed, and is left alone while another process, perhaps of that release, serves it.
@@ -67,7 +78,7 @@ export async function openRecords(
     siteKey,
     file = join(directory, 'larder.db'),
   }: Opening = {},
-): Promise<{ records: Records; upgrade: Upgrade | undefined; sealing: AuditSealing; close: () => Promise<void> }> {
+): Promise<OpenRecords> {
   const binding = nativeBinding();
   const sealing = sealingOf(directory, siteKey);
   const db = openSqlite(file, {
@@ -97,14 +108,13 @@ export async function openRecords(
     const ran = await migrate(db, migrations());
     db.keepRowDigests();
     const known = records(db, sealing.with);
+    const acts = createActs(known, now);
     if (copy !== undefined && ran.length > 0) {
       upgrade = { migrations: ran, copy, problems };
-      const entry = { at: timestamp(now()), actor: 'larder', action: 'upgrade', object: 'store' };
-      const told = { ...entry, details: { migrations: ran, version, problems } };
       // Seals of a later time are those of data that an older release has put aside since.
-      await (isUnsealed ? known.beginAnew : known.change)(told, () => Promise.resolve());
+      await (isUnsealed ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations: ran, version, problems });
     }
-    return { records: known, upgrade, sealing, close: () => db.close() };
+    return { records: known, acts, upgrade, sealing, close: () => db.close() };
   } catch (error) {
     await db.close();
     throw error;

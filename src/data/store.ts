@@ -1,7 +1,7 @@
 // A data directory as a store: its configuration, its records, and what it takes to change them.
 import { join } from 'node:path';
 
-import { createActs, type Acts } from '#acts/act.ts';
+import type { Acts } from '#acts/act.ts';
 import { days, type Now } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { prepareFile } from '#files/durable.ts';
@@ -57,14 +57,13 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const { records: known, upgrade, sealing, close } = await openRecords(directory, { ...options, siteKey });
+  const { records: known, acts, upgrade, sealing, close } = await openRecords(directory, { ...options, siteKey });
   try {
     await refuseForeignKey(known, siteKey);
     await settleSeals(known);
     const latest = latestTime(now, options.elapsed);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
-    const acts = createActs(known, now);
     const rootKeys = createRootKeys({ records: known, acts, siteKey, newId, clock, life });
     const dischargerKeys = createDischargerKeys({ records: known, acts, siteKey, clock });
     const location = (): string => store.config.http.base_url;

@@ -138,6 +138,7 @@ t.test('assertions come in alike, and nothing of them when what they rest on cha
   const [key] = await records.signingKeys.list('my-brand');
   const by = { actor: 'cli:ada' };
   const late: Acts = {
+    ...acts,
     async do(what, by, input) {
       await acts.do(deleteSigningKey, by, { brandAccountId: 'my-brand', sha3_384: key?.sha3_384 ?? '' });
       return acts.do(what, by, input);

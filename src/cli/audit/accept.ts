@@ -1,4 +1,5 @@
 // larder audit accept
+import { acceptAudit } from '#acts/appliance.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { command, Failure } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
@@ -18,13 +19,10 @@ export const auditAccept = command({
   },
 
   run: (call) =>
-    withStore(call, async ({ records, siteKey, sealing, entry }) => {
+    withStore(call, async ({ records, acts, person, siteKey, sealing }) => {
       const { problems } = await verifyAudit(records, { siteKey, file: sealing.file });
       if (problems.length === 0) throw new Failure('nothing is wrong with the audit log; it is left as it is');
-      const change = entry('audit accept', 'audit');
-      await records.beginAnew({ ...change, details: { problems: problems.length, first: problems.slice(0, 3) } }, () =>
-        Promise.resolve(),
-      );
+      await acts.beginAnew(acceptAudit, person, { problems });
       const head = await records.audit.head();
       return {
         text: `The audit log goes on from row ${String(head?.seq)}, whose entry names what was wrong. 'larder audit verify' shows it.`,

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeBackup as enterBackup } from '#acts/appliance.ts';
 import { closeArchives } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
@@ -146,12 +147,11 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
 
 /** Enters it in the audit log. On a full disk the backup is the way out, and is good without an entry. */
 async function note(
-  { records, entry }: OpenStore,
+  { acts, person }: OpenStore,
   { manifest: { id, since, blobs, keys }, lacking }: BackupResult,
 ): Promise<string[]> {
-  const details = { id, since, blobs: blobs.length, keys, lacking: lacking.length };
   try {
-    await records.change({ ...entry('backup', `backup/${id}`), details }, () => Promise.resolve());
+    await acts.do(enterBackup, person, { id, since, blobs: blobs.length, keys, lacking: lacking.length });
     return [];
   } catch (error) {
     if (!isFull(error)) throw error;

@@ -1,6 +1,7 @@
 // larder go-back
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { goBack as enterGoingBack } from '#acts/appliance.ts';
 import { copiesForReturn, putBack, upgradesFolder } from '#backup/before-upgrade.ts';
 import { timestamp } from '#domain/clock.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
@@ -46,9 +47,8 @@ export const goBack = command({
         masterKeyFile: undefined,
       });
       const finish = async (database: string): Promise<void> => {
-        const { records, close } = await openRecords(data, { held: true, siteKey, file: database });
-        const entry = { at, actor, action: 'go-back', object: 'store' };
-        await records.beginAnew(entry, () => Promise.resolve()).finally(close);
+        const { acts, close } = await openRecords(data, { held: true, siteKey, file: database });
+        await acts.beginAnew(enterGoingBack, { actor }, undefined).finally(close);
       };
       await putBack(data, file, aside, { ...binding, finish });
       return {

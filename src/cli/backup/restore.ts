@@ -1,10 +1,10 @@
 // larder restore
 import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { restore as enterRestore } from '#acts/appliance.ts';
 import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { restoreBackup } from '#backup/restore.ts';
-import { timestamp } from '#domain/clock.ts';
 import { missingContents } from '#integrity/verify.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding } from '#src/native.ts';
@@ -193,22 +193,14 @@ export function keyTextsIn(folder: string): KeyTexts {
 async function finish(directory: string, actor: string): Promise<string[]> {
   const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
   const lock = lockDirectory(directory);
-  const { records, close } = await openRecords(directory, { held: true, siteKey });
+  const { records, acts, close } = await openRecords(directory, { held: true, siteKey });
   try {
     const { problems } = await verifyAudit(records, { siteKey });
     if (problems.length > 0) throw new CannotRestore(`the audit log in the backup is damaged: ${problems[0]!}`);
     const config = readConfig(join(directory, 'larder.toml'));
     const gone = await withBlobs({ directory, config }, ({ blobs }) => missingContents(records, blobs));
-    const entry = { at: timestamp(new Date()), actor, action: 'restore', object: 'store' };
-    return await records.beginAnew(entry, async (tx, note) => {
-      let forgotten = 0;
-      for (const content of gone)
-        for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
-      note({ forgotten });
-      const names: string[] = [];
-      for (const content of gone) if (await tx.neededContents.has(content)) names.push(await nameOf(tx, content));
-      return names;
-    });
+    const needed = await acts.beginAnew(enterRestore, { actor }, { gone });
+    return await Promise.all(needed.map((content) => nameOf(records, content)));
   } finally {
     await close();
     lock.close();

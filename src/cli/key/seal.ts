@@ -2,6 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { sealMasterKey } from '#acts/appliance.ts';
 import { createFile } from '#files/durable.ts';
 import { passphraseIn, unwrapWithPassphrase, wrapWithPassphrase } from '#data/passphrase.ts';
 import { readTextFile } from '../assertion/file.ts';
@@ -41,7 +42,7 @@ export const keySeal = command({
     if (passphrase.length < shortest) {
       throw new Failure(`the passphrase must have at least ${String(shortest)} characters`);
     }
-    return withStore({ data, world }, async ({ records, entry }) => {
+    return withStore({ data, world }, async ({ acts, person }) => {
       const [plain, sealed] = [join(data, 'master.key'), join(data, 'master.key.sealed')];
       const key = masterKeyIn(plain);
       createFile(sealed, wrapWithPassphrase(key, passphrase), 0o400);
@@ -49,7 +50,7 @@ export const keySeal = command({
       if (!unwrapWithPassphrase(readFileSync(sealed, 'utf8'), passphrase).equals(key)) {
         throw new Error(`cannot read ${sealed} back; master.key stays`);
       }
-      await records.change(entry('key seal', 'master key'), () => Promise.resolve());
+      await acts.do(sealMasterKey, person, undefined);
       rmSync(plain);
       return {
         text: `The master key is under the passphrase, in ${sealed}; master.key is gone from here and should go from copies.`,

@@ -3,9 +3,8 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
-import { timestamp } from '#domain/clock.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { keepSiteKeyCheck } from '#acts/site-key.ts';
+import { administratorId, init as makeStore } from '#acts/appliance.ts';
 import { fingerprintOf, keyCheckOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { keepTls, type ServerTls } from '#tls/keeper.ts';
@@ -26,7 +25,6 @@ import { canAsk, converse } from '../frame/questions.ts';
 import { actorOf } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 
-const administrator = 'larder-admin';
 /** The configuration until everything else is in place; in a directory that has it, a store is half made. */
 const unfinished = 'larder.toml.init';
 const halfMade = [
@@ -139,7 +137,7 @@ export const init = command({
       text:
         `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
         `What everybody does with it is explained there: ${documents}\n` +
-        `The store administrator is the account ${administrator}; the credential for it is in ${credentialFile}.\n` +
+        `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
         trust(tls, baseUrl, files) +
         (warning === undefined ? '' : `${warning}\n`) +
         `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
@@ -150,7 +148,7 @@ export const init = command({
         'base-url': baseUrl,
         documents,
         listen,
-        'admin-account-id': administrator,
+        'admin-account-id': administratorId,
         'admin-macaroon-file': credentialFile,
         'site-key-fingerprint': fingerprint,
         ...(warning !== undefined && { warning }),
@@ -243,7 +241,7 @@ function configurationText(
   siteFiles: SiteFiles | undefined,
 ): string {
   try {
-    return initialConfig({ baseUrl, listen, storeAdminId: administrator, storeAdminDigest, siteFiles });
+    return initialConfig({ baseUrl, listen, storeAdminId: administratorId, storeAdminDigest, siteFiles });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const said = error.problems.map(({ message }) => message).join('; ');
@@ -302,22 +300,9 @@ function lockOf(data: string): { close(): unknown } {
 async function makeRecords(data: string, email: string, actor: string, siteKey: Buffer): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   createFile(join(data, 'larder.db'), '', 0o600);
-  const { records, close } = await openRecords(data, { held: true, siteKey });
+  const { acts, close } = await openRecords(data, { held: true, siteKey });
   try {
-    const at = timestamp(new Date());
-    await records.change({ at, actor, action: 'init', object: `account/${administrator}` }, async (tx) => {
-      const account = {
-        id: administrator,
-        username: 'admin',
-        displayName: 'Store administrator',
-        email,
-        validation: 'unproven',
-        createdAt: at,
-      };
-      await tx.accounts.add(account, { idMadeHere: true });
-      await tx.accounts.makeStoreAdministrator(administrator, at);
-      await keepSiteKeyCheck(tx, keyCheckOf(siteKey));
-    });
+    await acts.do(makeStore, { actor }, { email, siteKeyCheck: keyCheckOf(siteKey) });
   } finally {
     await close();
   }

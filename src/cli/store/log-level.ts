@@ -1,5 +1,6 @@
 // larder log-level
 import { join } from 'node:path';
+import { setLogLevel } from '#acts/appliance.ts';
 import { changeConfig } from '#src/config.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -16,8 +17,8 @@ export const logLevel = command({
     const { level } = call.positionals;
     const words = findKey('log.level')?.words ?? [];
     if (!words.includes(level)) throw new UsageError(`LEVEL is one of ${words.join(', ')}, not '${level}'`);
-    return withStore(call, async ({ directory, records, entry }) => {
-      await records.change({ ...entry('log-level', 'log'), details: { level } }, () => Promise.resolve());
+    return withStore(call, async ({ directory, acts, person }) => {
+      await acts.do(setLogLevel, person, { level });
       changeConfig(join(directory, 'larder.toml'), { 'log.level': level });
       const serving = servingState(directory);
       if (serving !== undefined) process.kill(serving.pid, 'SIGHUP');

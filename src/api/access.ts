@@ -251,6 +251,18 @@ export const storeAdministrator = (permission: 'store-view' | 'store-manage'): A
   },
 });
 
+/** The package in the path, for a store administrator. */
+export const storeAdministratorOnPackage = (permission: 'store-view' | 'store-manage'): Access<PackageEvidence> => {
+  const admits = storeAdministrator(permission);
+  return {
+    ...admits,
+    async admit(asked) {
+      const { principal } = await admits.admit(asked);
+      return { principal, package: await findPackage(asked.params, asked.records), role: 'store administrator' };
+    },
+  };
+};
+
 /** A token that lacks a permission. */
 export const missing = (permission: Permission): Refusal =>
   new Refusal('permission-required', `Missing required permission: ${permission}`);

@@ -44,6 +44,8 @@ export const groups: readonly Group[] = [
       { name: 'account disable', load: async () => (await import('./account/disable.ts')).accountDisable },
       { name: 'account enable', load: async () => (await import('./account/disable.ts')).accountEnable },
       { name: 'account role', load: async () => (await import('./account/role.ts')).accountRole },
+      { name: 'package list', load: async () => (await import('./package/list.ts')).packageList },
+      { name: 'package show', load: async () => (await import('./package/show.ts')).packageShow },
       { name: 'package register', load: async () => (await import('./package/register.ts')).packageRegister },
       { name: 'package set-id', load: async () => (await import('./package/set-id.ts')).packageSetId },
       {
@@ -66,6 +68,7 @@ export const groups: readonly Group[] = [
       { name: 'agent list', load: async () => (await import('./agent/agents.ts')).agentList },
       { name: 'agent remove', load: async () => (await import('./agent/agents.ts')).agentRemove },
       { name: 'permissions', load: async () => (await import('./account/permissions.ts')).permissions },
+      { name: 'brand list', load: async () => (await import('./brand/list.ts')).brandList },
       { name: 'brand create', load: async () => (await import('./brand/create.ts')).brandCreate },
     ],
   },
@@ -86,6 +89,7 @@ export const groups: readonly Group[] = [
   {
     title: 'Looking after the store',
     commands: [
+      { name: 'storage', load: async () => (await import('./store/storage.ts')).storage },
       { name: 'status', load: async () => (await import('./store/status.ts')).status },
       { name: 'doctor', load: async () => (await import('./store/doctor.ts')).doctor },
       { name: 'log-level', load: async () => (await import('./store/log-level.ts')).logLevel },

@@ -98,6 +98,12 @@ import { issueUssoMacaroon } from './tokens/issue-usso-macaroon.ts';
 import { macaroonInfo } from './tokens/macaroon-info.ts';
 import { offlineExchangeMacaroon } from './tokens/offline-exchange-macaroon.ts';
 import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
+import { listAccounts } from './store/list-accounts.ts';
+import { listBrands } from './store/list-brands.ts';
+import { listPackages } from './store/list-packages.ts';
+import { listWaitingUploads } from './store/list-waiting-uploads.ts';
+import { readPackage } from './store/read-package.ts';
+import { storageUse } from './store/storage-use.ts';
 
 /** The sections, in the order in which a reader of the documents finds them. */
 export const sections: readonly Section[] = [
@@ -127,6 +133,11 @@ export const sections: readonly Section[] = [
     title: 'Accounts',
     about: 'Accounts and their tokens, for those who administer the store.',
     operations: [disableAccount, enableAccount, endTokens, listTokens, revokeToken],
+  },
+  {
+    title: 'The store',
+    about: 'What the store holds as a whole, for those who administer it.',
+    operations: [listPackages, readPackage, listAccounts, listBrands, listWaitingUploads, storageUse],
   },
   {
     title: 'Names',

@@ -17,6 +17,7 @@ import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
+import { inventory } from './inventory.ts';
 import { inviteChanges, invites } from './invites.ts';
 import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
 import { imageChanges, images } from './images.ts';
@@ -63,6 +64,7 @@ const reading = (db: Reading) => ({
   externalImages: externalImages(db),
   failures: failures(db),
   guardrails: guardrails(db),
+  inventory: inventory(db),
   invites: invites(db),
   imageCredentials: imageCredentials(db),
   images: images(db),

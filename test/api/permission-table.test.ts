@@ -153,6 +153,18 @@ const table: Row[] = [
     needs: ['account-manage-metadata', 'store-manage'],
     who: 'brand administrator',
   },
+  {
+    operations: [
+      'list_packages',
+      'read_package',
+      'list_accounts',
+      'list_brands',
+      'list_waiting_uploads',
+      'storage_use',
+    ],
+    needs: ['store-view'],
+    who: 'store administrator',
+  },
   { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
   {
     operations: ['revoke_token', 'end_tokens', 'disable_account', 'enable_account'],

@@ -27,6 +27,9 @@ const small = new Set([
 
 /** What a person asks for on the host, and means all of. */
 const wholeLists = [
+  // What fills the disk is said of all that lies there.
+  / FROM package_contents JOIN packages /,
+  / FROM \(SELECT DISTINCT sha3_384, size FROM package_contents\)$/,
   / FROM brands ORDER BY account_id$/,
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,

@@ -1,0 +1,96 @@
+// larder package list
+import { timestamp } from '#domain/clock.ts';
+import { isNamespace, namespaces } from '#domain/namespace.ts';
+import { presentStorePackage } from '#operations/store/present.ts';
+import type { InventoryPackage, Wanted } from '#records/inventory.ts';
+import type { Records } from '#records/index.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { channelNamed } from '../release/channels.ts';
+import { bytes } from '../store/status.ts';
+
+/** How many rows are looked at in one piece. */
+const batch = 500;
+
+export const packageList = command({
+  name: 'package list',
+  summary: 'List the packages of the store: who publishes them, when they were released last, how much disk they take.',
+  options: {
+    namespace: { type: 'string', value: 'NAMESPACE', summary: 'Only of this namespace.', choices: namespaces },
+    publisher: { type: 'string', value: 'NAME', summary: 'Only of this account, by user name or id.' },
+    channel: { type: 'string', value: 'CHANNEL', summary: 'Only those that have something in this channel.' },
+    'at-least': {
+      type: 'integer',
+      value: 'BYTES',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      summary: 'Only those for which at least so much lies on the disk.',
+    },
+    'registered-before': { type: 'string', value: 'DATE', summary: 'Only those whose name is older, as 2026-01-31.' },
+    'quiet-since': { type: 'string', value: 'DATE', summary: 'Only those of which nothing was released since.' },
+    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 1000.' },
+  },
+  examples: ['larder package list', 'larder package list --publisher ada --quiet-since 2026-01-01'],
+
+  run({ options, data, world }) {
+    const { limit = 1000, namespace } = options;
+    const channel = options.channel === undefined ? null : channelNamed(options.channel).name;
+    const wanted = {
+      namespace: namespace !== undefined && isNamespace(namespace) ? namespace : null,
+      channel,
+      atLeast: options['at-least'] ?? null,
+      registeredBefore: dateIn(options['registered-before']),
+      quietSince: dateIn(options['quiet-since']),
+    };
+    return withStore({ data, world }, async ({ records }) => {
+      const publisher = options.publisher === undefined ? null : await accountId(records, options.publisher);
+      const found = await packagesIn(records, { ...wanted, publisher }, limit);
+      const rows = found.map((one) => [
+        `${one.namespace}/${one.name}`,
+        one.username,
+        String(one.revisions),
+        bytes(one.bytes),
+        one.releasedAt?.slice(0, 10) ?? 'never',
+        one.private === 1 ? 'private' : '',
+      ]);
+      return {
+        text: rows.length === 0 ? 'There is none.' : table(headings, rows),
+        json: { packages: found.map(presentStorePackage) },
+      };
+    });
+  },
+});
+
+const headings = ['PACKAGE', 'PUBLISHER', 'REVISIONS', 'DISK', 'RELEASED', ''];
+
+async function packagesIn(
+  { inventory }: Pick<Records, 'inventory'>,
+  wanted: Wanted,
+  limit: number,
+): Promise<InventoryPackage[]> {
+  const found: InventoryPackage[] = [];
+  let after = { namespace: '', name: '' };
+  while (found.length < limit) {
+    const some = await inventory.packages(wanted, after, Math.min(batch, limit - found.length));
+    found.push(...some);
+    const last = some.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  return found;
+}
+
+/** The moment at which a day begins, or a moment as it stands. */
+function dateIn(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const moment = new Date(text);
+  if (/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) && !Number.isNaN(moment.getTime())) return timestamp(moment);
+  throw new UsageError(`'${text}' is not a date; write it as 2026-01-31 or 2026-01-31T12:00:00Z, in UTC`);
+}
+
+async function accountId({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<string> {
+  const found = (await accounts.find(named)) ?? (await accounts.logsInAs(named));
+  if (found !== undefined) return found.id;
+  throw new UsageError(`there is no account '${named}'; 'larder account list' lists them`);
+}

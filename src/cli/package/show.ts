@@ -1,0 +1,48 @@
+// larder package show
+import type { ReadPackageResponse } from '#api/wire.ts';
+import { wholePackage } from '#operations/store/whole-package.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { columns, table, visible, widthOf } from '../frame/terminal.ts';
+import { channelTable } from '../release/table.ts';
+import { bytes } from '../store/status.ts';
+import { packageArgument, packageOf } from './named.ts';
+
+/** How many of the newest revisions are printed; `--json` has fifty. */
+const newest = 10;
+
+export const packageShow = command({
+  name: 'package show',
+  summary: 'Show one package whole: who works on it, its channels, its newest revisions, how much disk it takes.',
+  description: "'larder release history' tells how its channels came to hold what they hold.",
+  positionals: [packageArgument],
+  examples: ['larder package show snap/hello', 'larder package show snap/hello --json'],
+
+  run({ positionals, data, world }) {
+    return withStore({ data, world }, async ({ records, now }) => {
+      const subject = await packageOf(records, positionals.package);
+      const whole = await wholePackage(records, subject, now());
+      const channels = await channelTable(records, subject, now());
+      const about = columns(rowsOf(whole), widthOf(world.stdout, 120)).trimEnd();
+      const revisions = table(
+        ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED'],
+        whole['newest-revisions']
+          .slice(0, newest)
+          .map((one) => [String(one.revision), one.version, one.status, bytes(one.size), one['created-at']]),
+      );
+      return { text: [about, channels.text, revisions].join('\n\n'), json: whole };
+    });
+  },
+});
+
+const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
+  ['Package', `${whole.namespace}/${whole.name}, ${whole.type}${whole.private ? ', private' : ''}, ${whole.status}`],
+  ['Id', whole.id],
+  ['Title', visible(whole.title ?? '-')],
+  ['Publisher', `${whole.publisher.username} (${whole.publisher.id})`],
+  ['Collaborators', whole.collaborators.map(({ username }) => username).join(', ') || 'none'],
+  ['Tracks', whole.tracks.join(', ')],
+  ['Registered', whole['created-at']],
+  ['Released', whole['released-at'] ?? 'never'],
+  ['Disk', `${bytes(whole.bytes)} for ${String(whole.revisions)} revisions and all that belongs to them`],
+];

@@ -1,0 +1,44 @@
+// larder storage
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { bytes } from './status.ts';
+
+export const storage = command({
+  name: 'storage',
+  summary: 'Show what fills the disk: the publishers and the packages for whom most lies there.',
+  description:
+    'Content that several packages of one publisher share counts once for him, and once for each of the packages; the whole counts it once.',
+  options: {
+    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 1000, summary: 'How many of each; otherwise 20.' },
+  },
+  examples: ['larder storage', 'larder storage --limit 100 --json'],
+
+  run({ options, data, world }) {
+    const { limit = 20 } = options;
+    return withStore({ data, world }, async ({ records: { inventory, accounts } }) => {
+      const [whole, packages, publishers] = await Promise.all([
+        inventory.bytes(),
+        inventory.largestPackages(limit),
+        inventory.largestPublishers(limit),
+      ]);
+      const names = await accounts.byIds(publishers.map(({ owner }) => owner));
+      const text = [
+        `${bytes(whole)} for all packages.`,
+        table(
+          ['PUBLISHER', 'PACKAGES', 'DISK'],
+          publishers.map((one) => [
+            names.get(one.owner)?.username ?? one.owner,
+            String(one.packages),
+            bytes(one.bytes),
+          ]),
+        ),
+        table(
+          ['PACKAGE', 'DISK'],
+          packages.map((one) => [one.owner, bytes(one.bytes)]),
+        ),
+      ].join('\n\n');
+      return { text, json: { bytes: whole, packages, publishers } };
+    });
+  },
+});

@@ -1,0 +1,30 @@
+// Pages of long lists: how many entries one has, and where the next begins.
+import { Refusal } from '#domain/refusal.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+
+interface PageQuery {
+  'page-size'?: string;
+  cursor?: string;
+}
+
+/** How many entries a page has that is asked for by `page-size`: 100 unless said otherwise, at most 500. */
+export function pageSize(query: PageQuery): number {
+  const size = Number(query['page-size'] ?? '100');
+  if (size >= 1 && size <= 500) return size;
+  throw new Refusal('api-error', 'A page holds 1 to 500 entries at /page-size');
+}
+
+/** The place behind which a page begins; the given one where it is the first. */
+export const placeOf = <Place extends readonly string[]>(query: PageQuery, first: Place): Place =>
+  query.cursor === undefined ? first : (readCursor(query.cursor, first.length) as unknown as Place);
+
+/** A page of what was found, which is one entry more than it has when there is another page. */
+export function pageOf<Entry>(
+  found: readonly Entry[],
+  size: number,
+  place: (entry: Entry) => readonly string[],
+): { entries: Entry[]; next: string | null } {
+  const entries = found.slice(0, size);
+  const last = entries.at(-1);
+  return { entries, next: found.length > size && last !== undefined ? writeCursor(place(last)) : null };
+}

@@ -1,0 +1,42 @@
+import type { HeldRevision, StoreAccount, StorePackage } from '#api/wire.ts';
+import type { InventoryAccount, InventoryPackage } from '#records/inventory.ts';
+import type { Release } from '#records/releases.ts';
+
+/** A package as those who administer the store see it. */
+export const presentStorePackage = (one: InventoryPackage): StorePackage => ({
+  id: one.id,
+  namespace: one.namespace,
+  name: one.name,
+  type: one.type,
+  private: one.private === 1,
+  status: one.status,
+  publisher: { id: one.publisherId, username: one.username },
+  'created-at': one.createdAt,
+  'released-at': one.releasedAt,
+  revisions: one.revisions,
+  bytes: one.bytes,
+});
+
+/** An account with what it is and what it publishes. */
+export const presentStoreAccount = (account: InventoryAccount): StoreAccount => ({
+  id: account.id,
+  username: account.username,
+  'display-name': account.displayName,
+  email: account.email,
+  validation: account.validation,
+  'created-at': account.createdAt,
+  'disabled-at': account.disabledAt,
+  roles: account.roles,
+  packages: account.packages,
+});
+
+/** What a slot of a channel holds. */
+export const presentHeld = (release: Release, version: string | null): HeldRevision => ({
+  channel: release.channel,
+  for: release.slot,
+  revision: release.revision,
+  version,
+  progressive: release.progressive,
+  when: release.releasedAt,
+  'expires-at': release.expiresAt,
+});

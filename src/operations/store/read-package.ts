@@ -1,0 +1,15 @@
+import { storeAdministratorOnPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { wholePackage } from './whole-package.ts';
+
+export const readPackage = operation({
+  name: 'read_package',
+  method: 'GET',
+  path: '/internal/v1/packages/:namespace/:name',
+  since: 0,
+  summary: 'Show one package whole: revisions, channels, history, and who works on it.',
+  access: storeAdministratorOnPackage('store-view'),
+  response: 'ReadPackageResponse',
+
+  handle: ({ package: subject, records, now }) => wholePackage(records, subject, now()),
+});

@@ -1,0 +1,24 @@
+import { storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+
+/** How many packages, and how many publishers, are named. */
+const largest = 100;
+
+export const storageUse = operation({
+  name: 'storage_use',
+  method: 'GET',
+  path: '/internal/v1/storage',
+  since: 0,
+  summary: 'Say what fills the disk: the packages and the publishers for whom most lies there.',
+  access: storeAdministrator('store-view'),
+  response: 'StorageResponse',
+
+  async handle({ records }) {
+    const [bytes, packages, publishers] = await Promise.all([
+      records.inventory.bytes(),
+      records.inventory.largestPackages(largest),
+      records.inventory.largestPublishers(largest),
+    ]);
+    return { bytes, packages, publishers };
+  },
+});

@@ -1,0 +1,62 @@
+// One package whole, as those who administer the store look at it.
+import type { ReadPackageResponse } from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { presentHeld, presentStorePackage } from './present.ts';
+
+/** How many revisions, and how many releases of the past, are shown. */
+const newest = 50;
+
+export async function wholePackage(
+  records: Pick<
+    Records,
+    'tracks' | 'releases' | 'pastReleases' | 'revisions' | 'collaborators' | 'inventory' | 'accounts'
+  >,
+  subject: PublishedPackage,
+  now: Date,
+): Promise<ReadPackageResponse> {
+  const { id } = subject;
+  const [tracks, held, history, revisions, collaborators, figures] = await Promise.all([
+    records.tracks.list(id),
+    records.releases.current(id, timestamp(now)),
+    records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, newest),
+    records.revisions.list(id, newest),
+    records.collaborators.list(id),
+    records.inventory.figuresOf(id),
+  ]);
+  const released = await records.revisions.listOf(id, [...new Set(held.map(({ revision }) => revision))]);
+  const versions = new Map(released.map(({ revision, version }) => [revision, version]));
+  const people = await records.accounts.byIds(collaborators.map(({ accountId }) => accountId));
+  return {
+    ...presentStorePackage({
+      ...subject,
+      ...figures,
+      private: subject.private ? 1 : 0,
+      username: subject.publisher.username,
+    }),
+    title: subject.title,
+    summary: subject.summary,
+    tracks: tracks.map(({ name }) => name),
+    collaborators: [...people.values()].map(({ id, username }) => ({ id, username })),
+    'channel-map': held.map((release) => presentHeld(release, versions.get(release.revision) ?? null)),
+    'newest-revisions': revisions.map((one) => ({
+      revision: one.revision,
+      version: one.version,
+      status: one.status,
+      size: one.size,
+      'sha3-384': one.sha3_384,
+      'created-at': one.createdAt,
+      'created-by': one.createdBy,
+    })),
+    history: history.map((past) => ({
+      when: past.releasedAt,
+      who: past.releasedBy,
+      channel: past.channel,
+      for: past.slot,
+      revision: past.revision,
+      before: past.before,
+      progressive: { paused: past.paused, percentage: past.percentage },
+    })),
+  };
+}

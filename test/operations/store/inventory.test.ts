@@ -1,0 +1,184 @@
+// What a store administrator sees of the store as a whole.
+import t from 'tap';
+
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addBrand } from '#test/fixtures/brands.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { commandsOn } from '#test/cli/process.ts';
+
+interface Listed {
+  namespace: string;
+  name: string;
+  bytes: number;
+}
+
+const named = (packages: unknown): string[] =>
+  (packages as Listed[]).map(({ namespace, name }) => `${namespace}/${name}`);
+
+/** ada publishes two snaps and a charm, bob one snap; the first has revisions, and something in a channel. */
+async function filled(store: TestAppliance): Promise<string> {
+  const [ada, bob] = [await store.as('ada'), await store.as('bob')];
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const number of [1, 2]) await addRevision(store, id, number);
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'edge', revision: 2 }]);
+  store.clock.advance(86_400_000);
+  await ada.post('/v1/snap', { name: 'world', private: true });
+  await ada.post('/v1/charm', { name: 'hello' });
+  await bob.post('/v1/snap', { name: 'bobs' });
+  await addCollaborator(store, id, 'bob');
+  return id;
+}
+
+t.test('packages, accounts, brands and storage, as list and whole', async (t) => {
+  const store = await startStore(t);
+  const id = await filled(store);
+  const root = await store.as('root');
+  const list = async (query: string) => (await root.get(`/internal/v1/packages?${query}`)).body.packages as Listed[];
+
+  await t.test('packages by namespace and name, page by page', async (t) => {
+    const found: Listed[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await root.get(`/internal/v1/packages?page-size=3${cursor}`);
+      found.push(...(body.packages as Listed[]));
+      if (body['next-cursor'] === null) break;
+      cursor = `&cursor=${body['next-cursor'] as string}`;
+    }
+    t.same(named(found), ['charm/hello', 'snap/bobs', 'snap/hello', 'snap/world']);
+    t.match(found[2], { id, revisions: 2, bytes: 2003, private: false, publisher: { username: 'ada' } });
+    t.match(found[3], { revisions: 0, bytes: 0, private: true, 'released-at': null });
+  });
+
+  await t.test('by namespace, publisher, channel, size and age', async (t) => {
+    t.same(named(await list('namespace=charm')), ['charm/hello']);
+    t.same(named(await list(`publisher=${store.ids.bob}`)), ['snap/bobs']);
+    t.same(named(await list('channel=edge')), ['snap/hello']);
+    t.same(named(await list('channel=stable')), []);
+    t.same(named(await list('at-least=2003')), ['snap/hello']);
+    t.same(named(await list('at-least=2004')), []);
+    const between = new Date(store.clock.now.getTime() - 3_600_000).toISOString();
+    t.same(named(await list(`registered-before=${between}`)), ['snap/hello']);
+    t.same(named(await list(`quiet-since=${between}&namespace=snap`)), ['snap/bobs', 'snap/hello', 'snap/world']);
+    const longAgo = new Date(store.clock.now.getTime() - 2 * 86_400_000).toISOString();
+    t.same(named(await list(`quiet-since=${longAgo}&namespace=snap`)), ['snap/bobs', 'snap/world']);
+  });
+
+  await t.test('what cannot be meant is refused', async (t) => {
+    for (const query of [
+      ...['namespace=sharp', 'channel=a/b/c/d', 'at-least=-1', 'at-least=1e3', 'at-least=1234567890123456'],
+      ...['quiet-since=yesterday', 'registered-before=2026', 'cursor=x', 'cursor=', 'page-size=0', 'page-size=501'],
+      ...[`publisher=${'x'.repeat(65)}`, 'namespace=', `cursor=${Buffer.from('["a"]').toString('base64url')}`],
+    ]) {
+      t.match(await root.get(`/internal/v1/packages?${query}`), { status: 400 }, query);
+    }
+    for (const path of ['accounts', 'brands', 'uploads']) {
+      t.match(await root.get(`/internal/v1/${path}?page-size=0`), { status: 400 }, path);
+      t.match(await root.get(`/internal/v1/${path}?cursor=x`), { status: 400 }, path);
+    }
+    t.match(await root.get('/internal/v1/packages/snap/nothing'), { status: 404 });
+    t.match(await root.get('/internal/v1/packages/sharp/hello'), { status: 404 });
+  });
+
+  await t.test('one package whole', async (t) => {
+    const { status, body } = await root.get('/internal/v1/packages/snap/hello');
+    t.equal(status, 200);
+    t.match(body, {
+      ...{ name: 'hello', bytes: 2003, tracks: ['latest'] },
+      collaborators: [{ id: store.ids.bob, username: 'bob' }],
+      'channel-map': [{ channel: 'latest/edge', revision: 2, version: 'v2' }],
+      'newest-revisions': [{ revision: 2, status: 'released' }, { revision: 1 }],
+      history: [{ who: store.ids.ada, revision: 2, before: null }],
+    });
+  });
+
+  await t.test('accounts with their roles, and brands', async (t) => {
+    await addBrand(store, 'bob');
+    const { body } = await root.get('/internal/v1/accounts');
+    const accounts = body.accounts as { username: string }[];
+    const usernames = accounts.map(({ username }) => username);
+    t.same(usernames, [...usernames].sort());
+    t.match(
+      accounts.find(({ username }) => username === 'ada'),
+      { packages: 3, roles: [], 'disabled-at': null },
+    );
+    t.match(
+      accounts.find(({ username }) => username === 'root'),
+      { roles: ['store-admin'] },
+    );
+    t.match(await root.get('/internal/v1/brands?page-size=1'), {
+      body: { brands: [{ 'account-id': store.ids.bob }], 'next-cursor': null },
+    });
+    t.match(await root.get('/internal/v1/accounts?page-size=1'), { body: { 'next-cursor': String } });
+  });
+
+  await t.test('what fills the disk', async (t) => {
+    const { body } = await root.get('/internal/v1/storage');
+    t.same(body, {
+      bytes: 2003,
+      packages: [{ owner: 'snap/hello', packages: 1, bytes: 2003 }],
+      publishers: [{ owner: store.ids.ada, packages: 3, bytes: 2003 }],
+    });
+  });
+
+  await t.test('nobody else sees any of it', async (t) => {
+    const ada = await store.as('ada');
+    for (const path of [
+      'packages',
+      'packages/snap/hello',
+      'packages/snap/nothing',
+      'accounts',
+      'brands',
+      'uploads',
+      'storage',
+    ]) {
+      t.match(await ada.get(`/internal/v1/${path}`), { status: 401 }, path);
+    }
+  });
+
+  await t.test('the same by command', async (t) => {
+    const { larder, json } = commandsOn(store.directory);
+    const { packages } = (await json('package list --namespace snap --publisher ada')) as { packages: Listed[] };
+    t.same(packages, await list(`namespace=snap&publisher=${store.ids.ada}`));
+    t.match(await larder('package list --channel edge'), { code: 0, out: /snap\/hello +ada +2 +2\.0 KiB +\d{4}/ });
+    t.match(await larder('package list --at-least 999999'), { out: /There is none/ });
+    t.match(await larder('package list --quiet-since yesterday'), { code: 2, err: /is not a date/ });
+    t.match(await larder('package list --publisher zoe'), { code: 2, err: /there is no account 'zoe'/ });
+    t.same(await json('package show snap/hello'), (await root.get('/internal/v1/packages/snap/hello')).body);
+    t.match(await larder('package show snap/hello'), { code: 0, out: /Collaborators +bob\n[^]*latest +all +stable/ });
+    t.match(await larder('package show snap/nothing'), { code: 1, err: /There is no package snap\/nothing/ });
+    t.match(await json('storage'), (await root.get('/internal/v1/storage')).body);
+    t.match(await larder('storage'), { code: 0, out: /ada +3 +2\.0 KiB/ });
+    t.match(await json('brand list'), { brands: [{ 'account-id': store.ids.bob }] });
+  });
+});
+
+t.test('uploads that wait for a person are listed, the longest waiting first', async (t) => {
+  const store = await startStore(t);
+  const [root, ada] = [await store.as('root'), await store.as('ada')];
+  const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;
+  const { records } = store.beside;
+  const findings = { kind: 'resource', sha384: '0'.repeat(96), sha512: '0'.repeat(128) } as const;
+  for (const [at, upload] of ['one', 'two', 'three'].entries()) {
+    const pushedAt = new Date(store.clock.now.getTime() + Math.ceil(at / 2)).toISOString(); // two at the same moment
+    const content = { sha3_384: String(at).padStart(96, '0'), sha256: String(at).padStart(64, '0'), size: at + 1 };
+    await records.change({ at: pushedAt, actor: 'test', action: 'wait', object: upload }, async (tx) => {
+      const request = { type: 'oci-image', bases: null, architectures: null, packageRevision: null };
+      const claim = { packageId: id, pushedBy: store.ids.ada, pushedAt, resource: { name: 'image', request } };
+      await tx.uploads.add({ id: upload, ...content, address: '127.0.0.1', receivedAt: pushedAt });
+      await tx.uploads.claim(upload, claim);
+      await tx.uploads.scan(upload, findings);
+    });
+  }
+  const found = [];
+  for (let cursor = ''; ;) {
+    const { body } = await root.get(`/internal/v1/uploads?page-size=1${cursor}`);
+    found.push(...(body.uploads as Record<string, unknown>[]));
+    if (body['next-cursor'] === null) break;
+    cursor = `&cursor=${body['next-cursor'] as string}`;
+  }
+  t.same(
+    found.map((upload) => upload['upload-id']),
+    ['one', 'three', 'two'],
+  );
+  t.match(found[0], { package: 'charm/hello', resource: 'image', size: 1, 'pushed-by': { username: 'ada' } });
+  t.match(await root.get('/internal/v1/packages/charm/hello'), { body: { bytes: 6 } }, 'they take their room already');
+});

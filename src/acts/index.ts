@@ -32,6 +32,7 @@ import { createModel, deleteModel, updateModel } from './models.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
+import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
 import { giveSerial } from './serials.ts';
@@ -110,6 +111,10 @@ export const everyAct: readonly Act<never, unknown>[] = [
   addRemodels,
   deleteRemodels,
   updateRemodels,
+  // Reviews
+  approveUpload,
+  rejectUpload,
+  scanUpload,
   // Revision signatures
   needsNoAssertion,
   signRevision,

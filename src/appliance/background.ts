@@ -81,7 +81,7 @@ export async function startBackground(
 
 async function startReviews(parts: Parts, storage: Storage, signing: RevisionSigning): Promise<ReviewQueue> {
   const { store, log, health, leases, blobs, digests } = storage;
-  const { records, now, newId } = store;
+  const { records, acts, newId } = store;
   const { queue } = await parts.start(
     'reviews',
     () => {
@@ -91,7 +91,7 @@ async function startReviews(parts: Parts, storage: Storage, signing: RevisionSig
       };
       return {
         reviewer,
-        queue: reviewQueue({ records, blobs, reviewer, digests, leases, now, newId, log, health, approved }),
+        queue: reviewQueue({ records, acts, blobs, reviewer, digests, leases, newId, log, health, approved }),
       };
     },
     async ({ queue, reviewer }) => {

@@ -2,10 +2,13 @@
 // by a stop, however sudden, is reviewed after the next start.
 import type { Logger } from 'pino';
 
+import { itself, type Act, type Acts } from '#acts/act.ts';
+import { approveUpload, rejectUpload, scanUpload, type OfUpload } from '#acts/reviews.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
+import { minutes, seconds } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
@@ -13,9 +16,8 @@ import type { Reviewer } from '#review/reviewer.ts';
 import type { Approval } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
-import { approveUpload } from './approve-upload.ts';
 import { findingsOf, kindOf } from './findings.ts';
-import { unreadableUploads } from './unreadable-uploads.ts';
+import { unreadableUploads, type UnreadableUploads } from './unreadable-uploads.ts';
 
 export interface ReviewQueue {
   /** Says that something may be waiting. */
@@ -28,12 +30,12 @@ export interface ReviewQueue {
 
 export interface ReviewQueueOptions {
   records: Records;
+  acts: Acts;
   blobs: Blobs;
   reviewer: Reviewer;
   digests: Pick<DigestPool, 'ofFile'>;
   /** By which one process of the store at a time reviews an upload. */
   leases: Leases;
-  now: Now;
   newId: NewIds;
   log: Logger;
   health: Pick<Health, 'watch'>;
@@ -51,12 +53,15 @@ export interface ReviewQueueOptions {
  */
 const attempts = 3;
 
+/** What an act says of an upload that does not wait any more, or is gone with its package. */
+const settled = new Set(['conflict', 'resource-not-found']);
+
 /**
  * Two lines, each in its order: a resource of many gigabytes takes minutes to be hashed, and nobody who pushed a package has
  * to wait behind it.
  */
 export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
-  const lines = [reviewLine('revisions', options), reviewLine('resources', options)];
+  const lines = [new ReviewLine('revisions', options), new ReviewLine('resources', options)];
   return {
     soon() {
       for (const line of lines) line.soon();
@@ -70,165 +75,174 @@ export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
   };
 }
 
-function reviewLine(
-  of: 'revisions' | 'resources',
-  { records, blobs, reviewer, digests, leases, now, newId, log, health, ...options }: ReviewQueueOptions,
-): ReviewQueue {
-  const { retry = minutes(10), lookAgain = seconds(30), approved } = options;
-  const unreadable = unreadableUploads(of, { health, retry, again: () => line.soon() });
-  const failures = new Map<string, number>();
+class ReviewLine implements ReviewQueue {
+  readonly #of: 'revisions' | 'resources';
+  readonly #options: ReviewQueueOptions;
+  readonly #unreadable: UnreadableUploads;
+  readonly #failures = new Map<string, number>();
   /** What other processes were reviewing; whether they have is looked at again soon. */
-  const elsewhere = new Set<string>();
-  const stopping = Promise.withResolvers<undefined>();
-  let running: Promise<void> | undefined;
-  let again = false;
-  let stopped = false;
+  readonly #elsewhere = new Set<string>();
+  readonly #looking: NodeJS.Timeout;
+  readonly #stopping = Promise.withResolvers<undefined>();
+  #running: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
 
-  async function drain(): Promise<void> {
-    while (!stopped) {
-      again = false;
-      const upload = await records.uploads.nextToReview(of, [...unreadable.waiting(), ...elsewhere]);
+  constructor(of: 'revisions' | 'resources', options: ReviewQueueOptions) {
+    const { health, retry = minutes(10), lookAgain = seconds(30) } = options;
+    this.#of = of;
+    this.#options = options;
+    const again = (): void => {
+      this.soon();
+    };
+    this.#unreadable = unreadableUploads(of, { health, retry, again });
+    this.#looking = setInterval(() => {
+      this.#elsewhere.clear();
+      this.soon();
+    }, lookAgain).unref();
+  }
+
+  soon(): void {
+    this.#again = true;
+    if (this.#running !== undefined || this.#stopped) return;
+    this.#running = this.#drain()
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error }, 'cannot go on reviewing; the next push tries again');
+      })
+      .finally(() => {
+        this.#running = undefined;
+        if (this.#again && !this.#stopped) this.soon();
+      });
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#stopping.resolve(undefined);
+    clearInterval(this.#looking);
+    this.#unreadable.stop();
+    await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    const { records, leases } = this.#options;
+    while (!this.#stopped) {
+      this.#again = false;
+      const passedOver = [...this.#unreadable.waiting(), ...this.#elsewhere];
+      const upload = await records.uploads.nextToReview(this.#of, passedOver);
       if (upload === undefined) {
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
-        if (again) continue;
+        if (this.#again) continue;
         return;
       }
       // The lease of an upload that is settled is kept: whoever has read it as waiting finds it taken, or settled.
-      const held = await leases.holding(`review ${upload.id}`, () => attempt(upload), isSettled);
-      if (held === undefined) elsewhere.add(upload.id);
+      const held = await leases.holding(`review ${upload.id}`, () => this.#attempt(upload), isSettled);
+      if (held === undefined) this.#elsewhere.add(upload.id);
     }
   }
 
-  /** Whether the upload is reviewed now, by this process or another one. */
-  async function attempt(upload: Review): Promise<boolean> {
-    if (!(await stillWaits(upload))) return true;
+  /** Whether the upload is reviewed now, by this process or by somebody else. */
+  async #attempt(upload: Review): Promise<boolean> {
+    if (!(await this.#stillWaits(upload))) return true;
     try {
-      await review(upload);
-      failures.delete(upload.id);
-      unreadable.settled(upload.id);
-      return !stopped;
+      await this.#review(upload);
     } catch (error) {
-      if (error instanceof AlreadyReviewed) return true;
-      await afterFailure(upload, error);
-      return false;
+      if (!(error instanceof NotNeeded)) {
+        await this.#afterFailure(upload, error);
+        return false;
+      }
+      this.#options.log.info({ err: error.cause, upload: upload.id }, 'what a review found is not needed any more');
+      if (await this.#stillWaits(upload)) return false;
     }
+    this.#failures.delete(upload.id);
+    this.#unreadable.settled(upload.id);
+    return !this.#stopped;
   }
 
-  const stillWaits = async ({ id }: Review, known: Pick<Records, 'uploads'> = records): Promise<boolean> =>
-    (await known.uploads.claimed(id))?.status === 'new';
+  async #stillWaits({ id }: Review): Promise<boolean> {
+    return (await this.#options.records.uploads.claimed(id))?.status === 'new';
+  }
 
-  const looking = setInterval(() => {
-    elsewhere.clear();
-    line.soon();
-  }, lookAgain).unref();
-
-  async function review(upload: Review): Promise<void> {
+  async #review(upload: Review): Promise<void> {
+    const { records, blobs, digests, reviewer } = this.#options;
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
     const path = blobs.path(upload.sha3_384);
     if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
       // A stop does not wait for the end of a large file; it is begun anew after the next start.
-      const found = await Promise.race([digests.ofFile(path, ['sha384', 'sha512']), stopping.promise]);
-      if (found !== undefined) await settle(upload, subject, { kind: 'resource', ...found });
+      const found = await Promise.race([digests.ofFile(path, ['sha384', 'sha512']), this.#stopping.promise]);
+      if (found !== undefined) await this.#settle(upload, subject, { kind: 'resource', ...found });
       return;
     }
     const verdict = await reviewer.review({ kind: kindOf(subject), path, name: subject.name });
-    if (stopped) return;
-    if (!verdict.approved) await reject(upload, subject, verdict.errors);
-    else await settle(upload, subject, findingsOf(verdict, await keepIcon(verdict)));
+    if (this.#stopped) return;
+    if (!verdict.approved) await this.#reject(upload, subject, verdict.errors);
+    else await this.#settle(upload, subject, findingsOf(verdict, await this.#keepIcon(verdict)));
   }
 
   /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
-  async function settle(upload: Review, subject: PublishedPackage, findings: Findings): Promise<void> {
-    if (stopped) return;
-    const at = timestamp(now());
+  async #settle(upload: Review, subject: PublishedPackage, findings: Findings): Promise<void> {
+    if (this.#stopped) return;
+    const { records, approved } = this.#options;
     const byHand = await records.packages.isReviewedByHand(subject.id);
-    const entry = entryFor(upload, subject, byHand ? 'scan_upload' : 'approve_upload', at);
-    await records.change(entry, async (tx, note) => {
-      if (!(await stillWaits(upload, tx))) throw new AlreadyReviewed();
-      if (byHand) await tx.uploads.scan(upload.id, findings);
-      else note(await approveUpload(tx, { upload, subject, findings, at }));
-    });
+    const input = { upload: upload.id, package: subject, findings };
+    await (byHand ? this.#unlessSettled(scanUpload, input) : this.#unlessSettled(approveUpload, input));
     approved?.();
   }
 
-  async function keepIcon(verdict: Approval): Promise<string | null> {
+  async #keepIcon(verdict: Approval): Promise<string | null> {
     if (verdict.kind !== 'snap' || verdict.facts.icon === null) return null;
+    const { blobs, newId } = this.#options;
     const { bytes, mediaType } = verdict.facts.icon;
     const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
     return `${sha3_384}.${mediaType === 'image/png' ? 'png' : 'svg'}`;
   }
 
-  async function reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {
-    const entry = entryFor(upload, subject, 'reject_upload', timestamp(now()));
-    await records.change({ ...entry, details: { ...entry.details, errors } }, async (tx) => {
-      if (!(await stillWaits(upload, tx))) throw new AlreadyReviewed();
-      await tx.uploads.reject(upload.id, errors);
-    });
+  #reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {
+    const input = { upload: upload.id, package: subject, waitsFor: 'review' as const, errors };
+    return this.#unlessSettled(rejectUpload, input);
   }
 
-  async function afterFailure(upload: Review, error: unknown): Promise<void> {
-    if (stopped) return;
-    const count = (failures.get(upload.id) ?? 0) + 1;
+  /** Does an act, which refuses what does not wait for this review any more. */
+  async #unlessSettled<Input extends OfUpload>(what: Act<Input, unknown>, input: Input): Promise<void> {
+    try {
+      await this.#options.acts.do(what, itself, input);
+    } catch (error) {
+      if (error instanceof Refusal && settled.has(error.code)) throw new NotNeeded('it was settled', { cause: error });
+      throw error;
+    }
+  }
+
+  async #afterFailure(upload: Review, error: unknown): Promise<void> {
+    if (this.#stopped) return;
+    const { records, log } = this.#options;
+    const count = (this.#failures.get(upload.id) ?? 0) + 1;
     log.error({ err: error, upload: upload.id, attempt: count }, 'cannot review an upload');
-    failures.set(upload.id, count);
+    this.#failures.set(upload.id, count);
     if (count < attempts) {
       await new Promise((resolve) => setTimeout(resolve, seconds(count)));
       return;
     }
-    failures.delete(upload.id);
-    if (unreadable.is(error)) {
-      unreadable.setAside(upload.id);
+    this.#failures.delete(upload.id);
+    if (this.#unreadable.is(error)) {
+      this.#unreadable.setAside(upload.id);
       return;
     }
-    unreadable.settled(upload.id);
+    this.#unreadable.settled(upload.id);
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return;
-    await reject(upload, subject, [
-      {
-        code: 'review-error',
-        message: 'The store could not review this upload; its log says why. Push the file again.',
-      },
-    ]);
+    const message = 'The store could not review this upload; its log says why. Push the file again.';
+    await this.#reject(upload, subject, [{ code: 'review-error', message }]).catch((refused: unknown) => {
+      if (!(refused instanceof NotNeeded)) throw refused;
+    });
   }
-
-  const line: ReviewQueue = {
-    soon() {
-      again = true;
-      if (running !== undefined || stopped) return;
-      running = drain()
-        .catch((error: unknown) => {
-          log.error({ err: error }, 'cannot go on reviewing; the next push tries again');
-        })
-        .finally(() => {
-          running = undefined;
-          if (again && !stopped) line.soon();
-        });
-    },
-    async idle() {
-      while (running !== undefined) await running;
-    },
-    async stop() {
-      stopped = true;
-      stopping.resolve(undefined);
-      clearInterval(looking);
-      unreadable.stop();
-      await running;
-    },
-  };
-  return line;
 }
 
 /** Somebody else was quicker. */
-class AlreadyReviewed extends Error {}
+class NotNeeded extends Error {}
 
 const isSettled = (settled: boolean): boolean => settled;
-
-const entryFor = (upload: Review, subject: PublishedPackage, action: string, at: string) => ({
-  at,
-  actor: 'larder',
-  action,
-  object: `${subject.namespace}/${subject.name}`,
-  details: { upload: upload.id },
-});

@@ -1,6 +1,7 @@
 // larder package manual-review, larder review, larder guardrail: what a store administrator decides beside a serving store.
 import t from 'tap';
 
+import { approveUpload } from '#acts/reviews.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from './world.ts';
@@ -40,7 +41,76 @@ t.test('an upload waits for a person, who approves it', async (t) => {
   await run('package manual-review snap/tiny-app off');
   t.match((await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'))).body.revisions, [{ revision: 2 }]);
   const entries = await store.beside.records.audit.list(0, 1000);
-  t.ok(entries.some(({ action, actor }) => action === 'review approve' && actor.startsWith('cli:')));
+  t.ok(entries.some(({ action, actor }) => action === 'approve_upload' && actor.startsWith('cli:')));
+});
+
+t.test('the store and a person who approve do the same', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { records } = store.beside;
+  const resources = 'resources:\n  config: {type: file, filename: c}\n';
+  const outcomes: object[] = [];
+  for (const [name, byHand] of [
+    ['first', false],
+    ['other', true],
+  ] as const) {
+    await ada.post('/v1/charm', { name });
+    if (byHand) await on(store)(`package manual-review charm/${name} on`);
+    const [pushed] = (await ada.push('charm', name, charm(name, {}, resources))).body.revisions;
+    if (byHand) t.match(await json(store)(`review approve ${pushed['upload-id']}`), { revision: 1 });
+    const found = await records.packages.find('charm', name);
+    const id = found?.id ?? '';
+    const entries = await records.audit.newest(Number.MAX_SAFE_INTEGER, 100);
+    const entry = entries.find(({ action, object }) => action === 'approve_upload' && object === `charm/${name}`);
+    const { upload, ...details } = JSON.parse(entry?.details ?? '{}');
+    t.equal(upload, pushed['upload-id']);
+    t.match(entry?.actor, byHand ? /^cli:/ : 'larder');
+    const described = [found?.title, found?.summary, found?.description];
+    const { createdAt, packageId, sha3_384, sha256, size, ...revision } = (await records.revisions.find(id, 1))!;
+    t.equal(packageId, id);
+    t.match(await records.uploads.find(upload), { sha3_384, sha256, size });
+    t.equal(createdAt, entry?.at);
+    const declared = await records.resources.list(id, 1);
+    const { status, revision: number, findings } = (await records.uploads.review(id, upload))!;
+    outcomes.push({ details, described, revision, declared, status, number, findings, outcome: entry?.outcome });
+  }
+  t.same(outcomes[1], outcomes[0]);
+  t.match(outcomes[0], {
+    details: { revision: 1 },
+    status: 'approved',
+    findings: null,
+    declared: [{ name: 'config' }],
+  });
+});
+
+t.test('of several who settle an upload at once one does it, and the others are told', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  await on(store)('package manual-review charm/hello on');
+  const [pushed] = (await ada.push('charm', 'hello', charm('hello'))).body.revisions;
+  const id = pushed['upload-id'];
+  const { records, acts } = store.beside;
+  const named = { upload: id, package: { namespace: 'charm', name: 'hello' } as const };
+  const both = await Promise.allSettled(
+    ['cli:ada', 'cli:bob'].map((actor) => acts.do(approveUpload, { actor }, named)),
+  );
+  t.match(both, [
+    { status: 'fulfilled', value: { revision: 1 } },
+    {
+      status: 'rejected',
+      reason: { code: 'conflict', message: /does not wait for a person: it is approved as revision 1/ },
+    },
+  ]);
+  t.match(await json(store)(`review reject ${id} --reason No.`), { code: 'conflict', error: /approved as revision 1/ });
+  t.match((await ada.get(`/v1/charm/hello/revisions/review?upload-id=${id}`)).body.revisions, [
+    { status: 'approved', revision: 1, errors: null },
+  ]);
+  const entries = await records.audit.list(0, 1000);
+  t.match(
+    entries.filter(({ action }) => /^(approve|reject)_upload$/.test(action)),
+    [{ actor: 'cli:ada' }],
+  );
 });
 
 t.test('a person rejects an upload with a sentence, or approves what is there already', async (t) => {

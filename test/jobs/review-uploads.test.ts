@@ -1,9 +1,12 @@
 import { pino } from 'pino';
 import t from 'tap';
 
+import { createActs, type Acts } from '#acts/act.ts';
+import { approveUpload, rejectUpload } from '#acts/reviews.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
+import { findingsOf } from '#jobs/findings.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import type { Records } from '#records/index.ts';
 import type { Reviewer } from '#review/reviewer.ts';
@@ -16,6 +19,7 @@ const entry = { at, actor: 'test', action: 'try', object: 'x' };
 
 interface World {
   known: Records;
+  acts: Acts;
   clock: { now: Date };
   queue: ReviewQueue;
   /** Starts the queue of another process of the store. */
@@ -44,16 +48,17 @@ async function world(
     await fill.account('ada');
     await fill.package({ id: 'p1', namespace: 'bin', name: 'hello', publisherId: 'ada' });
   });
+  const acts = createActs(known, now);
   const lines: string[] = [];
   const looks: (() => string | undefined)[] = [];
   const queueOf = (records: Records, holder: string) =>
     reviewQueue({
       records,
+      acts: createActs(records, now),
       blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
       reviewer: { review, close: async () => undefined },
       digests: { ofFile: ofFile as DigestPool['ofFile'] },
       leases: createLeases({ records, holder, now }),
-      now,
       newId: randomIds,
       log: pino({ base: null }, { write: (line) => void lines.push(line) }),
       health: { watch: (_: string, look: () => string | undefined) => void looks.push(look) },
@@ -64,6 +69,7 @@ async function world(
   t.teardown(() => queue.stop());
   return {
     known,
+    acts,
     clock,
     queue,
     elsewhere() {
@@ -270,4 +276,37 @@ t.test('a rejection keeps its sentences', async (t) => {
     object: 'bin/hello',
     details: /First\./,
   });
+});
+
+t.test('what another process or a person settles during a review stays as they settled it', async (t) => {
+  const hello = { namespace: 'bin', name: 'hello' } as const;
+  const findings = findingsOf({ approved: true, kind: 'plain' }, null);
+  const other = { actor: 'other' };
+  const errors = [{ code: 'review-error', message: 'No.' }];
+  const { queue, push, status, known, acts, lines } = await world(t, async ({ path: upload }) => {
+    if (upload === 'approved') await acts.do(approveUpload, other, { upload, package: hello, findings });
+    else await acts.do(rejectUpload, other, { upload, package: hello, waitsFor: 'review', errors });
+    return approved();
+  });
+  for (const id of ['approved', 'rejected']) await push(id);
+  queue.soon();
+  await queue.idle();
+  t.same(await status('approved'), { status: 'approved', revision: 1, errors: null });
+  t.same(await status('rejected'), { status: 'rejected', revision: null, errors });
+  t.same(
+    (await known.audit.list(0, 100)).flatMap(({ action, actor }) => (actor === 'test' ? [] : [`${actor} ${action}`])),
+    ['other approve_upload', 'other reject_upload'],
+  );
+  t.notMatch(lines.join('\n'), /cannot review/);
+  t.equal(lines.filter((line) => /not needed any more/.test(line)).length, 2);
+});
+
+t.test('what is laid before a person meanwhile is approved by no review', async (t) => {
+  const { push, known, acts, status } = await world(t, approved);
+  await push('one');
+  await known.change(entry, (tx) => tx.packages.reviewByHand('p1', true));
+  const findings = findingsOf({ approved: true, kind: 'plain' }, null);
+  const input = { upload: 'one', package: { namespace: 'bin', name: 'hello' } as const, findings };
+  await t.rejects(acts.do(approveUpload, { actor: 'larder' }, input), { code: 'conflict' });
+  t.match(await status('one'), { status: 'new', revision: null });
 });

@@ -1,6 +1,6 @@
 // larder review reject
+import { rejectUpload, waitingUpload } from '#acts/reviews.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { waitingUpload } from './named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const reviewReject = command({
@@ -10,21 +10,18 @@ export const reviewReject = command({
   options: { reason: { type: 'string', value: 'TEXT', summary: 'What is wrong with it.', required: true } },
   examples: ["larder review reject 0c7d5d4e-6d0f-4f0a-9d0e-0d6f6f5f8a11 --reason 'It holds a private key.'"],
 
-  run({ positionals, options, data, world }) {
+  run({ positionals: { upload }, options, data, world }) {
     const reason = options.reason.trim();
     if (reason === '' || reason.length > 2000)
       throw new UsageError('--reason is a sentence of at most 2000 characters');
-    return withStore({ data, world }, async ({ records, entry }) => {
-      const { subject } = await waitingUpload(records, positionals.upload);
+    return withStore({ data, world }, async ({ records, acts, person }) => {
+      const { subject } = await waitingUpload(records, upload, 'person');
+      const errors = [{ code: 'review-error', message: reason }];
+      await acts.do(rejectUpload, person, { upload, package: subject, waitsFor: 'person', errors });
       const object = `${subject.namespace}/${subject.name}`;
-      const change = { ...entry('review reject', object), details: { upload: positionals.upload, reason } };
-      await records.change(change, async (tx) => {
-        const { upload } = await waitingUpload(tx, positionals.upload);
-        await tx.uploads.reject(upload.id, [{ code: 'review-error', message: reason }]);
-      });
       return {
         text: `Rejected: the publisher of ${object} is told so.`,
-        json: { 'upload-id': positionals.upload, package: object, reason },
+        json: { 'upload-id': upload, package: object, reason },
       };
     });
   },

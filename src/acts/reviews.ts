@@ -1,0 +1,178 @@
+// Reviews: what becomes of an upload that a package has claimed.
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Findings, Review, ReviewError } from '#records/uploads.ts';
+import { act, type Doing } from './act.ts';
+
+/** Which upload it is about. */
+export interface OfUpload {
+  /** The upload's id. */
+  upload: string;
+  /** The package that claimed it. */
+  package: Pick<PublishedPackage, 'namespace' | 'name'>;
+}
+
+/** Whom an upload waits for: the store, which looks at what came, or a person, who says yes or no to what it found. */
+export type WaitsFor = 'review' | 'person';
+
+/** An upload that is approved is a revision; one whose content is there already is rejected, and says why. */
+export type Verdict = { revision: number; resource?: string } | { rejected: string };
+
+const object = <Input extends OfUpload>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
+
+export const scanUpload = act({
+  name: 'scan_upload',
+  summary: 'Lay what was found in an upload before a person.',
+  object,
+  gate: { never: 'a person decides on the upload afterwards' },
+
+  async perform(tx, { upload: id, findings }: OfUpload & { findings: Findings }, { note }): Promise<void> {
+    note({ upload: id });
+    await waitingUpload(tx, id, 'review');
+    await tx.uploads.scan(id, findings);
+  },
+});
+
+export const approveUpload = act({
+  name: 'approve_upload',
+  summary: 'Make an upload the next revision of its package, or of a resource.',
+  object,
+  gate: 'may-wait',
+
+  /** `findings` are those of the review; without them it is a person who approves of what was found. */
+  async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<Verdict> {
+    doing.note({ upload: id });
+    const { upload, subject } = await waitingUpload(tx, id, findings === undefined ? 'person' : 'review');
+    if (findings !== undefined && (await tx.packages.isReviewedByHand(subject.id))) {
+      throw new Refusal('conflict', `The uploads of ${object({ upload: id, package: subject })} wait for a person.`);
+    }
+    const found = findings ?? upload.findings;
+    if (found === null) throw new Error(`cannot approve ${id}: nothing is known of what is in it`);
+    const approved = { upload, subject, at: doing.at };
+    const verdict =
+      found.kind === 'resource'
+        ? await addResourceRevision(tx, approved, found)
+        : await addRevision(tx, approved, found);
+    doing.note({ ...verdict });
+    return verdict;
+  },
+});
+
+export const rejectUpload = act({
+  name: 'reject_upload',
+  summary: 'Reject an upload, with sentences for its publisher.',
+  object,
+  gate: { never: 'its publisher may push the file again' },
+
+  async perform(
+    tx,
+    { upload: id, waitsFor, errors }: OfUpload & { waitsFor: WaitsFor; errors: ReviewError[] },
+    { note },
+  ): Promise<void> {
+    note({ upload: id, errors });
+    await waitingUpload(tx, id, waitsFor);
+    await tx.uploads.reject(id, errors);
+  },
+});
+
+/** The upload of this id, with its package; refuses one that waits for nobody, or for another. */
+export async function waitingUpload(
+  records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>,
+  id: string,
+  waitsFor: WaitsFor,
+): Promise<{ upload: Review; subject: PublishedPackage }> {
+  const upload = await records.uploads.claimed(id);
+  const subject = upload && (await records.packages.byId(upload.packageId));
+  if (upload === undefined || subject === undefined) {
+    throw new Refusal('resource-not-found', `There is no upload '${id}'; 'larder review list' shows those that wait.`);
+  }
+  if (upload.status === (waitsFor === 'review' ? 'new' : 'scanned')) return { upload, subject };
+  const whom = waitsFor === 'review' ? 'its review' : 'a person';
+  throw new Refusal('conflict', `The upload '${id}' does not wait for ${whom}: ${stateOf(upload)}.`);
+}
+
+const stateOf = ({ status, revision }: Review): string =>
+  ({
+    new: 'the store has not looked at it yet',
+    scanned: 'it waits for a person',
+    approved: `it is approved as revision ${String(revision)}`,
+    rejected: 'it is rejected',
+  })[status];
+
+interface Approved extends Pick<Doing, 'at'> {
+  upload: Review;
+  subject: PublishedPackage;
+}
+
+async function addRevision(
+  tx: Changes,
+  { upload, subject, at }: Approved,
+  findings: Findings & { kind: 'revision' },
+): Promise<Verdict> {
+  const twin = await tx.revisions.withContent(subject.id, upload.sha3_384);
+  if (twin !== undefined) {
+    await tx.uploads.reject(upload.id, [
+      {
+        code: 'review-error',
+        message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.`,
+      },
+    ]);
+    return { rejected: `same content as revision ${twin.revision}` };
+  }
+  const revision = (await tx.revisions.newest(subject.id)) + 1;
+  await tx.revisions.add({
+    packageId: subject.id,
+    revision,
+    sha3_384: upload.sha3_384,
+    sha256: upload.sha256,
+    size: upload.size,
+    version: findings.version ?? String(revision),
+    status: 'approved',
+    createdAt: at,
+    createdBy: upload.pushedBy,
+    details: findings.details,
+    packageYaml: findings.packageYaml,
+    craftYaml: findings.craftYaml,
+  });
+  for (const resource of findings.declares) await tx.resources.declare(subject.id, revision, resource);
+  await tx.uploads.approve(upload.id, revision);
+  await fillIn(tx, subject, findings);
+  return { revision };
+}
+
+/** What the content says fills in what its publisher has not said; the icon is always the newest revision's. */
+async function fillIn(
+  tx: Changes,
+  subject: PublishedPackage,
+  { prose, icon }: Findings & { kind: 'revision' },
+): Promise<void> {
+  if (prose === null) return;
+  await tx.packages.describe({
+    ...subject,
+    title: subject.title ?? prose.title,
+    summary: subject.summary ?? prose.summary,
+    description: subject.description ?? prose.description,
+    icon: icon === undefined ? subject.icon : icon,
+  });
+}
+
+/** Content that is there already keeps its revision. */
+async function addResourceRevision(
+  tx: Changes,
+  { upload, subject, at }: Approved,
+  { sha384, sha512 }: Findings & { kind: 'resource' },
+): Promise<Verdict> {
+  const { resource: name, request, sha256, sha3_384, size } = upload;
+  if (name === null || request === null)
+    throw new Error(`cannot approve ${upload.id} as a resource: it was pushed as none`);
+  const twin = await tx.resourceRevisions.withContent(subject.id, name, sha3_384);
+  const revision = twin?.revision ?? (await tx.resourceRevisions.newest(subject.id, name)) + 1;
+  if (twin === undefined) {
+    const content = { sha256, sha3_384, sha384, sha512, size };
+    const created = { createdAt: at, createdBy: upload.pushedBy };
+    await tx.resourceRevisions.add({ packageId: subject.id, name, revision, ...request, ...content, ...created });
+  }
+  await tx.uploads.approve(upload.id, revision);
+  return { resource: name, revision };
+}

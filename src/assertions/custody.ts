@@ -1,30 +1,111 @@
-// Custody of signing keys: what makes them, signs with them and forgets them, and shows their private halves to nobody.
-import type { KeyObject } from 'node:crypto';
+// Custody of signing keys: what makes them, signs with them and destroys them, and shows their private halves to nobody.
+import { constants, sign, type KeyObject } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 
+import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { makeSealedKey, type SealedKey } from './keys.ts';
-import { softwareSigner, type KeptKey, type Signer } from './signer.ts';
+import { makeSealedKey, open, type SealedKey } from './keys.ts';
+import { decodePublicKey } from './openpgp.ts';
+import type { Signer } from './signer.ts';
 
 export interface Custody extends Signer {
   /** Makes the key of a brand, RSA of 4096 bits, as it is to be recorded; refuses while the store is sealed. */
   make(brandAccountId: string): Promise<SealedKey>;
+  /** Keeps nothing of a key whose record is gone. */
+  destroy(keyId: string): void;
+}
+
+/** What is kept of a signing key. */
+export interface KeptKey {
+  readonly brandAccountId: string;
+  /** The encoded public key. */
+  readonly publicKey: string;
+  readonly sealed: string;
 }
 
 /**
- * Keys that are kept in the records, sealed under the master key.
+ * Custody of keys that are recorded sealed under the master key. Each call looks the key up, so that a key which was
+ * removed meanwhile signs no more; what was opened is kept for the next call, for at most `openKeys` keys.
  *
  * @param find what is recorded of a key
  * @param masterKey the master key, or undefined while the store is sealed
  */
-export const softwareCustody = (
+export function softwareCustody(
   find: (keyId: string) => Promise<KeptKey | undefined>,
   masterKey: () => KeyObject | undefined,
-): Custody => ({
-  ...softwareSigner(find, masterKey),
+  openKeys = 16,
+): Custody {
+  const opened = new OpenedKeys(openKeys);
+  // One core is left to everybody else: signing on all of them would hold up the answers to those who want no signature.
+  const inTurn = limit({ atOnce: Math.max(1, availableParallelism() - 1) });
 
-  async make(brandAccountId) {
-    const key = masterKey();
-    if (key !== undefined) return makeSealedKey(key, brandAccountId);
-    throw new Refusal('sealed', 'The store is sealed: give it the signing master key, then keys can be made again.');
-  },
-});
+  async function kept(keyId: string): Promise<KeptKey> {
+    const key = await find(keyId);
+    if (key === undefined) throw new Refusal('resource-not-found', `There is no signing key ${keyId}.`);
+    return key;
+  }
+
+  function unsealed(what: string): KeyObject {
+    const master = masterKey();
+    if (master !== undefined) return master;
+    opened.clear();
+    throw new Refusal('sealed', `The store is sealed: give it the ${what}.`);
+  }
+
+  return {
+    publicKey: async (keyId) => decodePublicKey((await kept(keyId)).publicKey),
+    sign: (keyId, bytes) =>
+      inTurn(async () => {
+        const key = await kept(keyId);
+        const master = unsealed('master key, then signing works again');
+        return signWith(opened.key(master, keyId, key), bytes);
+      }),
+    make: async (brandAccountId) =>
+      makeSealedKey(unsealed('signing master key, then keys can be made again'), brandAccountId),
+    destroy: (keyId) => {
+      opened.forget(keyId);
+    },
+  };
+}
+
+/** The private keys that were opened last. */
+class OpenedKeys {
+  readonly #keys = new Map<string, { keyId: string; key: KeyObject }>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  key(master: KeyObject, keyId: string, { brandAccountId, sealed }: KeptKey): KeyObject {
+    // The owner is part of the name: a record moved to another brand must be opened again, and fail.
+    const name = [brandAccountId, keyId, sealed].join('\n');
+    const key = this.#keys.get(name)?.key ?? open(master, { brandAccountId, keyId }, sealed);
+    // Taken out and put back, the key used last stands last and the first is the one to forget.
+    this.#keys.delete(name);
+    this.#keys.set(name, { keyId, key });
+    for (const oldest of this.#keys.keys()) {
+      if (this.#keys.size <= this.#most) break;
+      this.#keys.delete(oldest);
+    }
+    return key;
+  }
+
+  forget(keyId: string): void {
+    for (const [name, one] of this.#keys) if (one.keyId === keyId) this.#keys.delete(name);
+  }
+
+  clear(): void {
+    this.#keys.clear();
+  }
+}
+
+/** RSASSA-PKCS1-v1_5 with SHA-512, in the thread pool. */
+function signWith(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    sign('sha512', bytes, { key, padding: constants.RSA_PKCS1_PADDING }, (fault, signature) => {
+      if (fault) reject(new Error('cannot sign', { cause: fault }));
+      else resolve(signature);
+    });
+  });
+}

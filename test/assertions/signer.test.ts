@@ -2,8 +2,9 @@ import { createSecretKey, verify, type KeyObject } from 'node:crypto';
 import t from 'tap';
 import { parseAssertion } from '#assertions/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
+import { softwareCustody, type KeptKey } from '#assertions/custody.ts';
 import { seal } from '#assertions/keys.ts';
-import { signAssertion, softwareSigner, type KeptKey } from '#assertions/signer.ts';
+import { signAssertion } from '#assertions/signer.ts';
 import { vectorKey } from './vectors.ts';
 
 const masterKey = createSecretKey(Buffer.alloc(32, 7));
@@ -22,7 +23,7 @@ function store(openKeys?: number) {
     [two.id, kept('bob', two)],
   ]);
   const state: { keys: Map<string, KeptKey>; master: KeyObject | undefined } = { keys, master: masterKey };
-  const signer = softwareSigner(
+  const signer = softwareCustody(
     (id) => Promise.resolve(state.keys.get(id)),
     () => state.master,
     openKeys,
@@ -37,6 +38,21 @@ t.test('a sealed key signs, and its public key is known without opening it', asy
   t.same(await signer.sign(one.id, bytes), signature, 'the same from the key that is kept open');
   state.master = undefined;
   t.ok((await signer.publicKey(one.id)).equals(one.publicKey));
+});
+
+t.test('of a key that is destroyed nothing is kept open', async (t) => {
+  const { signer, state } = store();
+  for (const { id } of [one, two]) await signer.sign(id, bytes);
+  state.master = createSecretKey(Buffer.alloc(32, 8));
+  signer.destroy(one.id);
+  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it is opened anew');
+  t.ok(await signer.sign(two.id, bytes), 'and no other is');
+});
+
+t.test('a sealed store makes no key', async (t) => {
+  const { signer, state } = store();
+  state.master = undefined;
+  await t.rejects(signer.make('ada'), { name: 'Refusal', code: 'sealed', message: /keys can be made again/ });
 });
 
 t.test('a sealed store signs nothing, also with keys it had open', async (t) => {

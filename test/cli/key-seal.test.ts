@@ -42,6 +42,11 @@ t.test('a store whose key is under a passphrase is sealed until it gets that', a
   t.notOk(existsSync(join(data, 'master.key')));
   t.match(readFileSync(join(data, 'master.key.sealed'), 'utf8'), /^larder-master-key\/1 /);
   t.match(await larder('key request default'), { code: 1, err: /sealed/ });
+  const { entries } = (await store.json('audit list')) as { entries: { action: string; object: string }[] };
+  t.match(
+    entries.find(({ action }) => action === 'key seal'),
+    { object: 'master key', outcome: 'done', details: {} },
+  );
   t.match(await larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 1, err: /no master key/ });
 
   const given = join(store.files, 'given');

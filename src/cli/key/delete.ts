@@ -1,7 +1,7 @@
 // larder key delete
 import { deleteSigningKey } from '#acts/signing-keys.ts';
 import { command } from '../frame/command.ts';
-import { brandOf, keyOf } from './keys.ts';
+import { brandOf, custodyOf, keyOf } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 
 export const keyDelete = command({
@@ -22,6 +22,7 @@ export const keyDelete = command({
       const { accountId } = await brandOf(store, brand);
       const { name, sha3_384 } = await keyOf(store, wanted, accountId);
       await store.acts.do(deleteSigningKey, store.person, { brandAccountId: accountId, sha3_384 });
+      custodyOf(store, world).destroy(sha3_384);
       return {
         text: `The key ${name} of the brand ${accountId} is deleted.`,
         json: { 'brand-account-id': accountId, name, 'sha3-384': sha3_384 },

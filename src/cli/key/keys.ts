@@ -68,12 +68,12 @@ export const masterKeyOf = (
     passphraseFile: config.keys.passphrase_file,
   });
 
-/** Makes and uses the keys of the store; without the master key it refuses to. */
+/** Makes and uses the keys of the store; refuses to without the master key, which is read when it is first needed. */
 export function custodyOf(store: OpenStore, world: World): Custody {
-  const masterKey = masterKeyOf(store, world);
+  let masterKey: KeyObject | undefined;
   const { records } = store;
   return softwareCustody(
     (id) => records.signingKeys.find(id),
-    () => masterKey,
+    () => (masterKey ??= masterKeyOf(store, world)),
   );
 }

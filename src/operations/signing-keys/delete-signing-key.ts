@@ -14,9 +14,10 @@ export const deleteSigningKey = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { brand, params, acts } = call;
+    const { brand, params, acts, custody } = call;
     const key = { brandAccountId: brand.accountId, sha3_384: params.signing_key_sha3_384 };
     await acts.do(act, caller(call), key);
+    custody.destroy(key.sha3_384);
     return undefined;
   },
 });

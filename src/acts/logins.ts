@@ -2,18 +2,27 @@
 import { Refusal } from '#domain/refusal.ts';
 import { act } from './act.ts';
 
+interface LogIn {
+  accountId: string;
+  /** The sealed secret that one-time passwords come from, and the time step of the one that was given. */
+  oneTimePassword: { secret: string; step: number } | undefined;
+  address: string;
+}
+
 export const logIn = act({
   name: 'log_in',
   summary: 'Log in with a password.',
-  object: ({ accountId }: { accountId: string; step: number | undefined; address: string }) => `account/${accountId}`,
+  object: ({ accountId }: LogIn) => `account/${accountId}`,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** `step` is the time step of the one-time password, where the account asks for one; each is taken once. */
-  async perform(tx, { accountId, step, address }, { note }): Promise<void> {
+  /** Takes each one-time password once. What has changed since the password was verified is not what was proven. */
+  async perform(tx, { accountId, oneTimePassword, address }, { note }): Promise<void> {
     note({ address });
-    // Disabled while the password was verified.
     if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
-    if (step !== undefined && !(await tx.totpSecrets.use(accountId, step))) throw wrongCode();
+    const secret = await tx.totpSecrets.find(accountId);
+    if (secret?.sealed !== oneTimePassword?.secret) throw wrongCode();
+    if (oneTimePassword !== undefined && !(await tx.totpSecrets.use(accountId, oneTimePassword.step)))
+      throw wrongCode();
   },
 });
 

@@ -74,20 +74,22 @@ export function createLogins({ records, acts, passwords, siteKey, now }: LoginOp
   const finish: Logins['finish'] = async (account, { name, oneTimePassword, address, requestId }) => {
     const attempt = attemptOf(account, name, address);
     const secret = await records.totpSecrets.find(account.id);
-    let step: number | undefined;
+    let proven: { secret: string; step: number } | undefined;
     if (secret !== undefined) {
       if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
         throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
       }
       await backOff.check(attempt);
-      step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
+      const step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
       if (step === undefined) {
         await failed({ name, address, requestId }, account);
         throw wrongCode();
       }
+      proven = { secret: secret.sealed, step };
     }
     try {
-      await acts.do(logIn, { actor: account.id, requestId }, { accountId: account.id, step, address });
+      const wanted = { accountId: account.id, oneTimePassword: proven, address };
+      await acts.do(logIn, { actor: account.id, requestId }, wanted);
     } catch (error) {
       // Somebody else was quicker with the same code.
       if (error instanceof Refusal && error.code === 'twofactor-failure') {

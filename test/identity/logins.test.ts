@@ -1,8 +1,14 @@
-// What the audit log tells of logins that were refused.
+// What the audit log tells of logins that were refused, and what counts that changes while somebody logs in.
 import t from 'tap';
+import { disableAccount, enableAccount } from '#acts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { inviteAccount } from '#acts/credentials.ts';
+import { after, hours, seconds } from '#domain/clock.ts';
 import { createLogins } from '#identity/logins.ts';
+import { codeAt } from '#identity/totp.ts';
 import type { Passwords } from '#identity/passwords.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { startIdentity } from './world.ts';
 
 t.test('an account or an address that is put off is told of once, however often somebody tries', async (t) => {
   const store = await startStore(t);
@@ -39,4 +45,61 @@ t.test('an account or an address that is put off is told of once, however often 
     ],
   );
   t.notMatch(JSON.stringify(rows), /password|typed/, 'what was typed as a name is not there');
+});
+
+t.test('what changes while a password is verified or hashed counts', async (t) => {
+  const store = await startIdentity(t);
+  const { records, acts, siteKey } = store.beside;
+  const now = () => store.clock.now;
+  const id = store.ids.ada;
+  const about = { name: 'ada', password: 'right', address: '10.0.0.1', requestId: 'r1' };
+  const rows = async () => (await records.audit.head())?.seq;
+  let meanwhile = async (): Promise<unknown> => undefined;
+  const passwords: Passwords = {
+    hash: () => meanwhile().then(() => 'x'),
+    verify: () => Promise.resolve({ right: true, stale: false }),
+  };
+  const find = async (accountId: string) => {
+    const found = await records.totpSecrets.find(accountId);
+    await meanwhile();
+    return found;
+  };
+  const options = { acts, passwords, siteKey, now };
+  const logins = createLogins({ ...options, records });
+  const looking = createLogins({ ...options, records: { ...records, totpSecrets: { find } } });
+
+  const { account } = await logins.checkPassword(about);
+  await store.disable('ada');
+  const before = await rows();
+  await t.rejects(logins.finish(account, about), { code: 'invalid-credentials' }, 'disabled between the two pages');
+  t.equal(await rows(), before, 'and no login is told of');
+  await acts.do(enableAccount, itself, { id });
+
+  meanwhile = () => store.setTotp('ada');
+  await t.rejects(looking.finish(account, about), { code: 'twofactor-failure' }, 'asked for a code by now');
+  meanwhile = async () => undefined;
+  await t.rejects(looking.finish(account, about), { code: 'twofactor-required' });
+  const secret = await store.setTotp('ada');
+  const code = { ...about, oneTimePassword: codeAt(secret, Math.floor(now().getTime() / seconds(30))) };
+  meanwhile = () => store.setTotp('ada');
+  await t.rejects(looking.finish(account, code), { code: 'twofactor-failure' }, 'the authenticator is another by now');
+
+  const kept = (await records.passwords.find(id))?.hash;
+  const set = { requestId: 'r1', endTokens: true };
+  for (const [name, change] of [
+    ['voided', () => acts.do(disableAccount, itself, { id, moment: now().toISOString(), endTokens: false })],
+    ['replaced', () => acts.do(inviteAccount, itself, { id, digest: 'another', until: '2030-01-01T00:00:00.000Z' })],
+    [
+      'run out',
+      async () => {
+        store.clock.advance(hours(1));
+      },
+    ],
+  ] as const) {
+    await acts.do(enableAccount, itself, { id });
+    const link = await store.invite('ada', after(now(), hours(1)));
+    meanwhile = change;
+    await t.rejects(logins.setPassword(link, 'a good long password', set), { code: 'login-expired' }, name);
+    t.equal((await records.passwords.find(id))?.hash, kept, `${name}: the password stays`);
+  }
 });

@@ -1,11 +1,11 @@
 // Before an upgrade changes the database, a copy of it as it was, so that there is a way back to the older release.
 // A migration touches neither the blobs, which are named by their content, nor the keys: the database and the
 // configuration are all that the way back takes.
-import { copyFileSync, linkSync, readdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { copyDatabase, foldLog, type FileOptions } from '#engine/sqlite/check.ts';
-import { makeFolder, syncPath } from '#files/durable.ts';
+import { makeFolder, onDisk, syncPath, type Disk } from '#files/durable.ts';
 import { namesIn } from '#files/read.ts';
 
 /** Below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` goes with it. */
@@ -17,7 +17,12 @@ const kept = 3;
 /** What stays free beside a copy, for the migration itself. */
 const margin = 64 * 1024 * 1024;
 
-export interface UpgradeOptions extends FileOptions {
+interface DiskOptions extends FileOptions {
+  /** Handed in so that a test can watch what is durable when. */
+  disk?: Disk;
+}
+
+export interface UpgradeOptions extends DiskOptions {
   /** The data directory, which nobody else serves meanwhile. */
   directory: string;
   /** The first migration that the upgrade will run. */
@@ -29,18 +34,18 @@ export interface UpgradeOptions extends FileOptions {
  * takes the place of what an earlier attempt at the same upgrade has left.
  */
 export async function keepForReturn(options: UpgradeOptions): Promise<string> {
-  const { directory, migration } = options;
+  const { directory, migration, disk = onDisk } = options;
   const folder = join(directory, upgradesFolder);
   const place = join(folder, migration);
-  makeFolder(folder);
+  makeFolder(folder, disk);
   // What a killed attempt has left, with SQLite's journal of it.
   for (const name of readdirSync(folder)) if (name.includes('.partial')) rmSync(join(folder, name));
   try {
     await copyDurably(join(directory, 'larder.db'), `${place}.db.partial`, options);
     copyFileSync(join(directory, 'larder.toml'), `${place}.toml.partial`);
-    syncPath(`${place}.toml.partial`);
-    for (const end of ['.toml', '.db']) renameSync(`${place}${end}.partial`, `${place}${end}`);
-    syncPath(folder);
+    syncPath(`${place}.toml.partial`, disk);
+    for (const end of ['.toml', '.db']) disk.renameSync(`${place}${end}.partial`, `${place}${end}`);
+    syncPath(folder, disk);
   } catch (cause) {
     for (const end of ['.toml', '.db']) rmSync(`${place}${end}.partial`, { force: true });
     throw new Error('cannot keep a copy of the database before the upgrade; nothing was changed', { cause });
@@ -61,7 +66,7 @@ export function copiesForReturn(directory: string): string[] {
     .map((name) => join(folder, name));
 }
 
-export interface PutBackOptions extends FileOptions {
+export interface PutBackOptions extends DiskOptions {
   /** Changes the database that takes the other's place, before it does: what is written there is there from the first moment. */
   finish: (database: string) => Promise<void>;
 }
@@ -71,26 +76,27 @@ export interface PutBackOptions extends FileOptions {
  * whatever happens, the data directory has the one or the other, whole.
  */
 export async function putBack(directory: string, copy: string, aside: string, options: PutBackOptions): Promise<void> {
+  const { disk = onDisk } = options;
   const database = join(directory, 'larder.db');
   const fresh = `${database}.back`;
   for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${fresh}${ending}`, { force: true });
   await copyDurably(copy, fresh, options);
   await options.finish(fresh);
   foldLog(fresh, options);
-  syncPath(fresh);
+  syncPath(fresh, disk);
   // What is in the log of the database belongs to that database; the other must not find it.
   foldLog(database, options);
-  linkSync(database, aside);
-  syncPath(dirname(aside));
-  renameSync(fresh, database);
-  syncPath(directory);
+  disk.linkSync(database, aside);
+  syncPath(dirname(aside), disk);
+  disk.renameSync(fresh, database);
+  syncPath(directory, disk);
 }
 
-async function copyDurably(file: string, to: string, options: FileOptions): Promise<void> {
+async function copyDurably(file: string, to: string, options: DiskOptions): Promise<void> {
   requireRoom(file);
   writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
   await copyDatabase(file, to, options);
-  syncPath(to);
+  syncPath(to, options.disk);
 }
 
 function requireRoom(file: string): void {

@@ -12,6 +12,7 @@ export type Disk = Pick<
   | 'fchmodSync'
   | 'fdatasyncSync'
   | 'fsyncSync'
+  | 'linkSync'
   | 'mkdirSync'
   | 'openSync'
   | 'renameSync'
@@ -19,8 +20,10 @@ export type Disk = Pick<
   | 'writeFileSync'
 >;
 
+export const onDisk: Disk = fs;
+
 /** Writes a file that is not there yet; throws EEXIST when it is. */
-export function createFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = fs): void {
+export function createFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = onDisk): void {
   writeNew(disk, file, content, mode);
   syncPath(dirname(file), disk);
 }
@@ -32,7 +35,12 @@ export interface PreparedFile {
   discard(): void;
 }
 
-export function prepareFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = fs): PreparedFile {
+export function prepareFile(
+  file: string,
+  content: string | Uint8Array,
+  mode: number,
+  disk: Disk = onDisk,
+): PreparedFile {
   const fresh = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}`);
   writeNew(disk, fresh, content, mode);
   const discard = () => {
@@ -52,13 +60,13 @@ export function prepareFile(file: string, content: string | Uint8Array, mode: nu
 }
 
 /** Gives a file another name in its folder; what had that name is gone. */
-export function renameFile(from: string, to: string, disk: Disk = fs): void {
+export function renameFile(from: string, to: string, disk: Disk = onDisk): void {
   disk.renameSync(from, to);
   syncPath(dirname(to), disk);
 }
 
 /** Makes a folder, with those above it that are missing; nobody else may look into it, also when it was there before. */
-export function makeFolder(folder: string, disk: Disk = fs): void {
+export function makeFolder(folder: string, disk: Disk = onDisk): void {
   const first = disk.mkdirSync(folder, { recursive: true, mode: 0o700 });
   disk.chmodSync(folder, 0o700);
   // Each new folder is an entry of the one above it.
@@ -83,7 +91,7 @@ function writeNew(disk: Disk, file: string, content: string | Uint8Array, mode: 
 }
 
 /** Makes durable what was written to a file, or which entries a folder has. */
-export function syncPath(path: string, disk: Disk = fs): void {
+export function syncPath(path: string, disk: Disk = onDisk): void {
   const handle = disk.openSync(path, 'r');
   try {
     disk.fsyncSync(handle);
@@ -100,7 +108,7 @@ export interface SentOn {
 }
 
 /** Opens the file when it is first sent on. */
-export function sendOn(file: string, disk: Disk = fs): SentOn {
+export function sendOn(file: string, disk: Disk = onDisk): SentOn {
   let handle: number | undefined;
   return {
     now() {

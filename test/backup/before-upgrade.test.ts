@@ -1,18 +1,19 @@
 // Upgrades: data of an older release is copied before it is changed, and there is a way back.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { copiesForReturn, keepForReturn, upgradesFolder } from '#backup/before-upgrade.ts';
+import { copiesForReturn, keepForReturn, putBack, upgradesFolder } from '#backup/before-upgrade.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
 import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/records.ts';
 import { lockDirectory } from '#data/lock.ts';
+import { watched } from '#test/files/ordered-disk.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
@@ -138,6 +139,31 @@ t.test('without a copy nothing is changed', async (t) => {
   t.match(await larder('account list'), { code: 1, err: /cannot keep a copy of the database.*nothing was changed/ });
   t.equal(migrationsIn(join(data, 'larder.db')).length, all.length - 1);
   t.same(readdirSync(join(data, upgradesFolder)), [`${newest}.db`, `${newest}.toml`]);
+});
+
+t.test('a copy is on the disk before it has its name, and its name before anything is changed', async (t) => {
+  const { data } = await newStore(t);
+  const { disk, did } = watched();
+  const copy = await keepForReturn({ directory: data, migration: '9999-one', disk });
+  t.same(did, [
+    `sync ${basename(data)}`,
+    'sync 9999-one.db.partial',
+    'sync 9999-one.toml.partial',
+    'rename 9999-one.toml.partial to 9999-one.toml',
+    'rename 9999-one.db.partial to 9999-one.db',
+    'sync before-upgrade',
+  ]);
+  did.length = 0;
+  const finish = (): Promise<void> => Promise.resolve();
+  await putBack(data, copy, join(data, upgradesFolder, 'left.db'), { disk, finish });
+  t.same(did, [
+    'sync larder.db.back',
+    'sync larder.db.back',
+    'link larder.db to left.db',
+    'sync before-upgrade',
+    'rename larder.db.back to larder.db',
+    `sync ${basename(data)}`,
+  ]);
 });
 
 t.test('the copies of the three latest upgrades are kept', async (t) => {

@@ -1,42 +1,11 @@
 // Keys, credentials, the configuration and the newest seal outlive a power cut: what is on the disk, and when.
 import * as fs from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 import t from 'tap';
 
-import { createFile, makeFolder, prepareFile, renameFile, type Disk } from '#files/durable.ts';
-
-/** A disk that tells in which order things were done to it; `fails` is what it does not do. */
-function watched(fails?: string): { disk: Disk; did: string[] } {
-  const did: string[] = [];
-  const names = new Map<number, string>();
-  const plain = (path: fs.PathLike): string => basename(String(path)).replace(/^\.(.+)\.[0-9a-f]{12}$/, 'new $1');
-  const note = (what: string): void => {
-    if (what === fails) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
-    did.push(what);
-  };
-  const disk: Disk = {
-    ...fs,
-    openSync: (path, ...rest) => {
-      const handle = fs.openSync(path, ...rest);
-      names.set(handle, plain(path));
-      return handle;
-    },
-    writeFileSync: (file, ...rest) => {
-      note(`write ${names.get(file as number)!}`);
-      fs.writeFileSync(file, ...rest);
-    },
-    fsyncSync: (handle) => {
-      note(`sync ${names.get(handle)!}`);
-      fs.fsyncSync(handle);
-    },
-    renameSync: (from, to) => {
-      note(`rename ${plain(from)} to ${plain(to)}`);
-      fs.renameSync(from, to);
-    },
-  };
-  return { disk, did };
-}
+import { createFile, makeFolder, prepareFile, renameFile } from '#files/durable.ts';
+import { watched } from './ordered-disk.ts';
 
 t.test('a file is on the disk before it has its name, and its name before anybody goes on', async (t) => {
   const folder = t.testdir({ data: { 'larder.toml': 'old' } });

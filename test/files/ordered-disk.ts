@@ -1,0 +1,41 @@
+// A disk that tells in which order small files were written, named and made durable.
+import * as fs from 'node:fs';
+import { basename } from 'node:path';
+
+import type { Disk } from '#files/durable.ts';
+
+/** A disk that tells in which order things were done to it; `fails` is what it does not do. */
+export function watched(fails?: string): { disk: Disk; did: string[] } {
+  const did: string[] = [];
+  const names = new Map<number, string>();
+  const plain = (path: fs.PathLike): string => basename(String(path)).replace(/^\.(.+)\.[0-9a-f]{12}$/, 'new $1');
+  const note = (what: string): void => {
+    if (what === fails) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
+    did.push(what);
+  };
+  const disk: Disk = {
+    ...fs,
+    openSync: (path, ...rest) => {
+      const handle = fs.openSync(path, ...rest);
+      names.set(handle, plain(path));
+      return handle;
+    },
+    writeFileSync: (file, ...rest) => {
+      note(`write ${names.get(file as number)!}`);
+      fs.writeFileSync(file, ...rest);
+    },
+    fsyncSync: (handle) => {
+      note(`sync ${names.get(handle)!}`);
+      fs.fsyncSync(handle);
+    },
+    linkSync: (from, to) => {
+      note(`link ${plain(from)} to ${plain(to)}`);
+      fs.linkSync(from, to);
+    },
+    renameSync: (from, to) => {
+      note(`rename ${plain(from)} to ${plain(to)}`);
+      fs.renameSync(from, to);
+    },
+  };
+  return { disk, did };
+}

@@ -114,7 +114,11 @@ export async function openRecords(
       // Seals of a later time are those of data that an older release has put aside since.
       await (isUnsealed ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations: ran, version, problems });
     }
-    return { records: known, acts, upgrade, sealing, close: () => db.close() };
+    const close = async (): Promise<void> => {
+      await known.writeNotes().catch(() => undefined);
+      await db.close();
+    };
+    return { records: known, acts, upgrade, sealing, close };
   } catch (error) {
     await db.close();
     throw error;

@@ -20,11 +20,11 @@ export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaime
     for (;;) {
       const due = await records.unclaimedUploads.receivedBefore(before, batch);
       if (due.length === 0) return { forgotten };
-      const needless = await records.changeUnclaimed(async (tx) => {
+      const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
         const contents = new Set<string>();
-        for (const { id, sha3_384 } of due) if (await tx.forget(id)) contents.add(sha3_384);
+        for (const { id, sha3_384 } of due) if (await unclaimedUploads.forget(id)) contents.add(sha3_384);
         const gone: string[] = [];
-        for (const content of contents) if (!(await tx.needsContent(content))) gone.push(content);
+        for (const content of contents) if (!(await neededContents.has(content))) gone.push(content);
         return gone;
       });
       await removeNeedless(blobs, needless, moment);

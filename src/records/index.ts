@@ -26,6 +26,7 @@ import { loginPassing, loginsUnderWay } from './logins-under-way.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
+import { gatherNotes, notes } from './notes.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { passed } from './passed.ts';
@@ -73,6 +74,7 @@ const reading = (db: Reading) => ({
   macaroons: macaroons(db),
   models: models(db),
   neededContents: neededContents(db),
+  notes: notes(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
   passed: passed(db),
@@ -131,11 +133,13 @@ const changing = (db: Queries) => ({
   uploads: uploadChanges(db),
 });
 
-/** What passes: rows with an end, which no audit log tells of and no backup keeps. */
+/** What passes: rows with an end, which no audit log tells of and no backup keeps; and what nobody has claimed yet. */
 const passing = (db: Queries) => ({
   failures: failurePassing(db),
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
+  neededContents: neededContents(db),
+  unclaimedUploads: unclaimedUploadChanges(db),
 });
 
 /** What every request of a gateway asks is remembered until something changes. */
@@ -151,12 +155,6 @@ export type Changes = ReturnType<typeof changing>;
 
 /** What passes, inside a transaction. */
 export type Passing = ReturnType<typeof passing>;
-
-/** What may be changed without an entry in the audit log. */
-type UnclaimedChanges = ReturnType<typeof unclaimedUploadChanges> & {
-  /** Whether any record needs this content, by its sha3-384. */
-  needsContent: (sha3_384: string) => Promise<boolean>;
-};
 
 export type Records = ReturnType<typeof records>;
 
@@ -177,21 +175,18 @@ export function records(db: Database, sealing?: Sealing) {
   return {
     ...remembering(reading(db), db),
 
+    // The lane of what happens often and matters little: `note` and `writeNotes`.
+    ...gatherNotes(db),
+
     /**
      * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
-     * There is no way to change records without an entry, but for uploads that nobody has claimed.
+     * There is no way to change records without an entry, but for what passes and what is only noted.
      */
     change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
 
     /** Changes what passes: durable like any change, all of it or nothing, and in no audit log. */
     passing: <Result>(work: (tx: Passing) => Promise<Result>): Promise<Result> =>
       db.transaction((queries) => work(passing(queries))),
-
-    /** Changes what nobody has claimed, and nothing else; that enters the audit log with the claim. */
-    changeUnclaimed: <Result>(work: (tx: UnclaimedChanges) => Promise<Result>): Promise<Result> =>
-      db.transaction((queries) =>
-        work({ ...unclaimedUploadChanges(queries), needsContent: neededContents(queries).has }),
-      ),
 
     /**
      * A change with which the audit log goes on from somewhere else than where it had ended, such as a backup that was

@@ -8,8 +8,8 @@ import type SQLite from 'better-sqlite3';
 
 type Connection = SQLite.Database;
 
-/** The audit log has a chain of its own; the migrations are under the digest of the schema; what passes is soon gone. */
-const exempt = /^(?:sqlite_.*|migrations|audit.*|passing_.*|row_digest.*)$/;
+/** The audit log has a chain of its own; the migrations are under the digest of the schema; what passes or is only noted may go. */
+const exempt = /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|row_digest.*)$/;
 
 /** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
 export function keepRowDigests(writer: Connection): void {

@@ -37,13 +37,14 @@ export const uploadBlob = operation({
         refuseBeyond(quota, await records.unclaimedUploads.of(client));
         const taken = await blobs.receive(content, { id, from: client, limit, expected });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
-        const needless = await records.changeUnclaimed(async (tx) => {
+        const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
           // Several may have come at once, each with room enough for itself.
-          refuseBeyond(quota, await tx.of(client));
-          const given = (await tx.count()) < most.inAll ? undefined : await tx.oldestOfMost();
-          if (given !== undefined) await tx.forget(given.id);
-          await tx.add(upload);
-          return given === undefined || (await tx.needsContent(given.sha3_384)) ? [] : [given.sha3_384];
+          refuseBeyond(quota, await unclaimedUploads.of(client));
+          const given =
+            (await unclaimedUploads.count()) < most.inAll ? undefined : await unclaimedUploads.oldestOfMost();
+          if (given !== undefined) await unclaimedUploads.forget(given.id);
+          await unclaimedUploads.add(upload);
+          return given === undefined || (await neededContents.has(given.sha3_384)) ? [] : [given.sha3_384];
         });
         await removeNeedless(blobs, needless, now());
         await mend(call, taken.sha3_384);

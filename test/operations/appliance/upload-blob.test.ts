@@ -169,13 +169,13 @@ t.test('an address may hold so many bytes that nobody has claimed, and no more',
 
 /** Uploads that others have sent before, each a second after the one before; only what the records know of them. */
 const sentBefore = (store: TestAppliance, address: string, count: number, since = 0) =>
-  store.beside.records.changeUnclaimed(async (tx) => {
+  store.beside.records.passing(async ({ unclaimedUploads }) => {
     for (let nth = 0; nth < count; nth++) {
       const [sha3_384, sha256] = ['sha3-384', 'sha256'].map((name) =>
         createHash(name).update(`${address} ${nth}`).digest('hex'),
       ) as [string, string];
       const receivedAt = new Date(store.clock.now.getTime() - since + nth * 1000).toISOString();
-      await tx.add({ id: `${address}-${nth}`, sha3_384, sha256, size: 0, address, receivedAt });
+      await unclaimedUploads.add({ id: `${address}-${nth}`, sha3_384, sha256, size: 0, address, receivedAt });
     }
   });
 
@@ -203,7 +203,7 @@ t.test('when all places are taken, whoever has sent most loses his oldest upload
   for (let nth = 0; nth < 19; nth++) await sentBefore(store, `10.1.0.${nth}`, 500, 3_600_000);
   await sentBefore(store, '10.2.0.1', 500);
   t.equal(await unclaimed.count(), 10_000);
-  await store.beside.records.changeUnclaimed((tx) => tx.forget('10.1.0.3-0'));
+  await store.beside.records.passing((tx) => tx.unclaimedUploads.forget('10.1.0.3-0'));
   const reply = await send(store, form('news'), { 'content-type': type, 'x-forwarded-for': '10.2.0.1' });
   t.match(reply, { status: 200 });
   t.equal(await unclaimed.count(), 10_000);

@@ -1,0 +1,71 @@
+// Notes: how often something happened, and when last. They are gathered in memory, written at most once a second, and what
+// was gathered last is lost in a crash; no audit log tells of them.
+import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
+
+/** What is noted; a key says of what. */
+export type NoteKind = 'download' | 'token';
+
+export interface Noted {
+  count: number;
+  /** When last, RFC 3339. */
+  lastAt: string;
+}
+
+export interface Notes {
+  /** Notes that something happened once more, at a moment in RFC 3339; costs the caller nothing. */
+  note(kind: NoteKind, key: string, at: string): void;
+  /** Writes what was gathered. */
+  writeNotes(): Promise<void>;
+}
+
+export const notes = (db: Reading) => ({
+  /** What was written of a key so far; nothing when nothing was. */
+  find: (kind: NoteKind, key: string) =>
+    db.get<Noted>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
+});
+
+/** So many keys are gathered between two writes; what is noted of others is lost. */
+const most = 10_000;
+
+/** How long they are gathered, in milliseconds. */
+const interval = 1000;
+
+export function gatherNotes(db: Pick<Database, 'transaction'>): Notes {
+  let gathered = new Map<string, Noted & { kind: NoteKind; key: string }>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function writeNotes(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered.size === 0) return;
+    const due = gathered;
+    gathered = new Map();
+    await db.transaction(async (queries) => {
+      for (const { kind, key, ...noted } of due.values()) await add(queries, kind, key, noted);
+    });
+  }
+
+  return {
+    note(kind, key, at) {
+      const name = `${kind} ${key}`;
+      const known = gathered.get(name);
+      if (known !== undefined) {
+        known.count++;
+        if (at > known.lastAt) known.lastAt = at;
+      } else if (gathered.size < most) {
+        gathered.set(name, { kind, key, count: 1, lastAt: at });
+      }
+      timer ??= setTimeout(() => {
+        // Lost, as in a crash: nobody waits for them, and who writes next is told what is wrong with the disk.
+        writeNotes().catch(() => undefined);
+      }, interval).unref();
+    },
+    writeNotes,
+  };
+}
+
+const add = (db: Queries, kind: NoteKind, key: string, { count, lastAt }: Noted) =>
+  db.run(sql`
+    INSERT INTO notes (kind, key, count, last_at) VALUES (${kind}, ${key}, ${count}, ${lastAt})
+    ON CONFLICT (kind, key) DO UPDATE SET count = notes.count + excluded.count,
+      last_at = CASE WHEN excluded.last_at > notes.last_at THEN excluded.last_at ELSE notes.last_at END`);

@@ -1,0 +1,69 @@
+// The two lanes beside acts: what passes, and what is only noted.
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { openStore } from '#data/store.ts';
+import { until } from '#test/fixtures/until.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+t.test('notes are gathered, written a moment later, and the last of them when the store closes', async (t) => {
+  const { directory, clock, beside } = await startStore(t);
+  const [first, last] = [clock.now.toISOString(), new Date(clock.now.getTime() + 5).toISOString()];
+  const { records, close } = await openStore({ directory, now: () => clock.now });
+  const entries = (await beside.records.audit.head())?.seq;
+
+  for (let times = 0; times < 100; times++) records.note('download', 'hello', times === 50 ? last : first);
+  records.note('token', 'hello', first);
+  t.equal(await records.notes.find('download', 'hello'), undefined, 'nothing is written at once');
+  await until(async () => (await beside.records.notes.find('download', 'hello')) !== undefined);
+  t.same(await beside.records.notes.find('download', 'hello'), { count: 100, lastAt: last });
+  t.same(await beside.records.notes.find('token', 'hello'), { count: 1, lastAt: first }, 'kinds are apart');
+
+  records.note('download', 'hello', first);
+  await close();
+  t.same(await beside.records.notes.find('download', 'hello'), { count: 101, lastAt: last }, 'the latest time stays');
+  t.equal((await beside.records.audit.head())?.seq, entries, 'no audit log tells of it');
+});
+
+t.test('what is gathered is bounded', async (t) => {
+  const { beside, clock } = await startStore(t);
+  const { records } = beside;
+  const at = clock.now.toISOString();
+  for (let nth = 0; nth < 10_001; nth++) records.note('download', String(nth), at);
+  await records.writeNotes();
+  t.same(await records.notes.find('download', '9999'), { count: 1, lastAt: at });
+  t.equal(await records.notes.find('download', '10000'), undefined);
+});
+
+t.test('what passes is there at once for another process, all of it or nothing, and in no audit log', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  const entries = (await records.audit.head())?.seq;
+  const [now, endsAt] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+  await t.rejects(
+    records.passing(async ({ failures }) => {
+      await failures.set('login', 'half', { count: 1, endsAt });
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.equal(await records.failures.find('login', 'half', now), undefined);
+  await records.passing(({ failures }) => failures.set('login', 'whole', { count: 2, endsAt }));
+  t.same(db.prepare("SELECT count FROM passing_failures WHERE key = 'whole'").get(), { count: 2 });
+  t.equal((await records.audit.head())?.seq, entries);
+});
+
+t.test('nothing else can be reached in the lane of what passes', async (t) => {
+  const { records } = (await startStore(t)).beside;
+  await records.passing((tx) => {
+    // @ts-expect-error Accounts are changed by acts.
+    t.equal(tx.accounts, undefined);
+    // @ts-expect-error And so are uploads that somebody has claimed.
+    t.equal(tx.uploads, undefined);
+    return Promise.resolve();
+  });
+});

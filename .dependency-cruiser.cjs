@@ -1,5 +1,5 @@
 // The arrow: a part imports itself and what stands to its left. test/architecture.test.ts checks the same in plain words;
-// this sees through every import, counts cycles, and knows which file of a dependency is used by whom.
+// this sees through every import, counts cycles, those of types too, and knows which file of a dependency is used by whom.
 const arrow = [
   ['domain'],
   ['files'],
@@ -34,8 +34,6 @@ const arrowRules = arrow.flatMap((step, at) =>
   })),
 );
 
-const typesAside = { dependencyTypesNot: ['type-only'] };
-
 /** What `to` matches is imported by these files and no other. */
 const only = (name, path, to) => ({
   name,
@@ -47,7 +45,7 @@ const only = (name, path, to) => ({
 module.exports = {
   forbidden: [
     ...arrowRules,
-    { name: 'no-cycles', severity: 'error', from: { path: '^src/' }, to: { circular: true, viaOnly: typesAside } },
+    { name: 'no-cycles', severity: 'error', from: { path: '^src/' }, to: { circular: true } },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'sources-import-no-tools',

@@ -5,7 +5,8 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-import { run } from '#cli/index.ts';
+import { run } from '#cli/frame/run.ts';
+import { groups } from '#cli/index.ts';
 import { readConfig } from '#src/config.ts';
 
 const { values: options } = parseArgs({
@@ -25,10 +26,14 @@ stdout.write('', () => stderr.write('', () => process.exit(code)));
 async function start(data: string, listen: string): Promise<number> {
   const configuration = join(data, 'larder.toml');
   if (!existsSync(configuration)) {
-    const made = await run(['init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`], {
-      ...world,
-      stdout: { write: () => true },
-    });
+    const made = await run(
+      ['init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`],
+      {
+        ...world,
+        stdout: { write: () => true },
+      },
+      groups,
+    );
     if (made !== 0) return made;
   }
   const { http } = readConfig(configuration);
@@ -40,7 +45,7 @@ async function start(data: string, listen: string): Promise<number> {
     return 1;
   }
   const served = new AbortController();
-  const code = run(['serve', '--data', data], world).finally(() => served.abort());
+  const code = run(['serve', '--data', data], world, groups).finally(() => served.abort());
   if (await ready(`http://${http.listen}/readyz`, served.signal)) stdout.write(howTo(http.base_url, data));
   return code;
 }

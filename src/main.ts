@@ -1,7 +1,8 @@
 // Argv in, exit code out.
 import { constants, setPriority } from 'node:os';
-import { run } from '#cli/index.ts';
-import { runtimeProblem } from './cli/frame/runtime.ts';
+import { run } from '#cli/frame/run.ts';
+import { runtimeProblem } from '#cli/frame/runtime.ts';
+import { groups } from '#cli/index.ts';
 import { leaveMemoryOut } from './core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
@@ -27,7 +28,7 @@ if (problem === undefined) {
   // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
   process.umask(0o077);
   leaveMemoryOut();
-  void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }).then((code) =>
+  void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }, groups).then((code) =>
     exit(outputFailed ? code || 1 : code),
   );
 } else {

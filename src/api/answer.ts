@@ -8,6 +8,7 @@ import { readJson } from './json.ts';
 import { refuseNarrowed } from './narrowing.ts';
 import { Answer, type Operation } from './operation.ts';
 import { check } from './schema.ts';
+import { json, type Sent } from './sent.ts';
 import type { Services } from './services.ts';
 import type { Wire } from './wire.ts';
 
@@ -22,13 +23,6 @@ export interface Exchange {
   requestId: string;
   /** Filled in on the way, for the log. */
   principal?: Principal;
-}
-
-/** What is sent: status, headers and body. */
-export interface Sent {
-  status: number;
-  headers: Record<string, string>;
-  body: Answer['body'];
 }
 
 /** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
@@ -76,9 +70,6 @@ export async function answer(
   if (result === undefined) return { status: op.status ?? 204, headers: {}, body: undefined };
   return { status: op.status ?? 200, headers: json, body: JSON.stringify(result) };
 }
-
-/** How JSON is announced: exactly so, without a charset, or some clients do not recognise it. */
-export const json = { 'content-type': 'application/json' };
 
 async function readPayload(op: Operation, request: IncomingMessage): Promise<unknown> {
   const form = op.consumes === 'application/x-www-form-urlencoded';

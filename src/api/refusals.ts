@@ -1,7 +1,7 @@
 // How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
 import { Refusal } from '#domain/refusal.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
-import { json, type Sent } from './answer.ts';
+import { json, type Sent } from './sent.ts';
 
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those

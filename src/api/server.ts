@@ -1,7 +1,7 @@
 // The HTTP server: the only file that knows Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
-import { Readable, type Duplex } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import Router from '@koa/router';
@@ -9,11 +9,13 @@ import Koa from 'koa';
 
 import { Refusal } from '#domain/refusal.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
-import { answer, json, members, type Exchange, type Sent } from './answer.ts';
+import { answer, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
+import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { familyAt, refused, type ErrorFamily } from './refusals.ts';
+import type { Sent } from './sent.ts';
 import type { Services } from './services.ts';
 import { isOn } from './switches.ts';
 
@@ -33,22 +35,25 @@ export interface ServerOptions {
   tls?: HttpsOptions | undefined;
 }
 
-/** Builds the server; the caller listens. */
-export function createServer({ operations, services, checkAnswers, connections, tls }: ServerOptions): Server {
-  const find = findPlaces(operations);
+export interface StoreServer {
+  /** The caller listens. */
+  server: Server;
+  /** Resolves when no handler is at work, those whose client has gone included. */
+  settled(): Promise<void>;
+}
 
+/** Builds the server. */
+export function createServer(options: ServerOptions): StoreServer {
+  const { services, connections, tls } = options;
+  const atWork = new Set<Promise<void>>();
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection is in its log line
+  const converseIn = conversations(options);
   app.use(async (ctx) => {
     ctx.respond = false; // the answer goes out by `send`, which knows each header already
-    const current = services();
-    await converse(ctx, current, async (call) => {
-      const { op, params } = findOperation(call, find, current);
-      const query = members(call.search, 'The query', op.repeated);
-      call.exchange.params = params;
-      call.exchange.query = query;
-      return answer(op, call.exchange, current, checkAnswers);
-    });
+    const work = converseIn(ctx);
+    atWork.add(work);
+    await work.finally(() => atWork.delete(work));
   });
 
   const settings = {
@@ -68,13 +73,34 @@ export function createServer({ operations, services, checkAnswers, connections, 
     log: () => services().log,
   });
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
+  const nobodys = () => everyAnswer(services().newId.uuid(), 'none');
   server.on('connect', (_request, socket) => {
-    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], services().newId.uuid());
+    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], nobodys());
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseUnread(error, socket, services().newId.uuid());
+    refuseUnread(error, socket, nobodys());
   });
-  return server;
+  return {
+    server,
+    async settled() {
+      while (atWork.size > 0) await Promise.allSettled(atWork);
+    },
+  };
+}
+
+/** What becomes of a request, by the operation at its address; one configuration from its beginning to its end. */
+function conversations({ operations, services, checkAnswers }: ServerOptions): (context: Koa.Context) => Promise<void> {
+  const find = findPlaces(operations);
+  return (context) => {
+    const current = services();
+    return converse(context, current, async (call) => {
+      const { op, params } = findOperation(call, find, current);
+      const query = members(call.search, 'The query', op.repeated);
+      call.exchange.params = params;
+      call.exchange.query = query;
+      return answer(op, call.exchange, current, checkAnswers);
+    });
+  };
 }
 
 /** What is declared at an address, one operation a method. */
@@ -246,58 +272,6 @@ async function send(
 
 const hasBody = (request: IncomingMessage): boolean =>
   'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
-
-/** What the HTTP parser lets pass although no honest client sends it. */
-function refuseTricks({ url = '', rawHeaders, httpVersion }: IncomingMessage, path: string): void {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
-  if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
-  if (hosts === 0 && httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
-  if (!url.startsWith('/'))
-    throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
-  if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
-    throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
-  }
-  if (path.includes('%')) {
-    try {
-      decodeURIComponent(path);
-    } catch {
-      throw new Refusal('api-error', 'The path is not well-formed.');
-    }
-  }
-  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
-}
-
-/** Answers a request that the parser could not read, as far as the connection still takes an answer. */
-function refuseUnread(error: Error & { code?: string }, socket: Duplex, requestId: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const words: [string, string, string] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'header-too-large', 'The headers are larger than 72 KiB.']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
-        : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
-  sayNo(socket, words, requestId);
-}
-
-/** Answers where there is nothing but a connection to answer with, and ends it. */
-function sayNo(socket: Duplex, [status, code, message]: [string, string, string], requestId: string): void {
-  const body = JSON.stringify({ 'error-list': [{ code, message }] });
-  const headers = [
-    ...everyAnswer(requestId, 'none'),
-    ...Object.entries({
-      ...json,
-      'cache-control': 'no-store',
-      'content-length': String(Buffer.byteLength(body)),
-      connection: 'close',
-    }).flat(),
-  ];
-  const lines = headers.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`));
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
-}
 
 /** Whether an operation is there at the address without or with the prefix. */
 const isThere = (op: Operation, { config }: Services, withPrefix: boolean): boolean =>

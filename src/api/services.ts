@@ -13,7 +13,7 @@ import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
-import type { Documents } from './documents/documents.ts';
+import type { Documents } from './documents/html.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { itself } from '#acts/act.ts';
 import { renewCertificate } from '#acts/appliance.ts';
 import { keepingOf, type Store } from '#data/store.ts';
-import { keepTls, type ServerTls } from '#tls/keeper.ts';
+import { keepTls } from '#tls/keeper.ts';
+import type { ServerTls } from '#tls/settings.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Current } from './settings.ts';
 

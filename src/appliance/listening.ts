@@ -3,10 +3,14 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
+import type { StoreServer } from '#api/server.ts';
 import { seconds } from '#domain/clock.ts';
 
 /** How long a stop waits for the requests under way. */
 const patience = seconds(30);
+
+/** How long it then waits for handlers that have nobody to answer to. */
+const afterwards = seconds(10);
 
 /** Listens on HOST:PORT; where that really is, such as `https://127.0.0.1:8443`. */
 export async function listen(server: Server, where: string): Promise<string> {
@@ -26,8 +30,11 @@ export async function listen(server: Server, where: string): Promise<string> {
   return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
-/** Takes no more requests, and resolves when those under way are finished. */
-export async function close(server: Server): Promise<void> {
+/**
+ * Takes no more requests, and resolves when those under way are finished: their answers, and the handlers whose client has
+ * gone, which would otherwise be at work on records that are closed.
+ */
+export async function close({ server, settled }: StoreServer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   server.close(() => {
     resolve(undefined);
@@ -43,4 +50,10 @@ export async function close(server: Server): Promise<void> {
   await promise;
   clearInterval(sweep);
   clearTimeout(timer);
+  const given = Promise.withResolvers<undefined>();
+  const end = setTimeout(() => {
+    given.resolve(undefined);
+  }, afterwards);
+  await Promise.race([settled(), given.promise]);
+  clearTimeout(end);
 }

@@ -55,7 +55,7 @@ export async function startServing(
   const { url } = await parts.start(
     'server',
     async () => {
-      const server = createServer({
+      const { server, settled } = createServer({
         operations: everySection.flatMap((section) => section.operations),
         services,
         checkAnswers: options.checkAnswers ?? false,
@@ -63,9 +63,10 @@ export async function startServing(
         tls: secureContext(certificate.current()),
       });
       followCertificate(server, certificate);
-      return { server, url: await listen(server, options.listen ?? current().config.http.listen) };
+      const url = await listen(server, options.listen ?? current().config.http.listen);
+      return { server, settled, url };
     },
-    ({ server }) => close(server),
+    (listening) => close(listening),
   );
   // Who waits for a login would keep the server from closing.
   await parts.start(

@@ -1,7 +1,7 @@
 // The manners of the bakery protocol over HTTP: which version a client speaks, and the errors that ask it to do something.
 import type { IncomingMessage } from 'node:http';
 
-import { json } from '#api/answer.ts';
+import { json } from '#api/sent.ts';
 import { Answer } from '#api/operation.ts';
 import type { BakeryVersion } from '#macaroons/discharger.ts';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import { json } from '#api/answer.ts';
+import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { bytesFromBase64, keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
 import { Refusal } from '#domain/refusal.ts';

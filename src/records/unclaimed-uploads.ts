@@ -1,7 +1,16 @@
 // Unclaimed uploads: what anybody may have sent, and nobody has pushed to a package. They come and go without an entry in the
 // audit log, which a stranger could fill for ever; an upload enters the log when somebody claims it.
 import { sql, type Queries } from '#engine/database.ts';
-import type { Upload } from './uploads.ts';
+
+/** Content that was received and that no package has claimed yet. */
+export interface Upload {
+  id: string;
+  sha3_384: string;
+  sha256: string;
+  size: number;
+  address: string;
+  receivedAt: string;
+}
 
 /** What lies unclaimed. */
 export interface Unclaimed {

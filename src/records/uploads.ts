@@ -3,23 +3,13 @@ import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { sql, type Queries } from '#engine/database.ts';
 
-import { unclaimedUploadChanges } from './unclaimed-uploads.ts';
+import { unclaimedUploadChanges, type Upload } from './unclaimed-uploads.ts';
 import type { DeclaredResource } from './resources.ts';
 import type { RevisionDetails } from './revisions.ts';
 
 export interface ReviewError {
   code: string;
   message: string;
-}
-
-/** Content that was received and that no package has claimed yet. */
-export interface Upload {
-  id: string;
-  sha3_384: string;
-  sha256: string;
-  size: number;
-  address: string;
-  receivedAt: string;
 }
 
 /** An upload that a package has claimed. */

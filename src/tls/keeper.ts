@@ -20,34 +20,11 @@ import {
   makeServerCertificate,
   type Certified,
 } from './certificates.ts';
+import type { ServerTls, TlsSettings } from './settings.ts';
 import { siteFiles, siteTls } from './site.ts';
 
 /** A server certificate is replaced when it ends within so many milliseconds. */
 export const renewBefore = days(30);
-
-export interface ServerTls {
-  /** The certificate with its chain, and the key: PEM. */
-  certificate: string;
-  key: string;
-  /** Whom clients trust: the store's own authority, or the site's where the configuration names it. */
-  authority: string | undefined;
-  /** Whether it is the store's own, and so renewed by the store. */
-  own: boolean;
-  /** SHA-256 of what clients check by eye: of the authority, or of the site's certificate. */
-  fingerprint: string;
-  hosts: string[];
-  ends: Date;
-}
-
-export interface TlsSettings {
-  /** The names and addresses clients use. */
-  hosts: readonly string[];
-  /** The site's files, both or neither. */
-  certificateFile?: string | undefined;
-  keyFile?: string | undefined;
-  /** The authority of the site's certificate, for those who fetch it. */
-  authorityFile?: string | undefined;
-}
 
 export interface Keeping {
   directory: string;

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 
 import type { Now } from '#domain/clock.ts';
 import { hostsOf } from './certificates.ts';
-import type { ServerTls, TlsSettings } from './keeper.ts';
+import type { ServerTls, TlsSettings } from './settings.ts';
 
 export interface SiteFiles {
   certificateFile: string;

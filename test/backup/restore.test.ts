@@ -7,7 +7,8 @@ import { Readable } from 'node:stream';
 import { closeArchives, openArchives } from '#backup/archives.ts';
 import type { Files } from '#files/streamed.ts';
 import { restoreBackup } from '#backup/restore.ts';
-import { run } from '#cli/index.ts';
+import { run } from '#cli/frame/run.ts';
+import { groups } from '#cli/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { failing, watchedDisk } from '#test/files/watched-disk.ts';
@@ -109,7 +110,8 @@ t.test('of a restore that a signal ends nothing is left, and it can be repeated'
       },
     };
     const line = ['restore', backup.file, '--data', data, '--keys', backup.keys, '--json'];
-    const code = await run(line, { stdout: { write: () => undefined }, stderr, stdin: Readable.from([]), env: {} });
+    const world = { stdout: { write: () => undefined }, stderr, stdin: Readable.from([]), env: {} };
+    const code = await run(line, world, groups);
     return { code, err };
   };
   const listeners = process.listenerCount('SIGTERM');

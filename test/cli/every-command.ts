@@ -9,7 +9,8 @@ import { Readable } from 'node:stream';
 
 import SQLite from 'better-sqlite3';
 
-import { groups, run } from '#cli/index.ts';
+import { run } from '#cli/frame/run.ts';
+import { groups } from '#cli/index.ts';
 import { words } from './world.ts';
 
 const [state = '', data = '', place = ''] = process.argv.slice(2);
@@ -89,7 +90,7 @@ async function outcomeOf(name: string, example: string): Promise<object> {
   }, 50);
   const end = states[state]!();
   try {
-    return { name, line: argv.join(' '), code: await run(argv, world), ...said };
+    return { name, line: argv.join(' '), code: await run(argv, world, groups), ...said };
   } finally {
     end();
     clearInterval(stop);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Refusal } from '#domain/refusal.ts';
 import { command, dataInUse, Failure, UsageError, type Command } from '#cli/frame/command.ts';
 import { help } from '#cli/about/help.ts';
-import type { Group } from '#cli/index.ts';
+import type { Group } from '#cli/frame/command.ts';
 import { ConfigError } from '#src/config.ts';
 import { larder } from './world.ts';
 

@@ -1,6 +1,8 @@
 // Runs larder within the test's own process.
 import { Readable } from 'node:stream';
-import { run, type Group } from '#cli/index.ts';
+import type { Group } from '#cli/frame/command.ts';
+import { run } from '#cli/frame/run.ts';
+import { groups as everyGroup } from '#cli/index.ts';
 
 export interface Outcome {
   code: number;
@@ -14,14 +16,14 @@ export async function larder(
   {
     env = {},
     terminal = false,
-    groups,
+    groups = everyGroup,
     stdin = [],
   }: { env?: Record<string, string>; terminal?: boolean; groups?: readonly Group[]; stdin?: readonly string[] } = {},
 ): Promise<Outcome> {
   const outcome = { out: '', err: '' };
   const output = (name: 'out' | 'err') => ({ isTTY: terminal, write: (text: string) => (outcome[name] += text) });
   const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from(stdin), env };
-  const code = groups ? await run(words(line), world, groups) : await run(words(line), world);
+  const code = await run(words(line), world, groups);
   return { code, ...outcome };
 }
 

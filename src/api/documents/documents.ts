@@ -1,21 +1,13 @@
 // The documents inside: static pages written from the operation records and the guides, readable without the internet and
 // without a script.
-import type { Config } from '#src/config.ts';
 import { embeddedText } from '#src/embedded.ts';
 import { openapi } from '../openapi.ts';
 import type { Section } from '../operation.ts';
 import { isOn } from '../switches.ts';
 import { errors, first, permissionTable } from './chapters.ts';
-import { guides, html, slug, type Page } from './html.ts';
+import { guides, html, slug, type Documents, type Page } from './html.ts';
 import { operationsIndex, operationsOf } from './operations.ts';
 import { shapeFiles, shapesIndex, shapesOf } from './shapes.ts';
-
-export interface Documents {
-  /** The page at `/docs/<name>`; the empty name is the first one. */
-  page(name: string): Page | undefined;
-  /** The OpenAPI document of what is there, as the store is configured. */
-  openapi(config: Config): string;
-}
 
 /** Written when first asked for. */
 export function createDocuments(sections: readonly Section[], version: string): Documents {

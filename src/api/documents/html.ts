@@ -1,7 +1,16 @@
 // How a page of the documents is written: its frame, its menu, and what every page writes alike.
+import type { Config } from '#src/config.ts';
+
 export interface Page {
   type: string;
   text: string;
+}
+
+export interface Documents {
+  /** The page at `/docs/<name>`; the empty name is the first one. */
+  page(name: string): Page | undefined;
+  /** The OpenAPI document of what is there, as the store is configured. */
+  openapi(config: Config): string;
 }
 
 export const guides = {

@@ -1,6 +1,5 @@
 // larder completion
-import { command, commonOptions, UsageError, type Command } from '../frame/command.ts';
-import type { Group } from '../index.ts';
+import { command, commonOptions, UsageError, type Command, type Group } from '../frame/command.ts';
 import { manualPage } from '../frame/manual.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'man'] as const;

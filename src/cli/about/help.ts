@@ -1,9 +1,8 @@
 // larder help
 import { nearest } from '#src/configuration/nearest.ts';
-import { command, UsageError, type Command, type World } from '../frame/command.ts';
-import type { Group } from '../index.ts';
+import { command, UsageError, type Command, type Group } from '../frame/command.ts';
 import { style } from '../frame/terminal.ts';
-import { commandHelp, helpRecord, overview } from '../frame/usage.ts';
+import { commandHelp, helpRecord, load, overview } from '../frame/usage.ts';
 
 /** The command that tells about these commands. */
 export const help = (groups: readonly Group[]): Command =>
@@ -25,18 +24,6 @@ export const help = (groups: readonly Group[]): Command =>
         : { text: overview(loaded, format).trimEnd(), json: { commands: all.map(helpRecord) } };
     },
   });
-
-/** The list of all commands, for whoever named none. */
-export const listOf = async (groups: readonly Group[], { stderr, env }: World): Promise<string> =>
-  overview(await load(groups), style(stderr, env));
-
-const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
-  Promise.all(
-    groups.map(async ({ title, commands }) => ({
-      title,
-      commands: await Promise.all(commands.map((entry) => entry.load())),
-    })),
-  );
 
 /** The groups with the commands that are meant: all, the one of that name, or those whose first word it is. */
 function select(groups: readonly Group[], wanted: string): readonly Group[] {

@@ -147,6 +147,17 @@ export interface Command {
   run(call: Call): Promise<Answer>;
 }
 
+/** A command's name, and its record when that is wanted: a command loads only what it needs itself. */
+export interface Entry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly commands: readonly Entry[];
+}
+
 /** What every command takes that asks before it acts. */
 const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satisfies Option;
 

@@ -5,11 +5,13 @@ import {
   isRequired,
   optionName,
   type Command,
+  type Group,
   type Option,
   type Options,
   type Positional,
+  type World,
 } from './command.ts';
-import { columns, wrap, type Style } from './terminal.ts';
+import { columns, style, wrap, type Style } from './terminal.ts';
 
 /** Every exit code, and what it means. */
 export const exitCodes: readonly (readonly [string, string])[] = [
@@ -105,3 +107,16 @@ export function helpRecord(command: Command): object {
   const { name, summary, description, positionals, options, examples } = command;
   return { name, summary, description, usage: usageLine(command), positionals, options, examples };
 }
+
+/** The list of all commands, for whoever named none. */
+export const listOf = async (groups: readonly Group[], { stderr, env }: World): Promise<string> =>
+  overview(await load(groups), style(stderr, env));
+
+/** The records of the commands of these groups. */
+export const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
+  Promise.all(
+    groups.map(async ({ title, commands }) => ({
+      title,
+      commands: await Promise.all(commands.map((entry) => entry.load())),
+    })),
+  );

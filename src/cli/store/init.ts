@@ -7,7 +7,8 @@ import { administratorDigest, newAdministratorCredential } from '#macaroons/admi
 import { administratorId, init as makeStore } from '#acts/appliance.ts';
 import { fingerprintOf, keyCheckOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
-import { keepTls, type ServerTls } from '#tls/keeper.ts';
+import { keepTls } from '#tls/keeper.ts';
+import type { ServerTls } from '#tls/settings.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
 import { keepingOf } from '#data/store.ts';
 import { occupied } from '#data/blobs.ts';

@@ -1,5 +1,5 @@
 import { anyone } from '#api/access.ts';
-import { json } from '#api/answer.ts';
+import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, registryClient } from '#api/registry-access.ts';
 import { timestamp } from '#domain/clock.ts';

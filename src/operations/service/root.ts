@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import { json } from '#api/answer.ts';
+import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
 import { isOffline } from '#src/config.ts';

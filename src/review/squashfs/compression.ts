@@ -3,7 +3,7 @@ import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
 import { unpackLzo } from './lzo.ts';
-import { metadataBlockSize } from './metadata.ts';
+import { metadataBlockSize } from './superblock.ts';
 import { unpackXz } from './xz.ts';
 
 /** Unpacks one block, or throws when it is damaged or would come out longer than `limit` bytes. */

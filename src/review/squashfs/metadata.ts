@@ -2,9 +2,8 @@
 import type { Unpack } from './compression.ts';
 import { damaged } from './damaged.ts';
 import type { Source } from './source.ts';
-import type { Extent } from './superblock.ts';
+import { metadataBlockSize, type Extent } from './superblock.ts';
 
-export const metadataBlockSize = 8 << 10;
 const headerSize = 2;
 /** Set in a block's header when its bytes are stored as they are. */
 const storedFlag = 0x8000;

@@ -3,6 +3,8 @@ import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
 import type { Source } from './source.ts';
 
+export const metadataBlockSize = 8 << 10;
+
 export interface Superblock {
   blockSize: number;
   compression: number;

@@ -1,0 +1,58 @@
+// Requests that are none, or none that an honest client sends: what they are told, if need be by the connection alone.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { Refusal } from '#domain/refusal.ts';
+import { json } from './sent.ts';
+
+/** What the HTTP parser lets pass although no honest client sends it. */
+export function refuseTricks({ url = '', rawHeaders, httpVersion }: IncomingMessage, path: string): void {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
+  if (hosts === 0 && httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
+  if (!url.startsWith('/'))
+    throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
+  if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
+    throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
+  }
+  if (path.includes('%')) {
+    try {
+      decodeURIComponent(path);
+    } catch {
+      throw new Refusal('api-error', 'The path is not well-formed.');
+    }
+  }
+  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
+}
+
+/** Answers a request that the parser could not read, as far as the connection still takes an answer. */
+export function refuseUnread(error: Error & { code?: string }, socket: Duplex, everyAnswer: string[]): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const words: [string, string, string] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'header-too-large', 'The headers are larger than 72 KiB.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
+        : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
+  sayNo(socket, words, everyAnswer);
+}
+
+/** Answers where there is nothing but a connection to answer with, and ends it. */
+export function sayNo(socket: Duplex, [status, code, message]: [string, string, string], everyAnswer: string[]): void {
+  const body = JSON.stringify({ 'error-list': [{ code, message }] });
+  const headers = [
+    ...everyAnswer,
+    ...Object.entries({
+      ...json,
+      'cache-control': 'no-store',
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    }).flat(),
+  ];
+  const lines = headers.map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`));
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+}

@@ -1,0 +1,136 @@
+// How a command line is run.
+import { Refusal } from '#domain/refusal.ts';
+import { ConfigError } from '#src/configuration/config-error.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { causes, inOneSentence } from '#src/system-errors.ts';
+import { readArguments } from './arguments.ts';
+import { commonOptions, Failure, UsageError, type Call, type Command, type Group, type World } from './command.ts';
+import { canAsk, confirmed, needsYes } from './questions.ts';
+import { style, visible } from './terminal.ts';
+import { listOf, shortHelp } from './usage.ts';
+
+/** Runs one of these commands as a command line says; its exit code, of those in `usage.ts`. */
+export async function run(argv: readonly string[], world: World, groups: readonly Group[]): Promise<number> {
+  const entries = groups.flatMap(({ commands }) => commands);
+  const json = has(argv, '--json');
+  let command: Command | undefined;
+  let call: Call | undefined;
+  try {
+    const { name, args } = readName(
+      argv,
+      entries.map(({ name }) => name),
+    );
+    command = await entries.find((entry) => entry.name === name)?.load();
+    if (!command) throw new Error(`cannot find the command '${name}'`);
+    call = readArguments(command, args, world);
+    await askFirst(command, call);
+    const answer = await command.run(call);
+    if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
+    else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
+    return answer.exitCode ?? 0;
+  } catch (error) {
+    if (error instanceof NoCommand && !json) {
+      world.stderr.write(await listOf(groups, world));
+      return error.exitCode;
+    }
+    return report(error, { command, json, data: call?.data }, world);
+  }
+}
+
+/** Nothing was asked for: a person is shown what there is. */
+class NoCommand extends UsageError {
+  constructor() {
+    super('a command is needed');
+  }
+}
+
+/** Asks, where the command's record says so, before anything is done. */
+async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
+  const question = confirm?.question(call);
+  if (confirm === undefined || question === undefined || call.options['yes'] === true) return;
+  if (canAsk(call.world)) return confirmed(call.world, question);
+  if (confirm.unattended === 'refused') throw needsYes(name, question);
+}
+
+/** Whether one of these stands among the arguments, before a `--`. */
+const has = (args: readonly string[], ...options: string[]) =>
+  args.slice(0, args.includes('--') ? args.indexOf('--') : args.length).some((arg) => options.includes(arg));
+
+/** Which command is meant, and its arguments; `--help` anywhere means `larder help` for what stands before it. */
+function readName(argv: readonly string[], names: readonly string[]): { name: string; args: readonly string[] } {
+  const [before, words] = afterCommonOptions(argv);
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => names.includes(candidate));
+  const length = name?.split(' ').length ?? 0;
+  if (has(argv, '--help', '-h')) {
+    const option = words.findIndex((word) => word.startsWith('-'));
+    const typed = option === -1 ? words : words.slice(0, option);
+    const asked = name === 'help' && typed.length > 1 ? typed.slice(1) : typed.slice(0, length || 2);
+    return { name: 'help', args: [...asked, ...(has(argv, '--json') ? ['--json'] : [])] };
+  }
+  if (name !== undefined) return { name, args: [...before, ...words.slice(length)] };
+  throw words[0] === undefined ? new NoCommand() : new UsageError(unknownCommand(words, names));
+}
+
+/** Splits the options of every command, which may stand before its name, from the rest. */
+function afterCommonOptions(argv: readonly string[]): [readonly string[], readonly string[]] {
+  let length = 0;
+  for (let arg = argv[0]; arg?.startsWith('-'); arg = argv[length]) {
+    const written = arg.replace(/=.*$/s, '');
+    const option = written.replace(/^-+/, '');
+    if (written === '--version') return [[], ['version', ...argv.slice(length + 1)]];
+    if (written !== '-h' && !(written.startsWith('--') && Object.hasOwn(commonOptions, option))) {
+      const meant = nearest(option, Object.keys(commonOptions));
+      const hint =
+        meant === undefined ? '; the options of a command stand behind its name' : `; did you mean '--${meant}'?`;
+      throw new UsageError(`unknown option '${written}' before the command${hint}`);
+    }
+    length += arg === '--data' ? 2 : 1;
+  }
+  return [argv.slice(0, length), argv.slice(length)];
+}
+
+function unknownCommand(words: readonly string[], names: readonly string[]): string {
+  const [first = '', second] = words;
+  const typed = second === undefined || second.startsWith('-') ? first : `${first} ${second}`;
+  const said = `there is no command '${typed}'`;
+  const below = names.filter((name) => name.startsWith(`${first} `)).map((name) => name.slice(first.length + 1));
+  if (below.length > 0) {
+    if (typed === first) return `'${first}' needs another word: ${below.join(', ')}`;
+    const meant = nearest(typed.slice(first.length + 1), below);
+    return meant === undefined ? `${said}; there is ${below.join(', ')}` : `${said}; did you mean '${first} ${meant}'?`;
+  }
+  const meant = nearest(typed, names) ?? nearest(first, [...names, ...names.map((name) => name.split(' ')[0]!)]);
+  return meant === undefined ? said : `${said}; did you mean '${meant}'?`;
+}
+
+/** Says on the standard error why a command was not done; the exit code. */
+function report(
+  error: unknown,
+  { command, json, data }: { command: Command | undefined; json: boolean; data: string | undefined },
+  { stderr, env }: World,
+): number {
+  const { message, code, exitCode } = told(error, data);
+  const stack = env['LARDER_DEBUG'] === '1' ? stacks(error) : undefined;
+  if (json) {
+    stderr.write(`${JSON.stringify({ error: message, code, stack })}\n`);
+    return exitCode;
+  }
+  const { red } = style(stderr, env);
+  stderr.write(`${red('larder:')} ${visible(message)}\n`);
+  if (error instanceof UsageError)
+    stderr.write(command ? `\n${shortHelp(command)}` : `'larder help' lists the commands.\n`);
+  if (stack !== undefined) stderr.write(`\n${stack}\n`);
+  return exitCode;
+}
+
+function told(error: unknown, data: string | undefined): { message: string; code: string; exitCode: number } {
+  if (error instanceof Failure) return error;
+  if (error instanceof Refusal) return { message: error.message, code: error.code, exitCode: 1 };
+  if (error instanceof ConfigError) return { message: error.message, code: 'configuration', exitCode: 1 };
+  return { message: inOneSentence(error, { data }), code: 'failed', exitCode: 1 };
+}
+
+const stacks = (error: unknown) =>
+  causes(error)
+    .map((cause) => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)))
+    .join('\ncaused by ');

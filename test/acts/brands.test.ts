@@ -6,7 +6,8 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import type { Acts } from '#acts/act.ts';
-import { importAssertions } from '#acts/assertions.ts';
+import { importAssertions, keepSigned } from '#acts/assertions.ts';
+import { signRevision } from '#acts/revision-signatures.ts';
 import { giveSerial } from '#acts/serials.ts';
 import { deleteSigningKey } from '#acts/signing-keys.ts';
 import { mediaType, parseAssertion, parseStream } from '#assertions/assertion.ts';
@@ -163,6 +164,21 @@ t.test('a serial is given under what holds when it is written down', async (t) =
   t.equal(given.status, 200);
   const [signed = parseAssertion('')] = parseStream(given.body);
   const asked = { signed, request: readSerialRequest(text), text };
+  const byDevice = await newest(store);
+  const file = join(t.testdir(), 'request.assert');
+  writeFileSync(file, await device(store, 'rsa3072-a').request({ 'brand-id': id, model: 'pump', serial: '0002' }));
+  t.match(await command(store, `assertion sign serial ${file} --brand ${id}`), { type: 'serial', revision: 0 });
+  const object = `brand/${id}/model/pump/serial`;
+  t.same(
+    [byDevice, await newest(store)],
+    [
+      { action: 'device_serial', object: `${object}/0001`, outcome: 'done', details: { key, policy: 1 } },
+      { action: 'device_serial', object: `${object}/0002`, outcome: 'done', details: { key } },
+    ],
+    'by a device and by a command: one word, of one object',
+  );
+  t.equal((await store.beside.records.serialLog.find(id, 'pump', '0002'))?.signingKeySha3384, key);
+
   const { acts } = store.beside;
   const under = { policy: 1, apiKey: 'k', remodelled: undefined };
   const before = await head(store);
@@ -174,6 +190,12 @@ t.test('a serial is given under what holds when it is written down', async (t) =
     const changed = { code: 'conflict', message: /was just changed; ask again/ };
     await t.rejects(acts.do(giveSerial, { actor: 'device:x' }, { ...asked, under: terms }), changed, name);
   }
+  const foreign = parseAssertion(chain.assertions['brand-account'] ?? '');
+  const gone = { code: 'resource-not-found', message: new RegExp(`has no signing key '${foreign.signKeyId}'`) };
+  const by = { actor: 'cli:ada' };
+  await t.rejects(acts.do(keepSigned, by, { signed: foreign }), gone, 'what a key signed that is gone is not kept');
+  await t.rejects(acts.do(signRevision, by, { packageId: 'x', revision: 1, signed: foreign }), gone);
+  await t.rejects(acts.do(giveSerial, by, { ...asked, signed: foreign }), gone);
   const twice = { code: 'conflict', message: /the device has one already/ };
   await t.rejects(
     acts.do(giveSerial, { actor: 'device:x' }, { ...asked, under }),

@@ -30,7 +30,7 @@ interface Basis {
 
 type Known = {
   assertions: Pick<Records['assertions'], 'listOf' | 'keysOf'>;
-  signingKeys: Pick<Records['signingKeys'], 'find'>;
+  signingKeys: Pick<Records['signingKeys'], 'publicHalf'>;
 };
 
 export const keepImported = act({
@@ -91,7 +91,7 @@ export const askForRegistration = act({
 });
 
 export interface Import {
-  records: Records;
+  records: Known;
   acts: Acts;
   roots: Roots;
   now: Date;
@@ -166,7 +166,7 @@ async function basisOf(upload: readonly Assertion[], known: Known, brandAccountI
 async function heldKeys(ids: readonly string[], { assertions, signingKeys }: Known): Promise<HeldKey[]> {
   const held: HeldKey[] = [];
   for (const id of ids) {
-    const key = await signingKeys.find(id);
+    const key = await signingKeys.publicHalf(id);
     if (key !== undefined) held.push({ keyId: id, accountId: key.brandAccountId, name: key.name });
   }
   const requests = await assertions.listOf(ids.map((id) => `account-key-request/${id}`));

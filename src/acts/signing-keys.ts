@@ -13,6 +13,10 @@ interface KeyOfBrand {
   sha3_384: string;
 }
 
+interface HasNames {
+  signingKeys: Pick<Records['signingKeys'], 'hasName'>;
+}
+
 /** What is wanted of a new key. */
 export interface NewSigningKey {
   brandAccountId: string;
@@ -70,7 +74,7 @@ export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', st
 
 /** Makes a key of a brand and keeps it; making takes a second or two, so the name is looked at before, too. */
 export async function makeSigningKey(
-  { records, acts, custody }: { records: Records; acts: Acts; custody: Pick<Custody, 'make'> },
+  { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<Custody, 'make'> },
   by: By,
   wanted: NewSigningKey,
 ): Promise<SigningKey> {
@@ -82,10 +86,7 @@ export async function makeSigningKey(
 export const noSigningKey = (brandAccountId: string, sha3_384: string): Refusal =>
   new Refusal('resource-not-found', `Brand ${brandAccountId} has no signing key '${sha3_384.slice(0, 100)}'.`);
 
-async function refuseKeyName(
-  { brandAccountId, name }: NewSigningKey,
-  { signingKeys }: { signingKeys: Pick<Records['signingKeys'], 'hasName'> },
-): Promise<void> {
+async function refuseKeyName({ brandAccountId, name }: NewSigningKey, { signingKeys }: HasNames): Promise<void> {
   if (!isKeyName(name)) {
     throw new Refusal(
       'api-error',

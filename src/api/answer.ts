@@ -9,7 +9,7 @@ import { refuseNarrowed } from './narrowing.ts';
 import { Answer, type Operation } from './operation.ts';
 import { check } from './schema.ts';
 import { json, type Sent } from './sent.ts';
-import type { Services } from './services.ts';
+import type { ServerServices } from './services.ts';
 import type { Wire } from './wire.ts';
 
 /** A request that has found its operation. */
@@ -29,7 +29,7 @@ export interface Exchange {
 export async function answer(
   op: Operation,
   exchange: Exchange,
-  services: Services,
+  services: ServerServices,
   checkAnswers: boolean,
 ): Promise<Sent> {
   const { request, params, query } = exchange;

@@ -16,7 +16,7 @@ import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { familyAt, refused, type ErrorFamily } from './refusals.ts';
 import type { Sent } from './sent.ts';
-import type { Services } from './services.ts';
+import type { ServerServices } from './services.ts';
 import { isOn } from './switches.ts';
 
 /** The newest version of the interface that is implemented. */
@@ -27,7 +27,7 @@ const prefix = '/publishergw';
 export interface ServerOptions {
   operations: Operation[];
   /** The services as they stand now; a reload changes the configuration in them. */
-  services: () => Services;
+  services: () => ServerServices;
   /** Whether every answer is held against its shape; on in development and tests. */
   checkAnswers: boolean;
   connections: ConnectionLimits;
@@ -150,7 +150,7 @@ interface Conversation {
 function findOperation(
   call: Conversation,
   find: ReturnType<typeof findPlaces>,
-  services: Services,
+  services: ServerServices,
 ): { op: Operation; params: Record<string, string> } {
   const { path, prefixed } = call;
   const { method } = call.exchange.request;
@@ -171,7 +171,7 @@ function findOperation(
 /** One request from its first header to its log line. */
 async function converse(
   { req: request, res: response }: Koa.Context,
-  services: Services,
+  services: ServerServices,
   act: (call: Conversation) => Promise<Sent>,
 ): Promise<void> {
   const started = performance.now();
@@ -274,7 +274,7 @@ const hasBody = (request: IncomingMessage): boolean =>
   'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
 
 /** Whether an operation is there at the address without or with the prefix. */
-const isThere = (op: Operation, { config }: Services, withPrefix: boolean): boolean =>
+const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean): boolean =>
   !(withPrefix && op.prefixed === false) && isOn(op, config);
 
 const nothingHere = (path: string): Refusal =>

@@ -14,12 +14,13 @@ import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/html.ts';
+import type { HandlerRecords } from './handler-records.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';
 
 export interface Services {
-  records: Records;
+  records: HandlerRecords;
   /** What may be done to the records. */
   acts: Acts;
   authority: Authority;
@@ -50,4 +51,9 @@ export interface Services {
   documents: Documents;
   /** The release of larder that runs. */
   version: string;
+}
+
+/** What the server works with: the services of handlers, and all of the records for the access rules. */
+export interface ServerServices extends Omit<Services, 'records'> {
+  records: Records;
 }

@@ -8,7 +8,7 @@ import { connectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
-import type { Services } from '#api/services.ts';
+import type { ServerServices } from '#api/services.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createIdentity } from '#identity/identity.ts';
@@ -44,7 +44,7 @@ export async function startServing(
   parts: Parts,
   options: ApplianceOptions,
   made: Made,
-): Promise<{ url: string; services: () => Services }> {
+): Promise<{ url: string; services: () => ServerServices }> {
   const registry = await parts.start(
     'registry',
     () => registryOf(made),
@@ -101,13 +101,13 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
 }
 
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
-function servicesOf(made: Made, registry: Registry): () => Services {
+function servicesOf(made: Made, registry: Registry): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
   const { records, acts, authority, dischargerKeys, latestTime, siteKey, now, newId } = store;
   const unknownProxies = createUnknownProxies(log);
   health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
-  const unchanging: Omit<Services, 'config'> = {
+  const unchanging: Omit<ServerServices, 'config'> = {
     ...{ records, acts, authority, registry, blobs, custody: background.custody, now, newId, log, unknownProxies },
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
     identity: createIdentity({ records, acts, siteKey, now }),
@@ -129,7 +129,7 @@ function servicesOf(made: Made, registry: Registry): () => Services {
     documents: createDocuments(everySection, version),
     version,
   };
-  let services: Services = { ...unchanging, config: current().config };
+  let services: ServerServices = { ...unchanging, config: current().config };
   return () => {
     const { config } = current();
     if (services.config !== config) services = { ...unchanging, config };

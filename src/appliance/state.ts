@@ -1,6 +1,6 @@
 // What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
 import type { StoreState } from '#api/metrics.ts';
-import type { Services } from '#api/services.ts';
+import type { ServerServices } from '#api/services.ts';
 import { occupied } from '#data/blobs.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
@@ -36,7 +36,7 @@ export async function startTellingState(
   parts: Parts,
   directory: string,
   url: string,
-  { storage: { log }, background, certificate, current, services }: Told & { services: () => Services },
+  { storage: { log }, background, certificate, current, services }: Told & { services: () => ServerServices },
 ): Promise<void> {
   const since = new Date().toISOString();
   const tell = (): void => {

@@ -141,6 +141,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
         ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
       ORDER BY wanted.key`),
 
+  /** The digest and file ending of a package's icon; null when it has none, or is not there. */
+  iconOf: async (id: string) =>
+    (await db.get<{ icon: string | null }>(sql`SELECT icon FROM packages WHERE id = ${id}`))?.icon ?? null,
+
   /** Whether a person reviews a package's uploads. */
   isReviewedByHand: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM packages WHERE id = ${id} AND manual_review = 1`)),

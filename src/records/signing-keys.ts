@@ -19,9 +19,18 @@ export interface SigningKey {
 }
 
 export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** A key with its sealed private half. */
   find: (sha3_384: string) =>
     db.get<SigningKey>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey", sealed,
+        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy",
+        requested_at AS "requestedAt"
+      FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
+
+  /** A key without its private half. */
+  publicHalf: (sha3_384: string) =>
+    db.get<Omit<SigningKey, 'sealed'>>(sql`
+      SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey",
         created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy",
         requested_at AS "requestedAt"
       FROM signing_keys WHERE sha3_384 = ${sha3_384}`),

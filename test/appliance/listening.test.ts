@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { createServer } from '#api/server.ts';
-import type { Services } from '#api/services.ts';
+import type { ServerServices } from '#api/services.ts';
 import { close, listen } from '#appliance/listening.ts';
 
 t.test('a handler whose client has gone is waited for', async (t) => {
@@ -38,7 +38,7 @@ t.test('a handler whose client has gone is waited for', async (t) => {
     unknownProxies: { see: () => undefined },
     metrics: { answered: () => undefined },
     log: { info: () => undefined, error: () => undefined },
-  } as unknown as Services;
+  } as unknown as ServerServices;
   const connections = { requests: 16, ofClient: 16, all: 16 } as unknown as Parameters<
     typeof createServer
   >[0]['connections'];

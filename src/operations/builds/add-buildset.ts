@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
 import { presentBuildSet } from './present.ts';
-import { buildHost, channelName, told, writable } from './writer.ts';
+import { buildHost, channelName, told } from './writer.ts';
 
 export const addBuildset = operation({
   name: 'add_buildset',
@@ -19,9 +19,9 @@ export const addBuildset = operation({
   refuses: ['resource-not-found'],
 
   async handle(call) {
-    const { principal, body, records, acts, newId } = call;
+    const { packageOfId, body, acts, newId } = call;
     const named = body.package;
-    const subject = await writable(await records.packages.byId(named.id), principal, records, named.name);
+    const subject = await packageOfId(named.id, named.name);
     if (subject.name !== named.name || subject.type !== named.type) {
       throw new Refusal('api-error', `The package ${subject.id} is the ${subject.type} '${subject.name}' at /package`);
     }

@@ -2,7 +2,7 @@ import { addCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost, channelName, writable } from './writer.ts';
+import { buildHost, channelName } from './writer.ts';
 
 export const addCommitWorkflow = operation({
   name: 'add_commit_workflow',
@@ -18,10 +18,8 @@ export const addCommitWorkflow = operation({
   refuses: ['resource-not-found'],
 
   async handle(call) {
-    const { principal, body, records, acts, newId } = call;
-    const slash = body.package.indexOf('/');
-    const found = await records.packages.find(body.package.slice(0, Math.max(0, slash)), body.package.slice(slash + 1));
-    const subject = await writable(found, principal, records, body.package);
+    const { packageNamed, body, acts, newId } = call;
+    const subject = await packageNamed(body.package);
     const workflow = {
       id: newId.uuid(),
       commitHash: body['commit-hash'],

@@ -1,8 +1,8 @@
-import { unknownBuild, updateBuild as act } from '#acts/builds.ts';
+import { updateBuild as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentBuild } from './present.ts';
-import { buildHost, told, writableOf } from './writer.ts';
+import { buildHost, told } from './writer.ts';
 
 export const updateBuild = operation({
   name: 'update_build',
@@ -17,13 +17,12 @@ export const updateBuild = operation({
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { principal, params, body, records, acts } = call;
-    const set = await records.buildSets.find(params.buildset_id);
-    if (set === undefined) throw unknownBuild();
-    const subject = await writableOf(set, principal, records, unknownBuild());
+    const { packageOfBuildSet, params, body, acts } = call;
+    const { buildset_id: buildSetId, build_id: buildId } = params;
+    const subject = await packageOfBuildSet(buildSetId);
     const { status, errors } = body;
     const said = { ...(status !== undefined && { status }), ...(errors !== undefined && { errors }), ...told(body) };
-    const build = { package: subject, buildSetId: set.id, buildId: params.build_id, told: said };
+    const build = { package: subject, buildSetId, buildId, told: said };
     const changed = await acts.do(act, caller(call), build);
     return presentBuild(changed);
   },

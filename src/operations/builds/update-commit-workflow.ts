@@ -1,8 +1,8 @@
-import { unknownWorkflow, updateCommitWorkflow as act } from '#acts/builds.ts';
+import { updateCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost, writableOf } from './writer.ts';
+import { buildHost } from './writer.ts';
 
 export const updateCommitWorkflow = operation({
   name: 'update_commit_workflow',
@@ -17,17 +17,16 @@ export const updateCommitWorkflow = operation({
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { principal, params, body, records, acts } = call;
-    const known = await records.commitWorkflows.find(params.commit_workflow_id);
-    if (known === undefined) throw unknownWorkflow();
-    const subject = await writableOf(known, principal, records, unknownWorkflow());
+    const { packageOfWorkflow, params, body, acts } = call;
+    const id = params.commit_workflow_id;
+    const subject = await packageOfWorkflow(id);
     const { status, errors, buildsets } = body;
     const told = {
       ...(status !== undefined && { status }),
       ...(errors !== undefined && { errors }),
       ...(buildsets !== undefined && { buildSets: buildsets.map(({ id }) => id) }),
     };
-    const changed = await acts.do(act, caller(call), { package: subject, id: known.id, told });
+    const changed = await acts.do(act, caller(call), { package: subject, id, told });
     return presentCommitWorkflow(changed);
   },
 });

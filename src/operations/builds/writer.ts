@@ -1,44 +1,54 @@
 // What build hosts write, and whether they may: their tokens hold package-manage-revisions, and their accounts have a
 // part in the package.
-import { account, nowhere, partIn } from '#api/access.ts';
+import { unknownBuild, unknownWorkflow } from '#acts/builds.ts';
+import { account, nowhere, partIn, type Access } from '#api/access.ts';
 import type { Channel as ChannelShape, UpdateBuildRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Principal } from '#domain/principal.ts';
 import type { Build } from '#records/build-sets.ts';
-import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 
 const permission = 'package-manage-revisions';
 
-export const buildHost = account('packages', permission);
-
-/** The package, once it is found that the caller may write about it; to everybody else it does not exist. */
-export async function writable(
-  subject: PublishedPackage | undefined,
-  principal: Principal,
-  records: Records,
-  named: string,
-): Promise<PublishedPackage> {
-  if (subject !== undefined && (await partIn(principal, subject, permission, records))) return subject;
-  const slash = named.indexOf('/');
-  throw nowhere({ namespace: named.slice(0, Math.max(0, slash)), name: named.slice(slash + 1) });
+/** What a build host may write about, found by what its request names; to everybody else that does not exist. */
+export interface BuildHostEvidence {
+  principal: Principal;
+  packageOfId(id: string, name: string): Promise<PublishedPackage>;
+  /** By `namespace/name`. */
+  packageNamed(text: string): Promise<PublishedPackage>;
+  /** The package of a build set. */
+  packageOfBuildSet(id: string): Promise<PublishedPackage>;
+  /** The package of a commit workflow. */
+  packageOfWorkflow(id: string): Promise<PublishedPackage>;
 }
 
-/** The package of a record that has been found; to whoever has no part in that, the record does not exist. */
-export async function writableOf(
-  record: { packageId: string },
-  principal: Principal,
-  records: Records,
-  unknown: Refusal,
-): Promise<PublishedPackage> {
-  const subject = await records.packages.byId(record.packageId);
-  try {
-    return await writable(subject, principal, records, '');
-  } catch (error) {
-    throw error instanceof Refusal && error.code === 'resource-not-found' ? unknown : error;
-  }
-}
+const holdsPermission = account('packages', permission);
+
+export const buildHost: Access<BuildHostEvidence> = {
+  ...holdsPermission,
+  async admit(asked) {
+    const { principal } = await holdsPermission.admit(asked);
+    const { records } = asked;
+    const writable = async (subject: PublishedPackage | undefined, unknown: Refusal): Promise<PublishedPackage> => {
+      if (subject !== undefined && (await partIn(principal, subject, permission, records))) return subject;
+      throw unknown;
+    };
+    const writableOf = async (kept: { packageId: string } | undefined, unknown: Refusal): Promise<PublishedPackage> =>
+      writable(kept && (await records.packages.byId(kept.packageId)), unknown);
+    return {
+      principal,
+      packageOfId: async (id, name) => writable(await records.packages.byId(id), nowhere({ namespace: '', name })),
+      async packageNamed(text) {
+        const slash = Math.max(0, text.indexOf('/'));
+        const named = { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+        return writable(await records.packages.find(named.namespace, named.name), nowhere(named));
+      },
+      packageOfBuildSet: async (id) => writableOf(await records.buildSets.find(id), unknownBuild()),
+      packageOfWorkflow: async (id) => writableOf(await records.commitWorkflows.find(id), unknownWorkflow()),
+    };
+  },
+};
 
 /** A channel as a build host wrote it: its name and its parts must agree. */
 export function channelName(given: ChannelShape): string {

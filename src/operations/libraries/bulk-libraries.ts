@@ -1,9 +1,8 @@
-import { visitor } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { LibraryVersion } from '#records/charm-libraries.ts';
 import { presentLibrary } from './present.ts';
-import { isVisible } from './visible.ts';
+import { libraryReader } from './visible.ts';
 
 const most = 1000;
 
@@ -13,12 +12,12 @@ export const bulkLibraries = operation({
   path: '/v1/charm/libraries/bulk',
   since: 0,
   summary: 'Say which versions there are of many libraries at once.',
-  access: visitor('public'),
+  access: libraryReader,
   errors: 'libraries',
   body: 'BulkLibrariesRequest',
   response: 'BulkLibrariesResponse',
 
-  async handle({ body, principal, records }) {
+  async handle({ body, sees, records }) {
     const found = new Map<string, LibraryVersion>();
     for (const item of body) {
       const {
@@ -39,7 +38,7 @@ export const bulkLibraries = operation({
         const wanted = { libraryId: id, api, patch };
         const version = await records.charmLibraries.version(wanted);
         if (version === undefined || (charmName !== undefined && version.charmName !== charmName)) continue;
-        if (!(await isVisible(version, principal, records))) continue;
+        if (!(await sees(version))) continue;
         found.set(`${version.libraryId} ${version.api} ${version.patch}`, version);
         if (found.size > most)
           throw new Refusal('api-error', `More than ${most} libraries are asked for; ask for fewer at once.`);

@@ -1,8 +1,7 @@
-import { visitor } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentLibrary } from './present.ts';
-import { isVisible } from './visible.ts';
+import { libraryReader } from './visible.ts';
 
 export const readLibrary = operation({
   name: 'read_library',
@@ -10,16 +9,16 @@ export const readLibrary = operation({
   path: '/v1/charm/libraries/:charm_name/:library_id',
   since: 0,
   summary: 'Read a version of a library of a charm, the newest unless another is named.',
-  access: visitor('public'),
+  access: libraryReader,
   query: 'ReadLibraryQuery',
   response: 'LibraryWithContent',
 
-  async handle({ params, query, principal, records }) {
+  async handle({ params, query, sees, records }) {
     const { charm_name: charmName, library_id: libraryId } = params;
     const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
     const wanted = { libraryId, api: number(query.api), patch: number(query.patch) };
     const found = await records.charmLibraries.version(wanted);
-    if (found?.charmName === charmName && (await isVisible(found, principal, records))) {
+    if (found?.charmName === charmName && (await sees(found))) {
       return { ...presentLibrary(found), content: found.content };
     }
     throw new Refusal(

@@ -1,18 +1,21 @@
 // A charm's libraries are for everybody, those of a private charm for its publisher and collaborators.
-import { partIn } from '#api/access.ts';
-import type { Principal } from '#domain/principal.ts';
+import { partIn, visitor, type Access } from '#api/access.ts';
 import type { LibraryVersion } from '#records/charm-libraries.ts';
-import type { Records } from '#records/index.ts';
 
-export async function isVisible(
-  version: LibraryVersion,
-  principal: Principal | undefined,
-  records: Records,
-): Promise<boolean> {
-  if (!version.private) return true;
-  const subject = principal && (await records.packages.byId(version.packageId));
-  return (
-    subject !== undefined &&
-    (await partIn(principal as Principal, subject, 'package-view-revisions', records).catch(() => false))
-  );
-}
+/** Anybody; the rule says which versions of libraries he may see. */
+export const libraryReader: Access<{ sees(version: LibraryVersion): Promise<boolean> }> = {
+  ...visitor('public'),
+  async admit(asked) {
+    const { principal } = await visitor('public').admit(asked);
+    const { records } = asked;
+    return {
+      async sees(version) {
+        if (!version.private) return true;
+        if (principal === undefined) return false;
+        const subject = await records.packages.byId(version.packageId);
+        if (subject === undefined) return false;
+        return partIn(principal, subject, 'package-view-revisions', records).catch(() => false);
+      },
+    };
+  },
+};

@@ -1,9 +1,9 @@
 import { parseAssertion } from '#assertions/assertion.ts';
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { grants } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
-import type { Records } from '#records/index.ts';
 
 export const dashboardAccount = operation({
   name: 'dashboard_account',
@@ -51,8 +51,8 @@ export const dashboardAccount = operation({
 const seesSnaps = ({ permissions }: Principal): boolean =>
   grants(permissions, 'account-view-packages') || permissions?.some((one) => one.startsWith('package-')) === true;
 
-async function snapsOf(principal: Principal, records: Records) {
-  const own = await records.packages.publishedBy(principal.accountId, 'snap');
-  const shared = await records.packages.sharedWith(principal.accountId, 'snap');
+async function snapsOf(principal: Principal, { packages }: Pick<HandlerRecords, 'packages'>) {
+  const own = await packages.publishedBy(principal.accountId, 'snap');
+  const shared = await packages.sharedWith(principal.accountId, 'snap');
   return [...own, ...shared].filter((snap) => reachesPackage(principal, snap));
 }

@@ -14,8 +14,7 @@ export const packageIcon = operation({
 
   async handle({ params, records, blobs }) {
     const { package_id: id, icon } = params;
-    const subject = await records.packages.byId(id);
-    const content = subject?.icon === icon ? await blobs.open(icon.slice(0, 96)) : undefined;
+    const content = (await records.packages.iconOf(id)) === icon ? await blobs.open(icon.slice(0, 96)) : undefined;
     if (content === undefined) throw new Refusal('resource-not-found', 'There is no such icon.');
     return new Answer({
       headers: {

@@ -39,7 +39,7 @@ export const pushResource = operation({
 
 /** What the pushed content will be, by the request and by the revision that declares the resource. */
 async function requestOf(
-  records: Records,
+  records: Pick<Records, 'revisions' | 'resources'>,
   subject: PublishedPackage,
   name: string,
   body: PushResourceRequest,

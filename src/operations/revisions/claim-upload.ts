@@ -9,7 +9,12 @@ export const statusUrl = ({ namespace, name }: { namespace: string; name: string
   `/v1/${namespace}/${name}/revisions/review?upload-id=${encodeURIComponent(uploadId)}`;
 
 /** Claims an upload. A retry finds its first attempt, and changes nothing. */
-export async function claimUpload(records: Records, entry: AuditEntry, id: string, claim: Claim): Promise<void> {
+export async function claimUpload(
+  records: Pick<Records, 'change' | 'uploads'>,
+  entry: AuditEntry,
+  id: string,
+  claim: Claim,
+): Promise<void> {
   const resource = claim.resource?.name ?? null;
   const known = await records.uploads.review(claim.packageId, id);
   if (known?.resource === resource) return;

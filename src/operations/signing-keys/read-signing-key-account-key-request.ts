@@ -22,7 +22,7 @@ export const readSigningKeyAccountKeyRequest = operation({
 
   async handle(call) {
     const { params, brand, body, request, records, custody, acts, now } = call;
-    const key = await records.signingKeys.find(params.signing_key_sha3_384);
+    const key = await records.signingKeys.publicHalf(params.signing_key_sha3_384);
     if (key?.brandAccountId !== brand.accountId) {
       throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
     }

@@ -17,6 +17,7 @@ import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
 import { createLibrary, publishLibrary } from './charm-libraries.ts';
+import { acceptClock, rememberTime } from './clock.ts';
 import { acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
 import {
   changeCredential,
@@ -26,12 +27,12 @@ import {
   setPassword,
   setTotpSecret,
 } from './credentials.ts';
-import { acceptClock, rememberTime } from './clock.ts';
 import { logIn, putOffLogins } from './logins.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
+import { updateResourceRevisions } from './resources.ts';
 import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
@@ -49,6 +50,7 @@ import {
   revokeToken,
 } from './tokens.ts';
 import { addGuardrail, createTracks, removeGuardrail } from './tracks.ts';
+import { pushResource, pushRevision } from './uploads.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
   // Accounts
@@ -111,6 +113,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   addRemodels,
   deleteRemodels,
   updateRemodels,
+  // Resources
+  updateResourceRevisions,
   // Reviews
   approveUpload,
   rejectUpload,
@@ -145,6 +149,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   addGuardrail,
   createTracks,
   removeGuardrail,
+  // Uploads
+  pushResource,
+  pushRevision,
   // The appliance
   acceptAudit,
   goBack,

@@ -1,6 +1,6 @@
+import { declaredResource } from '#acts/resources.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { declaredOr404 } from './declared.ts';
 import { presentResourceRevision } from './present.ts';
 
 export const listResourceRevisions = operation({
@@ -14,7 +14,7 @@ export const listResourceRevisions = operation({
 
   async handle({ package: subject, params, records }) {
     const revisions = await records.resourceRevisions.list(subject.id, params.resource_name);
-    if (revisions.length === 0) await declaredOr404(records, subject, params.resource_name);
+    if (revisions.length === 0) await declaredResource(records, subject, params.resource_name);
     return { revisions: revisions.map(presentResourceRevision) };
   },
 });

@@ -1,15 +1,9 @@
+import { resourceRequest } from '#acts/resources.ts';
+import { pushResource as push, wasPushed } from '#acts/uploads.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import type { PushResourceRequest } from '#api/wire.ts';
-import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { everywhere, mergedBases } from '#domain/resource-base.ts';
-import type { Records } from '#records/index.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { ResourceRequest } from '#records/uploads.ts';
-import { by } from '../by.ts';
-import { claimUpload, statusUrl } from '../revisions/claim-upload.ts';
-import { declaredOr404 } from './declared.ts';
+import { caller } from '../by.ts';
+import { statusUrl } from '../revisions/present.ts';
 
 export const pushResource = operation({
   name: 'push_resource',
@@ -22,48 +16,13 @@ export const pushResource = operation({
   response: 'PushResourceResponse',
 
   async handle(call) {
-    const { package: subject, params, principal, body, records, now, reviewSoon } = call;
-    const resource = {
-      name: params.resource_name,
-      request: await requestOf(records, subject, params.resource_name, body),
-    };
-    const at = timestamp(now());
-    const details = { upload: body['upload-id'], resource: resource.name };
-    const entry = { ...by(call, 'push_resource'), at, object: `${subject.namespace}/${subject.name}`, details };
-    const claim = { packageId: subject.id, pushedBy: principal.accountId, pushedAt: at, resource };
-    await claimUpload(records, entry, body['upload-id'], claim);
+    const { package: subject, params, body, records, acts, reviewSoon } = call;
+    const { 'upload-id': upload, type, bases, 'package-revision': revision } = body;
+    const wanted = { package: subject, resource: params.resource_name, upload, type, bases, revision };
+    // A retry is held to the same rules, and changes nothing.
+    if (await wasPushed(records, wanted)) await resourceRequest(records, wanted);
+    else await acts.do(push, caller(call), wanted);
     reviewSoon();
-    return { 'status-url': statusUrl(subject, body['upload-id']) };
+    return { 'status-url': statusUrl(subject, upload) };
   },
 });
-
-/** What the pushed content will be, by the request and by the revision that declares the resource. */
-async function requestOf(
-  records: Pick<Records, 'revisions' | 'resources'>,
-  subject: PublishedPackage,
-  name: string,
-  body: PushResourceRequest,
-): Promise<ResourceRequest> {
-  const isSnap = subject.namespace === 'snap';
-  // A snap's components belong to one revision of it, other resources to all.
-  const revision = isSnap ? (body['package-revision'] ?? (await records.revisions.newest(subject.id))) : undefined;
-  const declared = await declaredOr404(records, subject, name, revision);
-  if (body.type !== undefined && body.type !== declared.type) {
-    throw new Refusal(
-      'api-error',
-      `The resource '${name}' is declared as ${declared.type}, not as ${body.type} at /type`,
-    );
-  }
-  if (!isSnap) {
-    const bases = body.bases === undefined ? everywhere : mergedBases(body.bases);
-    return { type: declared.type, bases, architectures: null, packageRevision: null };
-  }
-  if (body.bases !== undefined) {
-    throw new Refusal(
-      'api-error',
-      'A component of a snap has the architectures of the snap; it takes no bases at /bases',
-    );
-  }
-  const architectures = (await records.revisions.find(subject.id, declared.revision))?.details.architectures ?? ['all'];
-  return { type: declared.type, bases: null, architectures, packageRevision: declared.revision };
-}

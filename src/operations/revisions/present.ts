@@ -50,3 +50,7 @@ export const presentReview = (review: Review): UploadReview => ({
   status: review.status,
   'upload-id': review.id,
 });
+
+/** A path without host and prefix, as the clients put their own before it. */
+export const statusUrl = ({ namespace, name }: { namespace: string; name: string }, uploadId: string): string =>
+  `/v1/${namespace}/${name}/revisions/review?upload-id=${encodeURIComponent(uploadId)}`;

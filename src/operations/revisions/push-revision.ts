@@ -1,8 +1,8 @@
+import { pushRevision as push, wasPushed } from '#acts/uploads.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
-import { claimUpload, statusUrl } from './claim-upload.ts';
+import { caller } from '../by.ts';
+import { statusUrl } from './present.ts';
 
 export const pushRevision = operation({
   name: 'push_revision',
@@ -15,17 +15,10 @@ export const pushRevision = operation({
   response: 'PushRevisionResponse',
 
   async handle(call) {
-    const { package: subject, principal, body, records, now, reviewSoon } = call;
-    const id = body['upload-id'];
-    const at = timestamp(now());
-    const entry = {
-      ...by(call, 'push_revision'),
-      at,
-      object: `${subject.namespace}/${subject.name}`,
-      details: { upload: id },
-    };
-    await claimUpload(records, entry, id, { packageId: subject.id, pushedBy: principal.accountId, pushedAt: at });
+    const { package: subject, body, records, acts, reviewSoon } = call;
+    const wanted = { package: subject, upload: body['upload-id'] };
+    if (!(await wasPushed(records, wanted))) await acts.do(push, caller(call), wanted);
     reviewSoon();
-    return { 'status-url': statusUrl(subject, id) };
+    return { 'status-url': statusUrl(subject, wanted.upload) };
   },
 });

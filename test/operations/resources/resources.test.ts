@@ -148,13 +148,20 @@ t.test('what no revision declares cannot be pushed, nor as something else', asyn
 t.test('an upload belongs to what it was pushed to first; the same push again answers the same', async (t) => {
   const { store, ada } = await withCharm(t);
   const upload = await ada.upload('content');
-  const push = (path: string) => ada.post(`/v1/charm/hello/${path}revisions`, { 'upload-id': upload });
+  const push = (path: string, more = {}) =>
+    ada.post(`/v1/charm/hello/${path}revisions`, { 'upload-id': upload, ...more });
   const first = await push('resources/config/');
   t.equal(first.status, 200);
   await store.appliance.reviewed();
   t.same((await push('resources/config/')).body, first.body);
+  t.match(await push('resources/config/', { type: 'oci-image' }), refused('api-error', 400, /declared as file/));
   t.match(await push('resources/image/'), refused('resource-not-found', 404));
   t.match(await push(''), refused('resource-not-found', 404));
+  const entries = await store.beside.records.audit.list(0, 1000);
+  const pushes = entries.filter(({ action }) => action === 'push_resource');
+  t.match(pushes, [{ actor: store.ids.ada, object: 'charm/hello' }]);
+  t.match(JSON.parse(pushes[0]?.details ?? ''), { upload, resource: 'config', from: /./, size: 7 });
+  t.equal(pushes.length, 1, 'in the log once');
 });
 
 t.test("a snap's component belongs to one of its revisions, and has its architectures", async (t) => {

@@ -1,0 +1,105 @@
+// Resources: what comes beside a package's revisions, and on what it runs.
+import { Refusal } from '#domain/refusal.ts';
+import { everywhere, mergedBases, type ResourceBase } from '#domain/resource-base.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { DeclaredResource } from '#records/resources.ts';
+import type { ResourceRequest } from '#records/uploads.ts';
+import { act } from './act.ts';
+
+/** A base as it is asked for; what is left out stands for every one. */
+type WantedBase = Partial<ResourceBase> & Pick<ResourceBase, 'architectures'>;
+
+/** What is wanted of content that is pushed for a resource. */
+export interface WantedResource {
+  package: PublishedPackage;
+  resource: string;
+  /** The type that whoever pushes takes it for. */
+  type?: string | undefined;
+  bases?: readonly WantedBase[] | undefined;
+  /** The revision of a snap that it is for; the newest where none is named. */
+  revision?: number | undefined;
+}
+
+/** Records of resources, inside of a change or not. */
+type Known = Pick<Changes, 'resources' | 'revisions'> | Pick<Records, 'resources' | 'revisions'>;
+
+export const updateResourceRevisions = act({
+  name: 'update_resource_revisions',
+  summary: 'Say on which bases revisions of a resource run.',
+  object: ({
+    package: { namespace, name },
+  }: {
+    package: PublishedPackage;
+    resource: string;
+    updates: readonly { revision: number; bases: readonly WantedBase[] }[];
+  }) => `${namespace}/${name}`,
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, resource: name, updates }, { at, actor, note }): Promise<void> {
+    const numbers = updates.map(({ revision }) => revision);
+    const twice = numbers.find((number, index) => numbers.indexOf(number) < index);
+    if (twice !== undefined) {
+      throw new Refusal('api-error', `Revision ${twice} is named twice at /resource-revision-updates`);
+    }
+    note({ resource: name, revisions: numbers });
+    for (const { revision, bases } of updates) {
+      const found = await tx.resourceRevisions.find(subject.id, name, revision);
+      if (found === undefined) {
+        throw new Refusal(
+          'resource-not-found',
+          `The resource '${name.slice(0, 100)}' of '${subject.name}' has no revision ${revision}.`,
+        );
+      }
+      if (found.bases === null)
+        throw new Refusal('api-error', `The resource '${name}' is a component of a snap and has no bases.`);
+      const changed = { packageId: subject.id, name, revision, bases: mergedBases(bases) };
+      await tx.resourceRevisions.rebase({ ...changed, at, by: actor });
+    }
+  },
+});
+
+/**
+ * What the package's revisions (or this one of them) say of a resource; refuses one that none declares. A resource exists
+ * from the first revision on that declares it.
+ */
+export async function declaredResource(
+  { resources }: Pick<Known, 'resources'>,
+  subject: PublishedPackage,
+  name: string,
+  revision?: number,
+): Promise<DeclaredResource & { revision: number }> {
+  const declared = await resources.declared(subject.id, name, revision);
+  if (declared !== undefined) return declared;
+  const which = revision === undefined ? 'no revision of it declares one' : `its revision ${revision} declares none`;
+  throw new Refusal(
+    'resource-not-found',
+    `'${subject.name}' has no resource '${name.slice(0, 100)}': ${which} of that name.`,
+  );
+}
+
+/** What pushed content will be, by what is wanted of it and by the revision that declares the resource. */
+export async function resourceRequest(
+  known: Known,
+  { package: subject, resource: name, type, bases, revision }: WantedResource,
+): Promise<ResourceRequest> {
+  const isSnap = subject.namespace === 'snap';
+  // A snap's components belong to one revision of it, other resources to all.
+  const of = isSnap ? (revision ?? (await known.revisions.newest(subject.id))) : undefined;
+  const declared = await declaredResource(known, subject, name, of);
+  if (type !== undefined && type !== declared.type) {
+    throw new Refusal('api-error', `The resource '${name}' is declared as ${declared.type}, not as ${type} at /type`);
+  }
+  if (!isSnap) {
+    const merged = bases === undefined ? everywhere : mergedBases(bases);
+    return { type: declared.type, bases: merged, architectures: null, packageRevision: null };
+  }
+  if (bases !== undefined) {
+    throw new Refusal(
+      'api-error',
+      'A component of a snap has the architectures of the snap; it takes no bases at /bases',
+    );
+  }
+  const architectures = (await known.revisions.find(subject.id, declared.revision))?.details.architectures ?? ['all'];
+  return { type: declared.type, bases: null, architectures, packageRevision: declared.revision };
+}

@@ -2,6 +2,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
+import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import type { Wire } from './wire.ts';
@@ -89,14 +90,7 @@ const first = new Validators(false);
 const all = new Validators(true);
 
 /** RFC 3339 with a zone, and a day that the calendar has. */
-export function isDateTime(text: string): boolean {
-  const parts =
-    /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text);
-  const day = parts?.[1];
-  if (day === undefined) return false;
-  const calendar = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(calendar.getTime()) && calendar.toISOString().startsWith(day);
-}
+export const isDateTime = (text: string): boolean => readDateTime(text) !== undefined;
 
 /** What is wrong and where, in the words that clients of this interface know. */
 function inWords(error: ErrorObject, value: unknown): string {

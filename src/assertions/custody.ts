@@ -2,6 +2,7 @@
 import { constants, sign, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { makeSealedKey, open, type SealedKey } from './keys.ts';
@@ -70,24 +71,18 @@ export function softwareCustody(
 
 /** The private keys that were opened last. */
 class OpenedKeys {
-  readonly #keys = new Map<string, { keyId: string; key: KeyObject }>();
-  readonly #most: number;
+  readonly #keys: BoundedMap<string, { keyId: string; key: KeyObject }>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#keys = new BoundedMap(most);
   }
 
   key(master: KeyObject, keyId: string, { brandAccountId, sealed }: KeptKey): KeyObject {
     // The owner is part of the name: a record moved to another brand must be opened again, and fail.
     const name = [brandAccountId, keyId, sealed].join('\n');
     const key = this.#keys.get(name)?.key ?? open(master, { brandAccountId, keyId }, sealed);
-    // Taken out and put back, the key used last stands last and the first is the one to forget.
-    this.#keys.delete(name);
+    // Set anew at each use, so that the key to forget is the one that was not used for the longest.
     this.#keys.set(name, { keyId, key });
-    for (const oldest of this.#keys.keys()) {
-      if (this.#keys.size <= this.#most) break;
-      this.#keys.delete(oldest);
-    }
     return key;
   }
 

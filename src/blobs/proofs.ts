@@ -4,6 +4,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { hours, type Now } from '#domain/clock.ts';
 import type { DigestPool } from './digests.ts';
 
@@ -20,13 +21,11 @@ const goodFor = hours(24);
 const remembered = 10_000;
 
 export function createProofs(digests: DigestPool, now: Now): Proofs {
-  const known = new Map<string, { identity: string; until: number }>();
+  const known = new BoundedMap<string, { identity: string; until: number }>(remembered);
   /** Readers of one file wait for one reading. */
   const proving = new Map<string, Promise<boolean>>();
 
   const keep = (sha3_384: string, identity: string): void => {
-    known.delete(sha3_384);
-    if (known.size >= remembered) known.delete(known.keys().next().value as string);
     known.set(sha3_384, { identity, until: now().getTime() + goodFor });
   };
 

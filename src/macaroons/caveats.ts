@@ -1,4 +1,5 @@
 // The first-party caveats of the store's own tokens: how they are written, and what they leave of a token.
+import { readDateTime } from '#domain/date-time.ts';
 import { readChannelGlob, readChannelPattern } from '#domain/channel.ts';
 import { isUuid } from '#domain/ids.ts';
 import { isPermission, type Permission } from '#domain/permission.ts';
@@ -113,9 +114,8 @@ const implies = (held: Permission[], one: Permission): boolean =>
   (one.startsWith('package-manage-') && held.includes('package-manage')) ||
   (one.startsWith('package-view-') && held.includes('package-view'));
 
-/** RFC 3339 with a zone; NaN otherwise. */
-export const moment = (text: string): number =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+/** In milliseconds, of an RFC 3339 date-time with a zone; NaN otherwise. */
+export const moment = (text: string): number => readDateTime(text)?.getTime() ?? NaN;
 
 function listOf<Item>(text: string, isItem: (item: unknown) => item is Item): Item[] | undefined {
   if (!text.startsWith('[')) return undefined; // the parser would skip space before it

@@ -1,6 +1,7 @@
 // Checking: whose login or token something is, and whether it is good now.
 import { hash } from 'node:crypto';
 
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { minutes } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -35,7 +36,7 @@ const cachedTokens = 10_000;
 
 export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptions): Checking {
   /** Tokens whose signatures hold, by their digest, so that none of them is held here. */
-  const verified = new Map<string, Verified>();
+  const verified = new BoundedMap<string, Verified>(cachedTokens);
 
   /** What is known of tokens whose signatures hold, looked at once. */
   const proven = async (tokens: string[]): Promise<Verified> => {
@@ -44,7 +45,6 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
     if (known !== undefined) return known;
     const token = await examine(tokens, rootKeys);
     if (token === undefined) throw invalid();
-    if (verified.size >= cachedTokens) verified.delete(verified.keys().next().value as string);
     verified.set(digest, token);
     return token;
   };

@@ -2,6 +2,7 @@
 // those encrypted to the one before it are still read, so that no login under way is lost.
 import { itself, type Acts, type By } from '#acts/act.ts';
 import { makeDischargerKey, replacedBefore } from '#acts/token-keys.ts';
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { DischargerKey } from '#records/discharger-keys.ts';
 import type { Records } from '#records/index.ts';
@@ -29,13 +30,12 @@ export interface DischargerKeyOptions {
 }
 
 export function createDischargerKeys({ records, acts, siteKey, clock }: DischargerKeyOptions): DischargerKeys {
-  const opened = new Map<string, KeyPair>();
+  const opened = new BoundedMap<string, KeyPair>(100);
 
   const open = ({ publicKey, sealed }: DischargerKey): KeyPair => {
     let pair = opened.get(publicKey);
     if (pair === undefined) {
       pair = keyPairFrom(unseal(siteKey, sealed, purposeOf(publicKey)));
-      if (opened.size >= 100) opened.clear();
       opened.set(publicKey, pair);
     }
     return pair;

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 
 import { itself, type Acts, type By } from '#acts/act.ts';
 import { rotateRootKey } from '#acts/token-keys.ts';
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
@@ -39,13 +40,12 @@ export interface RootKeys {
 }
 
 export function createRootKeys({ records, acts, siteKey, newId, clock, life }: RootKeyOptions): RootKeys {
-  const opened = new Map<string, RootKey>();
+  const opened = new BoundedMap<string, RootKey>(1000);
 
   const open = ({ id, sealed }: { id: string; sealed: string }): RootKey => {
     let key = opened.get(id);
     if (key === undefined) {
       key = { id, key: unseal(siteKey, sealed, purposeOf(id)) };
-      if (opened.size >= 1000) opened.clear();
       opened.set(id, key);
     }
     return key;

@@ -54,7 +54,15 @@ t.test('of several times the narrowest counts', async (t) => {
   t.match(read('time-before 2099-01-01T00:00:00Z'), { until: Date.parse(session.until) });
   t.match(read('time-since 2026-03-01T18:00:00+02:00'), { since: Date.parse('2026-03-01T16:00:00Z') });
   t.match(read('time-since 1999-01-01T00:00:00Z'), { since: Date.parse(session.since) });
-  for (const time of ['', 'tomorrow', '2026-03-01', '2026-03-01T12:00:00', '2026-13-01T12:00:00Z', '1e3']) {
+  for (const time of [
+    '',
+    'tomorrow',
+    '2026-03-01',
+    '2026-03-01T12:00:00',
+    '2026-13-01T12:00:00Z',
+    '2026-02-30T12:00:00Z',
+    '1e3',
+  ]) {
     t.equal(read(`time-before ${time}`), undefined, time);
     t.equal(read(`time-since ${time}`), undefined, time);
   }

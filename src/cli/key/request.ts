@@ -1,4 +1,5 @@
 // larder key request
+import { readDateTime } from '#domain/date-time.ts';
 import { resolve } from 'node:path';
 
 import { requestRegistration } from '#acts/signing-keys.ts';
@@ -70,12 +71,7 @@ export const keyRequest = command({
 /** Reads a time as RFC 3339 has it, with its zone: any other could mean two moments. */
 export function momentOf(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const moment = new Date(text);
-  if (
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
-    !Number.isNaN(moment.getTime())
-  ) {
-    return moment;
-  }
+  const moment = readDateTime(text);
+  if (moment !== undefined) return moment;
   throw new UsageError(`--${option} is a time such as 2030-01-01T00:00:00Z, not '${text}'`);
 }

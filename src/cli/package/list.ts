@@ -1,5 +1,6 @@
 // larder package list
 import { timestamp } from '#domain/clock.ts';
+import { readDateTime } from '#domain/date-time.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
 import { presentStorePackage } from '#operations/store/present.ts';
 import type { InventoryPackage, Wanted } from '#records/inventory.ts';
@@ -84,8 +85,8 @@ async function packagesIn(
 /** The moment at which a day begins, or a moment as it stands. */
 function dateIn(text: string | undefined): string | null {
   if (text === undefined) return null;
-  const moment = new Date(text);
-  if (/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) && !Number.isNaN(moment.getTime())) return timestamp(moment);
+  const moment = readDateTime(/^[^T]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (moment !== undefined) return timestamp(moment);
   throw new UsageError(`'${text}' is not a date; write it as 2026-01-31 or 2026-01-31T12:00:00Z, in UTC`);
 }
 

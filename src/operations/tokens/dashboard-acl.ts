@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { isDateTime } from '#api/schema.ts';
+import { readDateTime } from '#domain/date-time.ts';
 import type { IssueMacaroonRequest } from '#api/wire.ts';
 import { isPermission, type Permission } from '#domain/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -64,8 +64,9 @@ function inOurWords(word: string): Permission[] {
 function secondsUntil(expires: string, { latestTime, longestLife }: Authority): number {
   // The tools write the zone; without one it is UTC.
   const text = /(?:Z|[+-]\d\d:\d\d)$/.test(expires) ? expires : `${expires}Z`;
-  if (!isDateTime(text)) throw new Refusal('api-error', 'The date is not one of RFC 3339 at /expires');
-  const seconds = Math.floor((Date.parse(text) - latestTime().getTime()) / 1000);
+  const moment = readDateTime(text);
+  if (moment === undefined) throw new Refusal('api-error', 'The date is not one of RFC 3339 at /expires');
+  const seconds = Math.floor((moment.getTime() - latestTime().getTime()) / 1000);
   if (seconds < 10) throw new Refusal('api-error', 'The token would end within ten seconds at /expires');
   return Math.min(seconds, longestLife() / 1000);
 }

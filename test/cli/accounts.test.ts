@@ -151,7 +151,7 @@ t.test('every change is in the audit log, with the person at the terminal', asyn
       ['init', 'account/larder-admin', {}],
       ['account create', 'account/ada-lovelace', { username: 'ada', email: 'ada@example.org' }],
       ['account role', 'account/ada-lovelace', { role: 'store-admin', removed: false }],
-      ['package register', 'snap/hello', { id: /^\w{32}$/, account: 'ada-lovelace' }],
+      ['register_name', 'snap/hello', { id: /^\w{32}$/, account: 'ada-lovelace' }],
       ['token issue', /^session\//, { account: 'ada-lovelace' }],
       ['brand create', 'brand/ada-lovelace', { name: 'Ada' }],
       ['admin-macaroon', 'account/larder-admin', { digest: /^[0-9a-f]{96}$/, added: false }],

@@ -1,0 +1,9 @@
+// What the system says of a file.
+
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+export function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)));
+}

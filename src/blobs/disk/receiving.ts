@@ -1,0 +1,150 @@
+// Receives content: into a temporary file, hashed as it grows, durable, and then in its place.
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { readdir, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Refusal } from '#domain/refusal.ts';
+import type { Blobs, TakenBlob } from '../blobs.ts';
+import type { DigestPool } from '../digests.ts';
+import type { Places } from '../places.ts';
+import { diskFull, type Space, type SpaceClaim } from '../space.ts';
+import type { Contents } from './contents.ts';
+import type { DurableFiles } from './durable.ts';
+import { codeOf, isFull } from './errors.ts';
+import { fileWriter, writeWhole } from './writer.ts';
+
+const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+/** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
+const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
+const gatheredByAll = 64 * 1024 * 1024;
+const smallBlob = 4 * 1024 * 1024;
+
+interface Parts {
+  files: DurableFiles;
+  contents: Contents;
+  digests: DigestPool;
+  places: Places;
+  room: Space;
+}
+
+type Source = Parameters<Blobs['receive']>[0];
+type Receiving = Parameters<Blobs['receive']>[1];
+
+export class Receiver {
+  readonly #parts: Parts;
+  /** The uploads under way. */
+  readonly #underWay = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async receive(source: Source, how: Receiving): Promise<TakenBlob> {
+    const { id, from = id, expected } = how;
+    const place = this.#parts.places.take(from);
+    return this.#take(id, expected, (file, temporaryFile, claim) =>
+      this.#fill(place.watch(source), how, { file, temporaryFile, claim }),
+    ).finally(() => place.leave());
+  }
+
+  /** Takes in what is at hand. */
+  async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
+    if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
+    return this.#take(id, bytes.length, async (file) => {
+      await writeWhole(file, [bytes], bytes.length, 0);
+      await this.#parts.files.seal(file);
+      const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
+      return { size: bytes.length, sha3_384: digest('sha3-384'), sha256: digest('sha256') };
+    });
+  }
+
+  /** Removes temporary files that nobody receives any more; how many. */
+  async sweep(isLive: (id: string) => boolean | Promise<boolean>): Promise<number> {
+    const { contents, files } = this.#parts;
+    let removed = 0;
+    for (const id of await readdir(contents.temporary)) {
+      if (this.#underWay.has(id) || (await isLive(id))) continue;
+      await unlink(join(contents.temporary, id));
+      removed += 1;
+    }
+    if (removed > 0) await files.syncFolder(contents.temporary);
+    return removed;
+  }
+
+  async #fill(
+    chunks: AsyncIterable<Uint8Array>,
+    { limit, ownsChunks = false, wantsSha512, accept }: Receiving,
+    { file, temporaryFile, claim }: { file: FileHandle; temporaryFile: string; claim: SpaceClaim },
+  ): Promise<TakenBlob> {
+    const { digests, files } = this.#parts;
+    const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
+    const writer = fileWriter(file, {
+      batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / this.#underWay.size)),
+      async wrote(size) {
+        claim.wrote(size);
+        await followed.grown(size);
+      },
+      sync: () => files.syncReceived(file, 'datasync'),
+      ownsChunks,
+    });
+    try {
+      for await (const chunk of chunks) {
+        if (writer.size + chunk.length > limit) throw tooLarge(limit);
+        await writer.write(chunk);
+      }
+      await writer.end();
+      const [found] = await both(followed.end(), files.seal(file));
+      const more = wantsSha512?.() === true ? await digests.ofFile(temporaryFile, ['sha512']) : {};
+      const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256, ...more };
+      accept?.(taken);
+      return taken;
+    } finally {
+      followed.abandon();
+      await writer.idle();
+    }
+  }
+
+  /** Fills a new temporary file, makes it durable and moves it to its place; on any error nothing is left. */
+  async #take(
+    id: string,
+    expected: number | undefined,
+    fill: (file: FileHandle, path: string, claim: SpaceClaim) => Promise<TakenBlob>,
+  ): Promise<TakenBlob> {
+    const { files, contents, room } = this.#parts;
+    if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
+    if (this.#underWay.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
+    if (files.broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
+    const claim = room.claim(expected);
+    this.#underWay.add(id);
+    const temporaryFile = join(contents.temporary, id);
+    try {
+      const file = await files.open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+      try {
+        const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
+        await contents.settle(temporaryFile, taken);
+        return taken;
+      } catch (error) {
+        await unlink(temporaryFile).catch((left: unknown) => {
+          if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
+        });
+        throw error;
+      }
+    } catch (error) {
+      throw isFull(error) ? diskFull() : error;
+    } finally {
+      this.#underWay.delete(id);
+      claim.release();
+    }
+  }
+}
+
+/** Both results, once both have ended: an error of one never leaves the other running. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);
+}

@@ -2,7 +2,7 @@
 import { readDateTime } from '#domain/date-time.ts';
 import { readChannelGlob, readChannelPattern } from '#domain/channel.ts';
 import { isUuid } from '#domain/ids.ts';
-import { isPermission, type Permission } from '#domain/permission.ts';
+import { grants, isPermission, type Permission } from '#domain/permission.ts';
 import type { Restrictions } from '#domain/principal.ts';
 import type { PackageSelector } from '#domain/selector.ts';
 import type { Identity } from './identifier.ts';
@@ -105,14 +105,9 @@ function narrow(terms: Terms, name: string, value: string, version: Version): bo
 
 /** Permissions that both lists grant, a general one standing for those it implies. */
 const both = (left: Permission[], right: Permission[]): Permission[] => [
-  ...left.filter((one) => implies(right, one)),
-  ...right.filter((one) => !left.includes(one) && implies(left, one)),
+  ...left.filter((one) => grants(right, one)),
+  ...right.filter((one) => !left.includes(one) && grants(left, one)),
 ];
-
-const implies = (held: Permission[], one: Permission): boolean =>
-  held.includes(one) ||
-  (one.startsWith('package-manage-') && held.includes('package-manage')) ||
-  (one.startsWith('package-view-') && held.includes('package-view'));
 
 /** In milliseconds, of an RFC 3339 date-time with a zone; NaN otherwise. */
 export const moment = (text: string): number => readDateTime(text)?.getTime() ?? NaN;

@@ -1,6 +1,12 @@
 // What an operation and a command do to accounts and tokens is one act: the same rows, the same entry, the same refusal.
 import t from 'tap';
 
+import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts.ts';
+import { registerAgent } from '#acts/agents.ts';
+import { changeCredential, inviteAccount, setPassword, setTotpSecret } from '#acts/credentials.ts';
+import { endTokens, issueToken } from '#acts/tokens.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
 import { command, newest, startNow } from './ways.ts';
 
 t.test('an operation and a command do the same to an account and to its tokens', async (t) => {
@@ -78,5 +84,55 @@ t.test('and refuse the same in the same words', async (t) => {
     (await (await store.as('bob')).post(`/internal/v1/accounts/${store.ids.bob}/disable`)).body,
     { 'error-list': [{ code: 'conflict' }] },
     'a disabled administrator does not count',
+  );
+});
+
+t.test('an act refuses by itself what whoever asks for it looks at before', async (t) => {
+  const { beside, ids } = await startStore(t);
+  const { acts, records, newId } = beside;
+  const [by, moment] = [{ actor: 'test' }, '2026-03-01T12:00:00.000Z'];
+  const eve = { id: newId.id(), username: 'eve', displayName: 'Eve', email: 'eve@example.org', idMadeHere: true };
+  const nobody = { id: 'nobody' };
+  const session = { sessionId: newId.uuid(), accountId: 'nobody', rootKeyId: 'x', description: null };
+  const before = (await records.audit.head())?.seq;
+  for (const [name, code, doing] of [
+    ['a user name', 'api-error', () => acts.do(createAccount, by, { ...eve, username: 'Eve!' })],
+    ['a display name', 'api-error', () => acts.do(createAccount, by, { ...eve, displayName: ' ' })],
+    ['an address', 'api-error', () => acts.do(createAccount, by, { ...eve, email: 'Eve@example.org' })],
+    ['an id', 'api-error', () => acts.do(createAccount, by, { ...eve, id: '?' })],
+    ['a name that is taken', 'conflict', () => acts.do(createAccount, by, { ...eve, username: 'ada' })],
+    ['disable', 'resource-not-found', () => acts.do(disableAccount, by, { ...nobody, moment, endTokens: false })],
+    ['enable', 'resource-not-found', () => acts.do(enableAccount, by, nobody)],
+    ['role', 'resource-not-found', () => acts.do(changeRole, by, { ...nobody, role: 'store-admin', remove: false })],
+    [
+      'role of no brand',
+      'resource-not-found',
+      () => acts.do(changeRole, by, { id: ids.ada, role: 'brand-admin:bob', remove: false }),
+    ],
+    ['password', 'resource-not-found', () => acts.do(setPassword, by, { ...nobody, hash: 'x', endTokensAt: null })],
+    ['invite', 'resource-not-found', () => acts.do(inviteAccount, by, { ...nobody, digest: 'x', until: moment })],
+    ['code', 'resource-not-found', () => acts.do(setTotpSecret, by, { ...nobody, secret: 'x', replace: false })],
+    ['no code', 'resource-not-found', () => acts.do(setTotpSecret, by, { id: ids.ada, secret: null, replace: false })],
+    ['credential', 'conflict', () => acts.do(changeCredential, by, { id: ids.ada, digest: 'x', added: false })],
+    [
+      'agent',
+      'resource-not-found',
+      () => acts.do(registerAgent, by, { username: 'x', accountId: 'nobody', publicKey: 'x' }),
+    ],
+    ['tokens', 'resource-not-found', () => acts.do(endTokens, by, { ...nobody, moment, issuedBefore: null })],
+    [
+      'token',
+      'resource-not-found',
+      () => acts.do(issueToken, by, { session: { ...session, validSince: moment, validUntil: moment } }),
+    ],
+  ] as [string, string, () => Promise<unknown>][]) {
+    await t.rejects(doing(), { code }, name);
+  }
+  await acts.do(disableAccount, by, { id: ids.bob, moment, endTokens: false });
+  await t.rejects(acts.do(inviteAccount, by, { id: ids.bob, digest: 'x', until: moment }), { code: 'conflict' });
+  t.equal(
+    (await records.audit.head())?.seq,
+    (before ?? 0) + 1,
+    'none of it is in the audit log but that bob is disabled',
   );
 });

@@ -5,6 +5,7 @@ import { enableAccount } from './accounts/enable-account.ts';
 import { endTokens } from './accounts/end-tokens.ts';
 import { listTokens } from './accounts/list-tokens.ts';
 import { revokeToken } from './accounts/revoke-token.ts';
+import { explainAccess } from './access/explain-access.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
@@ -137,7 +138,15 @@ export const sections: readonly Section[] = [
   {
     title: 'The store',
     about: 'What the store holds as a whole, for those who administer it.',
-    operations: [listPackages, readPackage, listAccounts, listBrands, listWaitingUploads, storageUse],
+    operations: [
+      listPackages,
+      readPackage,
+      listAccounts,
+      listBrands,
+      listWaitingUploads,
+      storageUse,
+      explainAccess(() => operations),
+    ],
   },
   {
     title: 'Names',

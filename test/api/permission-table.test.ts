@@ -161,6 +161,7 @@ const table: Row[] = [
       'list_brands',
       'list_waiting_uploads',
       'storage_use',
+      'explain_access',
     ],
     needs: ['store-view'],
     who: 'store administrator',

@@ -1,34 +1,97 @@
 // larder permissions
+import { asksAboutPackage, may, type Verdict } from '#api/may.ts';
 import type { Operation } from '#api/operation.ts';
 import { identityOperations } from '#identity/operations.ts';
+import { principalOf } from '#operations/access/principal-of.ts';
 import { operations } from '#operations/index.ts';
-import { command } from '../frame/command.ts';
+import { command, UsageError, type Answer } from '../frame/command.ts';
+import { readSecret } from '../frame/stdin.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
+import { packageName } from '../package/named.ts';
+import { channelNamed } from '../release/channels.ts';
 
 export const permissions = command({
   name: 'permissions',
-  summary: 'Show which operation needs which permission, and who may call it.',
+  summary:
+    'Show which operation needs which permission, and who may call it; or what somebody may do to a package, and why.',
   description:
     'Read from the same records that the server checks. A token without restrictions holds every permission; ' +
     'package-manage and package-view stand for all that begin with them. A store administrator acts as the publisher ' +
-    'of every package with store-manage, and reads with store-view.',
-  examples: ['larder permissions', 'larder permissions --json'],
+    'of every package with store-manage, and reads with store-view. With --package and --account, or a token on the ' +
+    'standard input, it says for each operation yes or no, and the rule that decides.',
+  options: {
+    package: { type: 'string', value: 'NAMESPACE/NAME', summary: 'What may be done to this package.' },
+    account: {
+      type: 'string',
+      value: 'NAME',
+      summary: 'By this account, by user name or id, with a token for everything.',
+    },
+    'token-stdin': { type: 'boolean', summary: 'By whoever has the token on the standard input, as it stands.' },
+    channel: { type: 'string', value: 'CHANNEL', summary: 'Whether something may be released to this channel.' },
+    operation: { type: 'string', value: 'NAME', summary: 'This operation alone.' },
+  },
+  examples: [
+    'larder permissions',
+    'larder permissions --account ada --package snap/hello --channel stable',
+    'larder permissions --token-stdin --package snap/hello --operation push_revision',
+  ],
 
-  run() {
-    const all = [...operations, ...identityOperations].map(shown);
-    const rows = all.map(({ operation, method, path, permissions, who, since, 'enabled-by': key }) => [
-      operation,
-      permissions.length === 0 ? '-' : permissions.join(' or '),
-      who,
-      since === null ? '-' : String(since),
-      `${method} ${path}${key === null ? '' : ` (only with ${key})`}`,
-    ]);
-    return {
-      text: table(['OPERATION', 'PERMISSION', 'WHO', 'SINCE', 'ADDRESS'], rows),
-      json: { operations: all },
-    };
+  run({ options, data, world }) {
+    if (options.package === undefined) {
+      const without = (['account', 'channel', 'operation'] as const).find((name) => options[name] !== undefined);
+      if (without !== undefined || options['token-stdin']) {
+        throw new UsageError(`--${without ?? 'token-stdin'} goes with --package, such as snap/hello`);
+      }
+      return listed();
+    }
+    if ((options.account === undefined) === !options['token-stdin']) {
+      throw new UsageError('either --account or --token-stdin says who');
+    }
+    const subject = packageName(options.package);
+    const channel = options.channel === undefined ? undefined : channelNamed(options.channel);
+    const named = options.operation ?? (channel === undefined ? undefined : 'push_releases');
+    const wanted = operations.filter((op) => asksAboutPackage(op) && (named === undefined || op.name === named));
+    if (wanted.length === 0) {
+      throw new UsageError(`no operation on packages is called '${named ?? ''}'; 'larder permissions' lists them`);
+    }
+    return withStore({ data, world }, async (store) => {
+      const principal =
+        options.account === undefined
+          ? await store.authority.authenticate([await readSecret(world.stdin, 'token')])
+          : await principalOf(store.records, options.account);
+      return explained(wanted, { principal, subject, channel }, store);
+    });
   },
 });
+
+async function explained(
+  wanted: readonly Operation[],
+  question: Parameters<typeof may>[1],
+  { records }: OpenStore,
+): Promise<Answer> {
+  const verdicts: Verdict[] = [];
+  for (const op of wanted) verdicts.push(await may(op, question, records));
+  return {
+    text: table(
+      ['OPERATION', 'MAY', 'BECAUSE'],
+      verdicts.map(({ operation, allowed, because }) => [operation, allowed ? 'yes' : 'no', because]),
+    ),
+    json: { verdicts },
+  };
+}
+
+function listed(): Answer {
+  const all = [...operations, ...identityOperations].map(shown);
+  const rows = all.map(({ operation, method, path, permissions, who, since, 'enabled-by': key }) => [
+    operation,
+    permissions.length === 0 ? '-' : permissions.join(' or '),
+    who,
+    since === null ? '-' : String(since),
+    `${method} ${path}${key === null ? '' : ` (only with ${key})`}`,
+  ]);
+  return { text: table(['OPERATION', 'PERMISSION', 'WHO', 'SINCE', 'ADDRESS'], rows), json: { operations: all } };
+}
 
 const shown = ({ name, method, path, access, since, enabledBy }: Operation) => ({
   operation: name,

@@ -1,0 +1,34 @@
+import { asksAboutPackage, asksForOthers } from '#api/may.ts';
+import { operation, type Operation } from '#api/operation.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { principalOf } from './principal-of.ts';
+
+/** Made of all operations, of which it is one. */
+export const explainAccess = (operations: () => readonly Operation[]) =>
+  operation({
+    name: 'explain_access',
+    method: 'GET',
+    path: '/internal/v1/explain-access',
+    since: 0,
+    summary: 'Say what an account may do to a package, and for each operation the rule that decides.',
+    access: asksForOthers,
+    query: 'ExplainAccessQuery',
+    response: 'ExplainAccessResponse',
+    refuses: ['account-not-found', 'conflict'],
+
+    async handle({ query, records, mayCall }) {
+      const [namespace = '', name = ''] = query.package.split('/');
+      const channel = query.channel === undefined ? undefined : parseChannel(query.channel);
+      if (query.channel !== undefined && channel === undefined) {
+        throw new Refusal('api-error', 'This is not a channel at /channel');
+      }
+      const named = query.operation ?? (channel === undefined ? undefined : 'push_releases');
+      const wanted = operations().filter((op) => asksAboutPackage(op) && (named === undefined || op.name === named));
+      if (wanted.length === 0) throw new Refusal('api-error', 'No operation on packages is called so at /operation');
+      const question = { principal: await principalOf(records, query.account), subject: { namespace, name }, channel };
+      const verdicts = [];
+      for (const op of wanted) verdicts.push(await mayCall(op, question));
+      return { verdicts };
+    },
+  });

@@ -1,0 +1,21 @@
+// Whom an account's own token stands for: one that nothing narrows.
+import type { Principal } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+
+/** Refuses an account that does not exist, or that nobody lets in. */
+export async function principalOf({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<Principal> {
+  const account = (await accounts.find(named)) ?? (await accounts.logsInAs(named));
+  if (account === undefined) throw new Refusal('account-not-found', `There is no account '${named}' that logs in.`);
+  const disabledAt = await accounts.disabledAt(account.id);
+  if (disabledAt !== null) {
+    throw new Refusal(
+      'conflict',
+      `The account of ${account.username} is disabled since ${disabledAt}: it may nothing.`,
+    );
+  }
+  const { id: accountId, username, displayName, email, validation } = account;
+  const storeAdministrator = await accounts.isStoreAdministrator(accountId);
+  const unrestricted = { permissions: null, channels: null, packages: null };
+  return { accountId, username, displayName, email, validation, storeAdministrator, sessionId: '', ...unrestricted };
+}

@@ -1,0 +1,101 @@
+// "May she?": the answer is held against what the server does.
+import t from 'tap';
+
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addCollaborator } from '#test/fixtures/packages.ts';
+import { larder as run } from '#test/cli/world.ts';
+import { commandsOn } from '#test/cli/process.ts';
+
+interface Verdict {
+  operation: string;
+  allowed: boolean;
+  because: string;
+}
+
+t.test('who may do what to a package, and by which rule', async (t) => {
+  const store = await startStore(t);
+  const [root, ada] = [await store.as('root'), await store.as('ada')];
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  await addCollaborator(store, id, 'bob');
+  await store.join('eve');
+  const ask = (query: string) => root.get(`/internal/v1/explain-access?${query}`);
+  const verdicts = async (query: string) => (await ask(query)).body.verdicts as Verdict[];
+
+  await t.test('the answer is what the server does', async (t) => {
+    const reads = {
+      package_metadata: '',
+      list_revisions: '/revisions',
+      list_releases: '/releases',
+      get_collaborators: '/collaborators',
+    };
+    for (const somebody of ['ada', 'bob', 'eve', 'root'] as const) {
+      const client = await store.as(somebody);
+      const said = await verdicts(`account=${somebody}&package=snap/hello`);
+      t.ok(said.length > 20, `${said.length} operations`);
+      for (const [operation, path] of Object.entries(reads)) {
+        const { status } = await client.get(`/v1/snap/hello${path}`);
+        t.equal(said.find((one) => one.operation === operation)?.allowed, status === 200, `${somebody} ${operation}`);
+      }
+    }
+  });
+
+  await t.test('with the reason', async (t) => {
+    const one = async (query: string) => (await verdicts(`package=snap/hello&operation=push_releases&${query}`))[0];
+    t.match(await one('account=ada'), { allowed: true, because: 'ada is the publisher of the package.' });
+    t.match(await one(`account=${store.ids.bob}`), { allowed: true, because: 'bob is a collaborator of the package.' });
+    t.match(await one('account=root'), { allowed: true, because: /administers the store/ });
+    t.match(await one('account=eve'), { allowed: false, because: /has no part in it/ });
+    t.match(await verdicts('account=ada&package=snap/nothing&operation=push_releases'), [{ allowed: false }]);
+    t.equal((await verdicts('account=ada&package=snap/hello&channel=edge')).length, 1);
+  });
+
+  await t.test('of a token as it stands, by command', async (t) => {
+    const { json } = commandsOn(store.directory);
+    t.same((await json('permissions --account ada --package snap/hello')) as object, {
+      verdicts: await verdicts('account=ada&package=snap/hello'),
+    });
+    const narrow = await store.as('ada', { permissions: ['package-manage-releases'], channels: ['edge'] });
+    const about = async (rest: string) => {
+      const line = `permissions --data ${store.directory} --package snap/hello --token-stdin --json ${rest}`;
+      return (JSON.parse((await run(line, { stdin: [narrow.token] })).out) as { verdicts: Verdict[] }).verdicts;
+    };
+    t.match(await about('--channel edge'), [{ allowed: true, because: /publisher of the package, and the token/ }]);
+    t.match(await about('--channel stable'), [
+      { allowed: false, because: /not good for the channel 'latest\/stable'/ },
+    ]);
+    t.match(await about('--operation push_revision'), [{ allowed: false, because: /package-manage-revisions/ }]);
+    t.match(await about('--operation invite_collaborators'), [{ allowed: false }]);
+    const lines = [
+      '--account ada',
+      '--package snap/hello',
+      '--package hello --account ada',
+      '--package snap/hello --account ada --operation nothing',
+    ];
+    for (const line of lines) t.match(await run(`permissions --data ${store.directory} ${line}`), { code: 2 }, line);
+  });
+
+  await t.test('what cannot be meant is refused', async (t) => {
+    for (const query of [
+      '',
+      'account=ada',
+      'package=snap/hello',
+      'account=ada&package=hello',
+      'account=ada&package=snap/hello&channel=a/b/c/d',
+      'account=ada&package=snap/hello&operation=healthz',
+      `account=${'x'.repeat(65)}&package=snap/hello`,
+    ]) {
+      t.match(await ask(query), { status: 400 }, query);
+    }
+    t.match(await ask('account=nobody&package=snap/hello'), {
+      status: 400,
+      body: { 'error-list': [{ code: 'account-not-found' }] },
+    });
+    await root.post(`/internal/v1/accounts/${store.ids.bob}/disable`, {});
+    t.match(await ask('account=bob&package=snap/hello'), { status: 400 });
+    t.match(await ask(`account=${store.ids.bob}&package=snap/hello`), {
+      status: 409,
+      body: { 'error-list': [{ message: /disabled since/ }] },
+    });
+    t.match(await ada.get('/internal/v1/explain-access?account=ada&package=snap/hello'), { status: 401 });
+  });
+});

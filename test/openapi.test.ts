@@ -11,6 +11,7 @@ import { openapi } from '#api/openapi.ts';
 import type { Operation } from '#api/operation.ts';
 import { identitySection } from '#identity/operations.ts';
 import { sections as ours } from '#operations/index.ts';
+import { everyAct } from '#acts/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { fault } from '#test/fixtures/contract.ts';
 
@@ -147,6 +148,16 @@ t.test('the documents are served as pages that ask nothing of anybody else', asy
     }
   }
   for (const { name } of operations) t.match(pages.get('/docs/operations'), ` id="${name}"`);
+  const rows = pages
+    .get('/docs/audit')!
+    .split('<tr>')
+    .map((row) => asText(row.replace(/<[^>]*>/g, '|')));
+  for (const { name, outcome, summary, on, gate } of everyAct) {
+    const row = rows.find((row) => row.includes(`|${name}|`) && row.includes(summary))!;
+    t.match(row, on, `${name} says to what it is done`);
+    t.match(row, gate === 'may-wait' ? '|yes|' : `|no: ${gate.never}|`, `${name} says whether it may wait`);
+    t.equal(row.includes('|, refused|'), outcome === 'refused', name);
+  }
   t.match(await store.anyone.get('/docs/elsewhere'), { status: 404 });
   t.match(await store.anyone.get('/docs/constructor'), { status: 404 });
 });
@@ -177,3 +188,6 @@ t.test('the documents can be turned off, and the front door is for programs alon
     t.match(await store.anyone.get(path), { status: 404 });
   t.match(await store.anyone.get('/', { accept: 'text/html' }), { status: 200, body: { service: 'larder' } });
 });
+
+const asText = (html: string): string =>
+  html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');

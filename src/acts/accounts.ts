@@ -26,6 +26,7 @@ export const accountObject = <Input extends OfAccount>({ id }: Input): string =>
 export const createAccount = act({
   name: 'account create',
   summary: 'Give a publisher an account.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -51,6 +52,7 @@ const words = { id: 'account id', username: 'user name', email: 'e-mail address'
 export const disableAccount = act({
   name: 'disable_account',
   summary: 'Let an account in no more, with a password or with any token.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -78,6 +80,7 @@ export const disableAccount = act({
 export const enableAccount = act({
   name: 'enable_account',
   summary: 'Let a disabled account in again, with the tokens that have not ended.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -90,6 +93,7 @@ export const enableAccount = act({
 export const changeRole = act({
   name: 'account role',
   summary: 'Give a role to an account, or take it away.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 

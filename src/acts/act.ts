@@ -27,6 +27,8 @@ export interface Act<Input, Result> {
   name: string;
   /** What it does to the store, in a sentence. */
   summary: string;
+  /** The form of that to which it is done, as the documents show it: `NAMESPACE/NAME`. */
+  on: string;
   /** What it is done to, such as `snap/hello`. */
   object(input: Input): string;
   /** `done` unless said otherwise; `refused` where somebody is kept out, which changes nothing but the audit log. */

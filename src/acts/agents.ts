@@ -9,6 +9,7 @@ const agentObject = <Input extends { username: string }>({ username }: Input): s
 export const registerAgent = act({
   name: 'agent register',
   summary: 'Let a program log in with a key of its own, as an account.',
+  on: 'agent/USERNAME',
   object: agentObject,
   gate: 'may-wait',
 
@@ -24,6 +25,7 @@ export const registerAgent = act({
 export const removeAgent = act({
   name: 'agent remove',
   summary: 'Let an agent log in no more.',
+  on: 'agent/USERNAME',
   object: agentObject,
   gate: { never: 'whoever should not have its key is kept out at once' },
 

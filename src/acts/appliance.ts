@@ -8,6 +8,7 @@ export const administratorId = 'larder-admin';
 export const init = act({
   name: 'init',
   summary: 'Make the store, with its administrator.',
+  on: 'account/ID',
   object: () => `account/${administratorId}`,
   gate: { never: 'there is nobody yet who could approve' },
 
@@ -39,6 +40,7 @@ const noted = async (
 export const upgrade = act({
   name: 'upgrade',
   summary: 'Bring the records of an older release up to date.',
+  on: 'store',
   object: () => 'store',
   gate: { never: 'it follows from the release that is installed' },
 
@@ -50,6 +52,7 @@ export const upgrade = act({
 export const goBack = act({
   name: 'go-back',
   summary: 'Put the records back as they were before an upgrade.',
+  on: 'store',
   object: () => 'store',
   gate: { never: 'the store is not served while it is done, and goes back to before any approval' },
 
@@ -59,6 +62,7 @@ export const goBack = act({
 export const acceptAudit = act({
   name: 'audit accept',
   summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
+  on: 'audit',
   object: () => 'audit',
   gate: 'may-wait',
 
@@ -69,6 +73,7 @@ export const acceptAudit = act({
 export const makeBackup = act({
   name: 'backup',
   summary: 'Make a backup.',
+  on: 'backup/ID',
   object: ({ id }: BackupMade) => `backup/${id}`,
   gate: { never: 'it takes nothing from the store and changes nothing in it' },
 
@@ -89,6 +94,7 @@ interface BackupMade {
 export const restore = act({
   name: 'restore',
   summary: 'Restore the store from a backup; uploads whose content the backup has not are forgotten.',
+  on: 'store',
   object: () => 'store',
   gate: { never: 'there is no store before it that could hold it' },
 
@@ -108,6 +114,7 @@ export const restore = act({
 export const setLogLevel = act({
   name: 'log-level',
   summary: 'Change how much the serving store logs.',
+  on: 'log',
   object: () => 'log',
   gate: { never: 'whoever may do it writes the configuration' },
 
@@ -117,6 +124,7 @@ export const setLogLevel = act({
 export const sealMasterKey = act({
   name: 'key seal',
   summary: 'Put the signing master key under a passphrase.',
+  on: 'master key',
   object: () => 'master key',
   gate: { never: 'whoever may do it has the key' },
 
@@ -126,6 +134,7 @@ export const sealMasterKey = act({
 export const renewCertificate = act({
   name: 'renew_certificate',
   summary: 'Prove the server with another certificate than before.',
+  on: 'certificate',
   object: () => 'certificate',
   gate: { never: 'it follows from the time, or from files on the host' },
 

@@ -36,6 +36,7 @@ type Known = {
 export const keepImported = act({
   name: 'import_assertions',
   summary: 'Take in assertions that came back from the online store, checked up to a root of trust.',
+  on: 'brand/ACCOUNT-ID or assertions',
   object: ({ brandAccountId }: Believed) => (brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`),
   gate: 'may-wait',
 
@@ -54,6 +55,7 @@ export const keepImported = act({
 export const keepSigned = act({
   name: 'assertion sign',
   summary: "Keep an assertion that was signed here with a brand's key.",
+  on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: 'may-wait',
 
@@ -75,6 +77,7 @@ export const keepSigned = act({
 export const askForRegistration = act({
   name: 'dashboard_account_key',
   summary: "Keep a request to register a publisher's own key until somebody carries it to the online store.",
+  on: 'account/ID',
   object: ({ accountId }: { accountId: string; request: Assertion }) => `account/${accountId}`,
   gate: { never: 'the online store decides on it, once somebody has carried it there' },
 

@@ -18,6 +18,7 @@ const object = ({ accountId }: { accountId: string }): string => `brand/${accoun
 export const createBrand = act<NamedBrand, Brand>({
   name: 'brand create',
   summary: 'Make an account a brand.',
+  on: 'brand/ACCOUNT-ID',
   object,
   gate: 'may-wait',
 
@@ -35,6 +36,7 @@ export const createBrand = act<NamedBrand, Brand>({
 export const updateBrand = act<NamedBrand, Brand>({
   name: 'update_brand',
   summary: 'Give a brand another name.',
+  on: 'brand/ACCOUNT-ID',
   object,
   gate: { never: 'the name is for people to read and decides nothing' },
 
@@ -52,6 +54,7 @@ export const updateBrand = act<NamedBrand, Brand>({
 export const deleteBrand = act({
   name: 'delete_brand',
   summary: 'Delete a brand that has neither models nor signing keys; its account stays.',
+  on: 'brand/ACCOUNT-ID',
   object,
   gate: 'may-wait',
 

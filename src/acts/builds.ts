@@ -21,6 +21,7 @@ interface NewBuildSet {
 export const addBuildset = act({
   name: 'add_buildset',
   summary: 'Keep a new build set and its builds.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewBuildSet) => packageObject(subject),
   gate,
 
@@ -49,6 +50,7 @@ interface ToldOfBuild {
 export const updateBuild = act({
   name: 'update_build',
   summary: 'Keep what has become of a build.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: ToldOfBuild) => packageObject(subject),
   gate,
 
@@ -80,6 +82,7 @@ interface NewWorkflow {
 export const addCommitWorkflow = act({
   name: 'add_commit_workflow',
   summary: 'Keep a new commit workflow.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewWorkflow) => packageObject(subject),
   gate,
 
@@ -103,6 +106,7 @@ interface ToldOfWorkflow {
 export const updateCommitWorkflow = act({
   name: 'update_commit_workflow',
   summary: 'Keep what has become of a commit workflow.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: ToldOfWorkflow) => packageObject(subject),
   gate,
 

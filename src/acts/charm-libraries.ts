@@ -7,6 +7,7 @@ import { latestOf, packageObject } from './package.ts';
 export const createLibrary = act({
   name: 'create_library',
   summary: 'Give a library of a charm its id; the same name always has the same.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; name: string; freshId: string }) =>
     packageObject(subject),
   gate: { never: 'it gives an id, and nothing to anybody' },
@@ -35,6 +36,7 @@ interface NewVersion {
 export const publishLibrary = act({
   name: 'publish_library',
   summary: 'Publish a version of a library of a charm.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewVersion) => packageObject(subject),
   gate: 'may-wait',
 

@@ -8,6 +8,7 @@ export const acceptanceName = 'clock-accepted';
 export const rememberTime = act({
   name: 'remember_time',
   summary: 'Keep the latest time that was seen.',
+  on: 'clock',
   object: () => 'clock',
   gate: { never: 'it follows from the time alone' },
 
@@ -22,6 +23,7 @@ export const rememberTime = act({
 export const acceptClock = act({
   name: 'clock accept',
   summary: "Take the machine's clock as right, whatever time was seen before.",
+  on: 'clock',
   object: () => 'clock',
   gate: { never: 'until it is done the store forgets, expires and removes nothing' },
 

@@ -22,6 +22,7 @@ interface NewInvites {
 export const inviteCollaborators = act({
   name: 'invite_collaborators',
   summary: 'Invite accounts to collaborate on a package.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewInvites) => packageObject(subject),
   gate: 'may-wait',
 
@@ -51,6 +52,7 @@ export const inviteCollaborators = act({
 export const revokeInvites = act({
   name: 'revoke_invites',
   summary: 'Revoke the pending invites of e-mail addresses.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; revokedBy: string; emails: string[] }) =>
     packageObject(subject),
   gate: { never: 'it takes back what nobody has answered yet' },
@@ -76,6 +78,7 @@ interface Answer {
 export const acceptInvite = act({
   name: 'accept_invite',
   summary: 'Accept an invite, and collaborate on its package.',
+  on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
   gate: { never: 'whoever invited has decided' },
 
@@ -89,6 +92,7 @@ export const acceptInvite = act({
 export const rejectInvite = act({
   name: 'reject_invite',
   summary: 'Reject an invite to collaborate on a package.',
+  on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
   gate: { never: 'it is for the invited alone to say' },
 
@@ -117,6 +121,7 @@ async function answerable(
 export const forgetInvites = act({
   name: 'forget_invites',
   summary: 'Forget invites that ended long ago, and set-up links that nobody used in time.',
+  on: 'invites',
   object: () => 'invites',
   gate: { never: 'it follows from the time alone' },
 

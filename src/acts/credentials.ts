@@ -7,6 +7,7 @@ import { act } from './act.ts';
 export const setPassword = act({
   name: 'account password',
   summary: "Set somebody's password.",
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -32,6 +33,7 @@ export const setPassword = act({
 export const inviteAccount = act({
   name: 'account invite',
   summary: 'Make a link with which somebody sets his own password, once.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -49,6 +51,7 @@ export const inviteAccount = act({
 export const setOwnPassword = act({
   name: 'set_password',
   summary: "Set one's own password with a link, which is used up.",
+  on: 'account/ID',
   object: accountObject,
   gate: { never: 'an administrator has given the link' },
 
@@ -73,6 +76,7 @@ export const linkIsVoid = (): Refusal =>
 export const rehashPassword = act({
   name: 'rehash_password',
   summary: 'Keep a password in the way in which passwords are kept now.',
+  on: 'account/ID',
   object: accountObject,
   gate: { never: 'the password stays the same' },
 
@@ -85,6 +89,7 @@ export const rehashPassword = act({
 export const setTotpSecret = act({
   name: 'account totp',
   summary: 'Ask an account for a one-time password too, or no more.',
+  on: 'account/ID',
   object: accountObject,
   gate: 'may-wait',
 
@@ -118,6 +123,7 @@ async function goWithout({ totpSecrets }: Changes, { id, username }: { id: strin
 export const changeCredential = act({
   name: 'admin-macaroon',
   summary: "Make a new credential for a store administrator, in the old one's place or beside it.",
+  on: 'account/ID',
   object: accountObject,
   gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
 

@@ -12,6 +12,7 @@ interface LogIn {
 export const logIn = act({
   name: 'log_in',
   summary: 'Log in with a password.',
+  on: 'account/ID',
   object: ({ accountId }: LogIn) => `account/${accountId}`,
   gate: { never: 'it is what somebody does to his own login' },
 
@@ -36,6 +37,7 @@ export const wrongCode = (): Refusal =>
 export const putOffLogins = act({
   name: 'log_in',
   summary: 'Put off logins after too many that failed.',
+  on: 'account/ID or login',
   // What was typed as a name may be a password, so that of nobody's account stays untold.
   object: ({ accountId }: { accountId: string | undefined; address: string; putOff: 'name' | 'address' }) =>
     accountId === undefined ? 'login' : `account/${accountId}`,

@@ -15,6 +15,7 @@ type ModelChange = Pick<Model, 'series' | 'apiKey'>;
 export const createModel = act<ModelOfBrand & ModelChange, Model>({
   name: 'create_model',
   summary: 'Add a device model to a brand.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
   object: objectOf,
   gate: { never: 'no device gets a serial of it before a serial policy names a key' },
 
@@ -36,6 +37,7 @@ export const createModel = act<ModelOfBrand & ModelChange, Model>({
 export const updateModel = act<ModelOfBrand & { change: Partial<ModelChange> }, Model>({
   name: 'update_model',
   summary: 'Change the series or the api-key of a device model.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
   object: objectOf,
   gate: 'may-wait',
 
@@ -57,6 +59,7 @@ export const updateModel = act<ModelOfBrand & { change: Partial<ModelChange> }, 
 export const deleteModel = act({
   name: 'delete_model',
   summary: 'Delete a device model that has neither serial policies nor entries of the remodel allowlist.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
   object: objectOf,
   gate: 'may-wait',
 

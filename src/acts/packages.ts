@@ -27,6 +27,7 @@ export interface NewName {
 export const registerName = act({
   name: 'register_name',
   summary: 'Register the name of a package for an account.',
+  on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
   gate: 'may-wait',
 
@@ -78,6 +79,7 @@ async function onlineId(
 export const unregisterPackage = act({
   name: 'unregister_package',
   summary: 'Give up the name of a package that has no revisions.',
+  on: 'NAMESPACE/NAME',
   object: packageObject,
   gate: 'may-wait',
 
@@ -116,6 +118,7 @@ export interface Description {
 export const updatePackageMetadata = act({
   name: 'update_package_metadata',
   summary: 'Change what is said about a package, and who sees it.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; members: string[]; given: Description }) =>
     packageObject(subject),
   gate: 'may-wait',
@@ -139,6 +142,7 @@ export const updatePackageMetadata = act({
 export const setPackageId = act({
   name: 'package set-id',
   summary: 'Give a package the id that it has in the online store, before its first revision.',
+  on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: { namespace: Namespace; name: string; id: string }) => `${namespace}/${name}`,
   gate: 'may-wait',
 
@@ -162,6 +166,7 @@ export const setPackageId = act({
 export const setManualReview = act({
   name: 'package manual-review',
   summary: 'Have every upload of a package wait for a person, or no longer.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; on: boolean }) => packageObject(subject),
   gate: 'may-wait',
 

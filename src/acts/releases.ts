@@ -30,6 +30,7 @@ export interface Released {
 export const pushReleases = act({
   name: 'push_releases',
   summary: 'Release revisions of a package to channels, or close channels.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: { namespace, name } }: { package: PublishedPackage; releases: Wanted[] }) =>
     `${namespace}/${name}`,
   gate: 'may-wait',
@@ -57,6 +58,7 @@ export const pushReleases = act({
 export const expireBranches = act({
   name: 'expire_branches',
   summary: 'Forget the releases to branches that have expired.',
+  on: 'releases',
   object: () => 'releases',
   gate: { never: 'it follows from the time alone' },
 

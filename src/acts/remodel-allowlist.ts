@@ -17,6 +17,7 @@ const object = ({ brandAccountId }: { brandAccountId: string }): string => `bran
 export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
   name: 'add_remodel_allowlist',
   summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
+  on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
   gate: 'may-wait',
 
@@ -40,6 +41,7 @@ export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
 export const updateRemodels = act<Remodels<Described>, RemodelEntry[]>({
   name: 'update_remodel_allowlist',
   summary: 'Describe permitted remodels anew: all of the list, or none.',
+  on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
   gate: { never: 'a description is for people to read and permits nothing' },
 
@@ -60,6 +62,7 @@ export const updateRemodels = act<Remodels<Described>, RemodelEntry[]>({
 export const deleteRemodels = act<Remodels<Remodel>, void>({
   name: 'delete_remodel_allowlist',
   summary: 'Permit remodels no more: all of the list, or none.',
+  on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
   gate: 'may-wait',
 

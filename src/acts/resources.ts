@@ -27,6 +27,7 @@ type Known = Pick<Changes, 'resources' | 'revisions'> | Pick<Records, 'resources
 export const updateResourceRevisions = act({
   name: 'update_resource_revisions',
   summary: 'Say on which bases revisions of a resource run.',
+  on: 'NAMESPACE/NAME',
   object: ({
     package: { namespace, name },
   }: {

@@ -24,6 +24,7 @@ const object = <Input extends OfUpload>({ package: { namespace, name } }: Input)
 export const scanUpload = act({
   name: 'scan_upload',
   summary: 'Lay what was found in an upload before a person.',
+  on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'a person decides on the upload afterwards' },
 
@@ -37,6 +38,7 @@ export const scanUpload = act({
 export const approveUpload = act({
   name: 'approve_upload',
   summary: 'Make an upload the next revision of its package, or of a resource.',
+  on: 'NAMESPACE/NAME',
   object,
   gate: 'may-wait',
 
@@ -62,6 +64,7 @@ export const approveUpload = act({
 export const rejectUpload = act({
   name: 'reject_upload',
   summary: 'Reject an upload, with sentences for its publisher.',
+  on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'its publisher may push the file again' },
 

@@ -20,6 +20,7 @@ const object = ({ brandAccountId, modelName }: PolicyOfModel): string => `brand/
 export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Principal }, SerialPolicy>({
   name: 'create_serial_policy',
   summary: 'Say with which signing key the serials of a model are signed from now on.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
   object,
   gate: 'may-wait',
 
@@ -50,6 +51,7 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
 export const deleteSerialPolicy = act<PolicyOfModel & { revision: string }, void>({
   name: 'delete_serial_policy',
   summary: 'Delete a serial policy; the newest of those that are left counts from then on.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
   object,
   gate: 'may-wait',
 

@@ -30,6 +30,7 @@ const serialOf = ({ signed }: SignedSerial): string => signed.headers['serial'] 
 export const giveSerial = act({
   name: 'device_serial',
   summary: 'Write a signed serial into the log and among the assertions.',
+  on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
   object: (given: SignedSerial) =>
     `brand/${given.request.brandId}/model/${given.request.model}/serial/${serialOf(given)}`,
   gate: { never: 'a device waits for it, and the serial policy or whoever has the key has decided' },

@@ -28,6 +28,7 @@ export interface NewSigningKey {
 export const createSigningKey = act({
   name: 'create_signing_key',
   summary: 'Keep a signing key that was made for a brand; its private half is recorded sealed and shown to nobody.',
+  on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
   gate: { never: 'no device believes it before the online store has registered it' },
 
@@ -43,6 +44,7 @@ export const createSigningKey = act({
 export const deleteSigningKey = act({
   name: 'delete_signing_key',
   summary: 'Delete a signing key for good, unless a serial policy uses it.',
+  on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: objectOf,
   gate: 'may-wait',
 
@@ -60,6 +62,7 @@ export const deleteSigningKey = act({
 export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', string | null>, void>({
   name: 'read_signing_key_account_key_request',
   summary: 'Remember that the registration of a signing key was asked for, by a request that somebody carries out.',
+  on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: objectOf,
   gate: { never: 'the request holds no secret, and the online store decides on it' },
 

@@ -11,6 +11,7 @@ export const keepSiteKeyCheck = (tx: Changes, check: string): Promise<unknown> =
 export const rememberSiteKey = act({
   name: 'remember_site_key',
   summary: 'Keep what the site key is known by, for records that were made without it.',
+  on: 'site-key',
   object: () => 'site-key',
   gate: { never: 'it follows from the records and the key' },
 

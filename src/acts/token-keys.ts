@@ -18,6 +18,7 @@ interface NewRootKey {
 export const rotateRootKey = act({
   name: 'rotate_root_key',
   summary: 'Sign new tokens with a new root key; the old ones go on verifying.',
+  on: 'root-keys',
   object: () => 'root-keys',
   gate: { never },
 
@@ -48,6 +49,7 @@ interface NewDischargerKey {
 export const makeDischargerKey = act({
   name: 'make_discharger_key',
   summary: 'Take a new key of the identity provider into use; the one before it is still read for a day.',
+  on: 'discharger-key',
   object: () => 'discharger-key',
   gate: { never },
 
@@ -76,6 +78,7 @@ interface Spent {
 export const retireKeys = act({
   name: 'retire_keys',
   summary: 'Remove the keys that have served.',
+  on: 'keys',
   object: () => 'keys',
   gate: { never: 'it follows from the time alone' },
 

@@ -18,6 +18,7 @@ const ofSession = <Input extends { session: NewSession }>({ session }: Input): s
 export const issueToken = act({
   name: 'token issue',
   summary: 'Issue a token of an account.',
+  on: 'session/ID',
   object: ofSession,
   gate: { never: 'the token is shown once, to whoever asks for it' },
 
@@ -31,6 +32,7 @@ export const issueToken = act({
 export const exchangeCredential = act({
   name: 'offline_exchange_macaroon',
   summary: "Exchange the store administrator's credential for a token.",
+  on: 'session/ID',
   object: ofSession,
   gate: { never: 'it is what somebody does to his own login' },
 
@@ -52,6 +54,7 @@ interface ExchangedLogin {
 export const exchangeLogin = act({
   name: 'exchange_macaroons',
   summary: 'Begin the session of a login, once the identity provider has said who logged in.',
+  on: 'session/ID',
   object: ofSession,
   gate: { never: 'it is what somebody does to his own login' },
 
@@ -80,6 +83,7 @@ export const notThisAccount = (): Refusal =>
 export const revokeOwnToken = act({
   name: 'revoke_macaroon',
   summary: "Revoke one of one's own tokens.",
+  on: 'session/ID',
   object: sessionObject,
   gate: { never: 'what somebody gave up may be in wrong hands already' },
 
@@ -93,6 +97,7 @@ export const revokeOwnToken = act({
 export const revokeToken = act({
   name: 'revoke_token',
   summary: "Revoke one token of anybody's, at once and for good.",
+  on: 'session/ID',
   object: sessionObject,
   gate: { never: 'whoever should not have the token is kept out at once' },
 
@@ -112,6 +117,7 @@ export const revokeToken = act({
 export const endTokens = act({
   name: 'end_tokens',
   summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
+  on: 'account/ID',
   object: ({ id }: OfAccount & { moment: string; issuedBefore: string | null }) => `account/${id}`,
   gate: { never: 'whoever should not have the tokens is kept out at once' },
 
@@ -127,6 +133,7 @@ export const endTokens = act({
 export const forgetSessions = act({
   name: 'forget_sessions',
   summary: 'Forget sessions that ended long ago.',
+  on: 'sessions',
   object: () => 'sessions',
   gate: { never: 'it follows from the time alone' },
 

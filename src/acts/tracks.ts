@@ -12,6 +12,7 @@ type NewTrack = Omit<Track, 'createdAt'>;
 export const createTracks = act({
   name: 'create_tracks',
   summary: "Create tracks that match one of the package's guardrails; all of them or none.",
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; tracks: NewTrack[] }) => packageObject(subject),
   gate: { never: "the package's guardrails say what may be created" },
 
@@ -65,6 +66,7 @@ interface Guarded {
 export const addGuardrail = act({
   name: 'guardrail add',
   summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
   gate: 'may-wait',
 
@@ -81,6 +83,7 @@ export const addGuardrail = act({
 export const removeGuardrail = act({
   name: 'guardrail remove',
   summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
   gate: 'may-wait',
 

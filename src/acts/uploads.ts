@@ -17,6 +17,7 @@ const object = <Input extends Push>({ package: { namespace, name } }: Input): st
 export const pushRevision = act({
   name: 'push_revision',
   summary: 'Claim an upload as a new revision of a package, and have it reviewed.',
+  on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 
@@ -26,6 +27,7 @@ export const pushRevision = act({
 export const pushResource = act({
   name: 'push_resource',
   summary: 'Claim an upload as a new revision of a resource.',
+  on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 

@@ -1,8 +1,9 @@
 // The pages that are neither guides nor lists of operations or shapes.
+import { everyAct } from '#acts/index.ts';
 import { permissions } from '#domain/permission.ts';
 import { statuses } from '#domain/refusal.ts';
 import type { Section } from '../operation.ts';
-import { code, guides } from './html.ts';
+import { code, escape, guides } from './html.ts';
 import { operationLink } from './operations.ts';
 
 const teasers = {
@@ -53,4 +54,19 @@ export function permissionTable(sections: readonly Section[]): string {
   return `<p class="lead">A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
 them all.</p>
 <table><thead><tr><th>Permission</th><th>Operations</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+/** The words of the audit log: what may be done to the store, and whether it may wait until others approve of it. */
+export function auditWords(): string {
+  const byWord = everyAct.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const rows = byWord.map(({ name, outcome, summary, on, gate }) => {
+    const word = outcome === 'refused' ? `${code(name)}, refused` : code(name);
+    const waits = gate === 'may-wait' ? 'yes' : `no: ${escape(gate.never)}`;
+    return `<tr><td>${word}</td><td>${escape(summary)}</td><td>${code(on)}</td><td>${waits}</td></tr>`;
+  });
+  return `<p class="lead">Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by whom, and
+to what. These are its words. Whoever did it is an account, <code>cli:USER</code> for a command on the host, <code>device:KEY</code> for a
+device, or <code>larder</code> for what the store does by itself.</p>
+<p>What may wait can be held until another person approves of it; what cannot says why.</p>
+<table><thead><tr><th>Word</th><th>What it does</th><th>To what</th><th>May wait</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }

@@ -4,7 +4,7 @@ import { embeddedText } from '#src/embedded.ts';
 import { openapi } from '../openapi.ts';
 import type { Section } from '../operation.ts';
 import { isOn } from '../switches.ts';
-import { errors, first, permissionTable } from './chapters.ts';
+import { auditWords, errors, first, permissionTable } from './chapters.ts';
 import { guides, html, slug, type Documents, type Page } from './html.ts';
 import { operationsIndex, operationsOf } from './operations.ts';
 import { shapeFiles, shapesIndex, shapesOf } from './shapes.ts';
@@ -26,6 +26,7 @@ export function createDocuments(sections: readonly Section[], version: string): 
     ...shapeFiles().map((file) => titled(`shapes-${file}`, `Shapes: ${file}`, () => shapesOf(file, operations))),
     titled('permissions', 'Permissions', () => permissionTable(sections)),
     titled('errors', 'Errors', errors),
+    titled('audit', 'Audit log', auditWords),
     ...Object.entries(guides).map(([name, title]) =>
       titled(name, title, () => embeddedText(`src/api/documents/guides/${name}.html`)),
     ),

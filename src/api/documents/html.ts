@@ -29,6 +29,7 @@ const menu: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['shapes', 'Shapes'],
       ['permissions', 'Permissions'],
       ['errors', 'Errors'],
+      ['audit', 'Audit log'],
     ],
   ],
 ];

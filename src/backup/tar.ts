@@ -1,14 +1,12 @@
 // A backup is a plain tar archive: any tar of the last thirty years can look into one when larder is not at hand. What is
-// needed of the format is so little (regular files, written in order, found again by their headers) that it stands here:
-// POSIX ustar, with the size in base 256 where octal digits do not reach.
+// needed of the format is little: regular files, written in order, found again by their headers.
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { appending } from '#files/streamed.ts';
+import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
 
-const block = 512;
 const chunk = 1024 * 1024;
-const largestOctal = 0o77777777777;
 export interface TarWriter {
   /**
    * Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. When it cannot be
@@ -45,7 +43,7 @@ export function writeTar(handle: FileHandle, modified: Date): TarWriter {
       last = file.end;
       const [sha256, sha3_384] = [createHash('sha256'), createHash('sha3-384')];
       try {
-        await file.append(header(name, size, modified));
+        await file.append(tarHeader(name, size, modified));
         let written = 0;
         for await (const bytes of read(name, source)) {
           written += bytes.length;
@@ -151,51 +149,13 @@ async function readExactly(handle: FileHandle, position: number, length: number)
   return bytes;
 }
 
-const padding = (size: number): number => (block - (size % block)) % block;
-
-function header(name: string, size: number, modified: Date): Buffer {
-  const head = Buffer.alloc(block);
-  const [prefix, last] = split(name);
-  head.write(last, 0, 100);
-  octal(head, 0o600, 100, 8);
-  octal(head, 0, 108, 8);
-  octal(head, 0, 116, 8);
-  if (size <= largestOctal) octal(head, size, 124, 12);
-  else {
-    head.writeUInt8(0x80, 124);
-    head.writeBigUInt64BE(BigInt(size), 128);
-  }
-  octal(head, Math.floor(modified.getTime() / 1000), 136, 12);
-  head.write('0', 156);
-  head.write('ustar\u000000', 257);
-  head.write(prefix, 345, 155);
-  head.fill(' ', 148, 156);
-  octal(head, sum(head), 148, 7);
-  return head;
-}
-
-/** Names longer than 100 bytes are split at a slash. */
-function split(name: string): [string, string] {
-  if (name.length <= 100) return ['', name];
-  const slash = name.lastIndexOf('/');
-  return [name.slice(0, slash), name.slice(slash + 1)];
-}
-
-function octal(head: Buffer, value: number, at: number, length: number): void {
-  head.write(`${value.toString(8).padStart(length - 1, '0')}\u0000`, at, length, 'latin1');
-}
-
-const sum = (head: Buffer): number => head.reduce((total, byte) => total + byte, 0);
-
+/** Nothing where it is none that larder writes: those are all of plain files. */
 function parsed(head: Buffer, offset: number): TarEntry | undefined {
-  const text = (at: number, length: number): string =>
-    head.toString('latin1', at, at + length).replace(/\u0000.*$/s, '');
-  const written = Number.parseInt(text(148, 8), 8);
-  const blank = Buffer.from(head);
-  blank.fill(' ', 148, 156);
-  if (written !== sum(blank) || text(257, 5) !== 'ustar' || text(156, 1) !== '0') return undefined;
-  const size = head.readUInt8(124) === 0x80 ? Number(head.readBigUInt64BE(128)) : Number.parseInt(text(124, 12), 8);
-  if (!Number.isSafeInteger(size) || size < 0) return undefined;
-  const prefix = text(345, 155);
-  return { name: prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`, size, offset };
+  try {
+    const found = readHeader(head);
+    return found?.type === '0' ? { name: found.name, size: found.size, offset } : undefined;
+  } catch (error) {
+    if (error instanceof BadHeader) return undefined;
+    throw error;
+  }
 }

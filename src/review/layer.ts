@@ -3,8 +3,9 @@
 import { Readable } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 
+import { block, padding, type TarHeader } from '#files/tar-header.ts';
 import type { Source } from './squashfs/source.ts';
-import { block, readExtension, readHeader, type TarFile, type TarHeader } from './tar.ts';
+import { nextHeader, readExtension, type TarFile } from './tar.ts';
 import { Unacceptable } from './unacceptable.ts';
 
 /** How many bytes may still be unpacked, over all layers that are looked through. */
@@ -52,7 +53,7 @@ export async function findInLayer(
 async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
   let extended: { path?: string; size?: number } = {};
   for (;;) {
-    const header = readHeader(await content.take(block));
+    const header = nextHeader(await content.take(block));
     if (header === undefined) return undefined;
     const { type, size } = header;
     if (type === 'x' && size <= longestExtension) {
@@ -69,7 +70,6 @@ async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
 }
 
 const isFile = (type: string): boolean => type === '0' || type === '\0';
-const padding = (size: number): number => (block - (size % block)) % block;
 
 /** The layer ends too early, is not what it seems, or unpacks to too much. */
 class Unreadable extends Error {}

@@ -1,0 +1,93 @@
+// The headers of a tar archive, POSIX ustar, read and written: one block before each file, which fills whole blocks as well.
+// Sizes that octal digits do not hold are in base 256.
+
+/** Everything in an archive begins at a multiple of so many bytes. */
+export const block = 512;
+const largestOctal = 0o77777777777;
+
+/** How many bytes stand between the end of a file and what follows it. */
+export const padding = (size: number): number => (block - (size % block)) % block;
+
+/** A header that cannot be read; the message says why, as the end of a sentence. */
+export class BadHeader extends Error {}
+
+/** What a header says of the file that follows it. */
+export interface TarHeader {
+  name: string;
+  size: number;
+  /** One character; NUL and `0` are a plain file, `5` is a directory. */
+  type: string;
+}
+
+/** One header of an archive; nothing at its end. Throws `BadHeader`. */
+export function readHeader(bytes: Uint8Array): TarHeader | undefined {
+  if (bytes.every((byte) => byte === 0)) return undefined;
+  if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new BadHeader('a header is not what its sum says');
+  return { name: nameIn(bytes), size: numberIn(bytes, 124, 12), type: String.fromCharCode(bytes[156] ?? 0) };
+}
+
+const textIn = (header: Uint8Array, at: number, length: number): string => {
+  const field = header.subarray(at, at + length);
+  const end = field.indexOf(0);
+  return Buffer.from(end < 0 ? field : field.subarray(0, end)).toString();
+};
+
+function nameIn(header: Uint8Array): string {
+  const prefix = textIn(header, 257, 5) === 'ustar' ? textIn(header, 345, 155) : '';
+  return prefix === '' ? textIn(header, 0, 100) : `${prefix}/${textIn(header, 0, 100)}`;
+}
+
+/** Octal digits, or, for what they cannot hold, a big number marked by its first bit. */
+function numberIn(header: Uint8Array, at: number, length: number): number {
+  const first = header[at] ?? 0;
+  if ((first & 0x80) !== 0) {
+    let value = first & 0x7f;
+    for (let index = at + 1; index < at + length; index++) {
+      value = value * 256 + (header[index] ?? 0);
+      if (value > Number.MAX_SAFE_INTEGER) throw new BadHeader('it has a size that is too large');
+    }
+    return value;
+  }
+  const text = textIn(header, at, length).trim();
+  if (!/^[0-7]*$/.test(text)) throw new BadHeader('it has a size that is no number');
+  return text === '' ? 0 : Number.parseInt(text, 8);
+}
+
+/** The header of a plain file. Names longer than 100 bytes have a slash at which they can be split. */
+export function tarHeader(name: string, size: number, modified: Date): Buffer {
+  const head = Buffer.alloc(block);
+  const [prefix, last] = split(name);
+  head.write(last, 0, 100);
+  octal(head, 0o600, 100, 8);
+  octal(head, 0, 108, 8);
+  octal(head, 0, 116, 8);
+  if (size <= largestOctal) octal(head, size, 124, 12);
+  else {
+    head.writeUInt8(0x80, 124);
+    head.writeBigUInt64BE(BigInt(size), 128);
+  }
+  octal(head, Math.floor(modified.getTime() / 1000), 136, 12);
+  head.write('0', 156);
+  head.write('ustar\u000000', 257);
+  head.write(prefix, 345, 155);
+  octal(head, sumOf(head), 148, 7);
+  head.write(' ', 155);
+  return head;
+}
+
+function split(name: string): [string, string] {
+  if (name.length <= 100) return ['', name];
+  const slash = name.lastIndexOf('/');
+  return [name.slice(0, slash), name.slice(slash + 1)];
+}
+
+function octal(head: Buffer, value: number, at: number, length: number): void {
+  head.write(`${value.toString(8).padStart(length - 1, '0')}\u0000`, at, length, 'latin1');
+}
+
+/** The sum of a header's bytes, in which that of the sum itself count as spaces. */
+function sumOf(header: Uint8Array): number {
+  let sum = 0;
+  for (let index = 0; index < block; index++) sum += index >= 148 && index < 156 ? 32 : (header[index] ?? 0);
+  return sum;
+}

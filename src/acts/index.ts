@@ -27,6 +27,14 @@ import {
   setPassword,
   setTotpSecret,
 } from './credentials.ts';
+import {
+  deleteImageBlob,
+  deleteImageManifest,
+  deleteImageTag,
+  pushExternalImage,
+  pushImageBlob,
+  pushImageManifest,
+} from './images.ts';
 import { logIn, putOffLogins } from './logins.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
@@ -50,6 +58,7 @@ import {
   revokeToken,
 } from './tokens.ts';
 import { addGuardrail, createTracks, removeGuardrail } from './tracks.ts';
+import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
@@ -93,6 +102,18 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setOwnPassword,
   setPassword,
   setTotpSecret,
+  // Images
+  deleteImageBlob,
+  deleteImageManifest,
+  deleteImageTag,
+  pushExternalImage,
+  pushImageBlob,
+  pushImageManifest,
+  // Images that nobody wants
+  forgetImageBlobs,
+  forgetImages,
+  readImageIndexes,
+  readImageResources,
   // Logins
   logIn,
   putOffLogins,

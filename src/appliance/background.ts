@@ -113,7 +113,7 @@ const jobsOf = (
   const { records, acts, now, latestTime } = store;
   return [
     forgetUploads(records, blobs, now, () => current().config.uploads.unclaimed_hours),
-    forgetImages(records, blobs, now),
+    forgetImages(records, acts, blobs, now),
     sweepBlobs(records, blobs, now),
     expireBranches(records, acts, now),
     retireKeys(records, acts, latestTime),

@@ -3,6 +3,8 @@
 //
 // A tag keeps what it names, a resource that is published or under review keeps the image that its content names, an index
 // keeps its images, and an image whatever is about it. What has none of these waits for its grace to end.
+import { itself, type Acts } from '#acts/act.ts';
+import { forgetImageBlobs, forgetImages as forget, readImageIndexes } from '#acts/unwanted-images.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { StoredManifest } from '#records/images.ts';
@@ -17,15 +19,14 @@ const manifestGrace = days(30);
 
 const atOnce = 500;
 
-export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => ({
+export const forgetImages = (records: Records, acts: Acts, blobs: Blobs, now: Now): Job => ({
   name: 'forget-images',
   inDoubt: 'waits',
   every: hours(1),
 
   async run() {
     const moment = now();
-    const entry = { at: timestamp(moment), actor: 'larder', object: 'images' };
-    const unreadable = (await readMentions(records, blobs, entry)) + (await readIndexes());
+    const unreadable = (await readMentions(records, acts, blobs)) + (await readIndexes());
     const manifests = unreadable === 0 ? await forgetManifests() : 0;
     return { manifests, blobs: await forgetBlobs(), unreadable };
 
@@ -39,13 +40,7 @@ export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => (
         const { manifests } = JSON.parse(text) as { manifests: { digest: string }[] };
         read.push({ ...index, children: manifests.map(({ digest }) => digest.replace(/^sha256:/, '')) });
       }
-      if (read.length > 0) {
-        await records.change({ ...entry, action: 'read_image_indexes', details: { read: read.length } }, async (tx) => {
-          for (const { sha256, children, ...repository } of read) {
-            await tx.images.addChildren(repository, sha256, children);
-          }
-        });
-      }
+      if (read.length > 0) await acts.do(readImageIndexes, itself, { read });
       return unread.length - read.length;
     }
 
@@ -53,23 +48,13 @@ export const forgetImages = (records: Records, blobs: Blobs, now: Now): Job => (
     async function forgetManifests(): Promise<number> {
       const before = timestamp(after(moment, -manifestGrace));
       if ((await records.images.unwanted(before, 1)).length === 0) return 0;
-      return records.change({ ...entry, action: 'forget_images' }, async (tx, note) => {
-        const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;
-        const unwanted = isRead ? await tx.images.unwanted(before, atOnce) : [];
-        for (const { sha256, ...repository } of unwanted) await tx.images.removeManifest(repository, sha256);
-        note({ manifests: unwanted.map(({ sha256 }) => `sha256:${sha256}`) });
-        return unwanted.length;
-      });
+      return acts.do(forget, itself, { before, most: atOnce });
     }
 
     async function forgetBlobs(): Promise<number> {
       const before = timestamp(after(moment, -blobGrace));
       if (!(await records.images.hasLoose(before))) return 0;
-      return records.change({ ...entry, action: 'forget_image_blobs' }, async (tx, note) => {
-        const count = await tx.images.forgetLoose(before);
-        note({ blobs: count });
-        return count;
-      });
+      return acts.do(forgetImageBlobs, itself, { before });
     }
   },
 });

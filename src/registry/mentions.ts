@@ -1,7 +1,8 @@
 // Which images the resources name: learned from what was pushed as their content, once for each content.
 import type { Readable } from 'node:stream';
 
-import type { AuditEntry } from '#records/audit.ts';
+import { itself, type Acts } from '#acts/act.ts';
+import { readImageResources } from '#acts/unwanted-images.ts';
 import type { Records } from '#records/index.ts';
 
 /** What a deployment reads of a resource is some hundred bytes. */
@@ -27,22 +28,14 @@ export async function textOf(contents: Contents, sha3_384: string): Promise<stri
 /**
  * Learns which images the contents of resources name; how many of those that are still unknown could not be read.
  */
-export async function readMentions(
-  records: Pick<Records, 'images' | 'change'>,
-  contents: Contents,
-  entry: Omit<AuditEntry, 'action'>,
-): Promise<number> {
+export async function readMentions(records: Pick<Records, 'images'>, acts: Acts, contents: Contents): Promise<number> {
   const unread = await records.images.unreadContents(atOnce);
   const read: { content: string; manifest: string | null }[] = [];
   for (const { sha3_384, size } of unread) {
     const text = size > longestContent ? '' : await textOf(contents, sha3_384);
     if (text !== undefined) read.push({ content: sha3_384, manifest: mentioned(text) });
   }
-  if (read.length > 0) {
-    await records.change({ ...entry, action: 'read_image_resources', details: { read: read.length } }, async (tx) => {
-      for (const { content, manifest } of read) await tx.images.mention(content, manifest);
-    });
-  }
+  if (read.length > 0) await acts.do(readImageResources, itself, { read });
   return unread.length - read.length;
 }
 

@@ -51,7 +51,7 @@ async function site(t: Parameters<typeof startStore>[0]): Promise<Site> {
     ada,
     blobs,
     client,
-    forget: () => forgetImages(store.beside.records, blobs, () => store.clock.now).run(),
+    forget: () => forgetImages(store.beside.records, store.beside.acts, blobs, () => store.clock.now).run(),
     async has(...wanted) {
       const reader = await client();
       const found: boolean[] = [];

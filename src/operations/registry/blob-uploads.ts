@@ -1,16 +1,16 @@
 // Uploads of blobs, after the OCI distribution specification: at once, or in chunks one after the other.
 import type { IncomingMessage } from 'node:http';
 
+import { pushImageBlob } from '#acts/images.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
 import type { Services } from '#api/services.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { ImageBlob } from '#records/images.ts';
 import { digestText, readDigest, type Digest } from '#registry/repository.ts';
 import { grants } from '#registry/tokens.ts';
 import type { BlobUpload } from '#registry/uploads.ts';
 import { chunksOf } from './chunks.ts';
+import { pusher } from './pusher.ts';
 
 const access = onRepository('push');
 
@@ -206,7 +206,9 @@ async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise
 
 async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<Answer> {
   const { sha256, sha512 = null, sha3_384, size } = await upload.finish(digest, call.config.uploads.max_size);
-  await add(call, { sha256, sha512, sha3_384, size });
+  const { acts, repository, requestId } = call;
+  const blob = { sha256, sha512, sha3_384, size };
+  await acts.do(pushImageBlob, pusher(repository, requestId), { credential: repository, blob });
   return stored(call, digest);
 }
 
@@ -221,29 +223,6 @@ async function mounts(
 ): Promise<boolean> {
   if (from !== here || !grants(token, from, 'pull')) return false;
   return (await records.images.blob(repository, digest.digits)) !== undefined;
-}
-
-async function add({ records, repository, requestId, now }: Call, blob: ImageBlob): Promise<void> {
-  const at = timestamp(now());
-  const entry = {
-    at,
-    actor: repository.accountId ?? 'anyone',
-    action: 'push_image_blob',
-    object: `${repository.namespace}/${repository.name}`,
-    requestId,
-    details: {
-      resource: repository.resource,
-      digest: `sha256:${blob.sha256}`,
-      size: blob.size,
-      credentials: repository.id,
-    },
-  };
-  await records.change(entry, async (tx) => {
-    if ((await tx.packages.byId(repository.packageId)) === undefined)
-      throw new Refusal('name-unknown', 'The package is gone.');
-    await tx.images.addBlob(repository, blob, at);
-    await tx.damagedBlobs.mended(blob.sha3_384);
-  });
 }
 
 const stored = ({ origin, repositoryName: name }: Call, digest: Digest): Answer =>

@@ -3,16 +3,17 @@
 // like the rest.
 import { hash, timingSafeEqual } from 'node:crypto';
 
+import { pushExternalImage } from '#acts/images.ts';
 import type { Access } from '#api/access.ts';
 import { readJson } from '#api/json.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { check } from '#api/schema.ts';
 import type { RegistryEvents } from '#api/wire.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, repositoryName, sha256Of } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
 import { isManifestType } from './manifests.ts';
+import { pusher } from './pusher.ts';
 
 const largest = 1024 * 1024;
 
@@ -49,7 +50,7 @@ export const registryEvents = operation({
   response: 'NothingToSay',
   refuses: ['name-unknown', 'unauthorized'],
 
-  async handle({ request, registry, records, told, now, requestId, log }) {
+  async handle({ request, registry, records, acts, told, requestId, log }) {
     const content = readJson((await wholeBody(request, largest)).toString());
     check('RegistryEvents', content);
     let taken = 0;
@@ -57,22 +58,8 @@ export const registryEvents = operation({
       const push = await pushOf(event);
       if (push === undefined) continue;
       const { credential, sha256 } = push;
-      const at = timestamp(now());
-      const entry = {
-        at,
-        actor: credential.accountId ?? 'anyone',
-        action: 'push_external_image',
-        object: `${credential.namespace}/${credential.name}`,
-        requestId,
-        details: {
-          resource: credential.resource,
-          digest: `sha256:${sha256}`,
-          registry: told,
-          credentials: credential.id,
-        },
-      };
       if (!(await records.externalImages.keepers(credential, sha256)).includes(told)) {
-        await records.change(entry, (tx) => tx.externalImages.add(credential, { registry: told, sha256, at }));
+        await acts.do(pushExternalImage, pusher(credential, requestId), { credential, sha256, registry: told });
       }
       registry.news.tell(imageKey(credential, sha256));
       taken++;

@@ -2,17 +2,18 @@
 import type { IncomingMessage } from 'node:http';
 import { hash } from 'node:crypto';
 
+import { mustBeThere, pushImageManifest, type NamedContent, type NamedContents } from '#acts/images.ts';
 import { readJson } from '#api/json.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { check } from '#api/schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest, ImageReferences } from '#records/images.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
+import { pusher } from './pusher.ts';
 
 /** What may be kept, by media type: images and indexes, of the OCI and of the older format. */
 const shapes = {
@@ -23,8 +24,6 @@ const shapes = {
 } as const;
 
 export const isManifestType = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
-
-const isIndexType = (type: string): boolean => isManifestType(type) && shapes[type] === 'ImageIndex';
 
 const largest = 4 * 1024 * 1024;
 
@@ -79,7 +78,7 @@ export const putImageManifest = operation({
   headers: ['location', 'docker-content-digest', 'oci-subject'],
   refuses: ['manifest-invalid', 'digest-invalid', 'manifest-blob-unknown', 'insufficient-storage'],
 
-  async handle({ params, request, records, repository, repositoryName, origin, blobs, now, newId, requestId }) {
+  async handle({ params, request, records, acts, repository, repositoryName, origin, blobs, newId, requestId }) {
     const { reference } = params;
     const tag = isTag(reference) ? reference : undefined;
     const wanted = readDigest(reference);
@@ -99,29 +98,16 @@ export const putImageManifest = operation({
         `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
       );
     }
-    const { mediaType, parts, children, about } = readManifest(request, bytes);
-    await mustBeThere(records, repository, parts, children);
+    const { mediaType, about, ...named } = readManifest(request, bytes);
+    await mustBeThere(records, repository, named);
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
-    const at = timestamp(now());
-    const entry = {
-      at,
-      actor: repository.accountId ?? 'anyone',
-      action: 'push_image_manifest',
-      object: `${repository.namespace}/${repository.name}`,
-      requestId,
-      details: { resource: repository.resource, digest: digestText(digest), tag, credentials: repository.id },
-    };
-    await records.change(entry, async (tx) => {
-      const there = await mustBeThere(tx, repository, parts, children);
-      const references = {
-        parts: there.blobs,
-        children: isIndexType(mediaType) ? there.manifests : undefined,
-        about: about && { ...about, subject: await asKnown(tx, repository, about.subject) },
-      };
-      const sha512 = digest.algorithm === 'sha512' ? digits : null;
-      await tx.images.addManifest(repository, { sha256, sha512, sha3_384, size, mediaType }, references, at);
-      await tx.damagedBlobs.mended(sha3_384);
-      if (tag !== undefined) await tx.images.tag(repository, tag, sha256, at);
+    await acts.do(pushImageManifest, pusher(repository, requestId), {
+      credential: repository,
+      manifest: { sha256, sha512: digest.algorithm === 'sha512' ? digits : null, sha3_384, size, mediaType },
+      ...named,
+      digest: digestText(digest),
+      tag,
+      about: about && { ...about, subject: about.subject.digits },
     });
     return new Answer({
       status: 201,
@@ -135,10 +121,6 @@ export const putImageManifest = operation({
     });
   },
 });
-
-/** What is here is known by its sha256; what is not, by the digest that it was named by. */
-const asKnown = async ({ images }: Pick<Changes, 'images'>, repository: Repository, { digits }: Digest) =>
-  (await images.manifest(repository, digits))?.sha256 ?? digits;
 
 export const listImageTags = operation({
   name: 'list_image_tags',
@@ -185,12 +167,8 @@ export async function findManifest(
   return found;
 }
 
-interface Content {
+interface Content extends NamedContents {
   mediaType: string;
-  /** The blobs of an image. */
-  parts: ImageDescriptor[];
-  /** The manifests of an index. */
-  children: ImageDescriptor[];
   about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
 }
 
@@ -230,9 +208,13 @@ function readManifest(request: IncomingMessage, bytes: Buffer): Content {
     throw new Refusal('manifest-invalid', 'The mediaType that the manifest names is not its Content-Type.');
   }
   const about = aboutOf(content);
-  if (shape === 'ImageIndex') return { mediaType, parts: [], children: (content as ImageIndex).manifests, about };
+  if (shape === 'ImageIndex') {
+    const children = (content as ImageIndex).manifests.map((one) => named(one, false));
+    return { mediaType, parts: [], children, about };
+  }
   const { config, layers } = content as ManifestContent;
-  return { mediaType, parts: [config, ...layers], children: [], about };
+  const parts = [config, ...layers].map((one) => named(one, mayBeElsewhere(one)));
+  return { mediaType, parts, children: undefined, about };
 }
 
 function parse(bytes: Buffer): unknown {
@@ -251,46 +233,9 @@ function parse(bytes: Buffer): unknown {
 const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
   (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);
 
-/**
- * Refuses a manifest that names what the repository has not, or has in another size; the sha256 of all that it names and
- * that is here.
- */
-async function mustBeThere(
-  { images }: Pick<Records | Changes, 'images'>,
-  repository: Repository,
-  parts: ImageDescriptor[],
-  children: ImageDescriptor[],
-): Promise<{ blobs: string[]; manifests: string[] }> {
-  const here = async (
-    wanted: ImageDescriptor[],
-    look: typeof images.blobs | typeof images.manifests,
-    what: 'blob' | 'manifest',
-  ): Promise<string[]> => {
-    if (wanted.length === 0) return [];
-    const digests = new Set(wanted.flatMap(({ digest }) => readDigest(digest)?.digits ?? []));
-    const found = await look(repository, [...digests]);
-    const there = new Map(
-      found.flatMap((one) => [one.sha256, one.sha512 ?? ''].map((digits) => [digits, one] as const)),
-    );
-    return wanted.flatMap((one) => {
-      const { digest, size } = one;
-      const known = there.get(readDigest(digest)?.digits ?? 'none');
-      if (known === undefined) {
-        if (what === 'blob' && mayBeElsewhere(one)) return [];
-        throw new Refusal(
-          'manifest-blob-unknown',
-          `The repository has no ${what} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
-        );
-      }
-      if (known.size === size) return [known.sha256];
-      throw new Refusal(
-        'manifest-invalid',
-        `The ${what} ${digest.slice(0, 140)} has ${known.size} bytes, not ${size}.`,
-      );
-    });
-  };
-  return {
-    blobs: await here(parts, images.blobs, 'blob'),
-    manifests: await here(children, images.manifests, 'manifest'),
-  };
-}
+const named = ({ digest, size }: ImageDescriptor, mayBeElsewhere: boolean): NamedContent => ({
+  digest,
+  digits: readDigest(digest)?.digits,
+  size,
+  mayBeElsewhere,
+});

@@ -1,0 +1,197 @@
+// Images: the blobs, manifests and tags that are pushed to a repository, and taken away from it.
+import { Refusal } from '#domain/refusal.ts';
+import type { ImageCredential } from '#records/image-credentials.ts';
+import type { ImageBlob, ImageManifest, ImageReferences, Repository } from '#records/images.ts';
+import type { Changes, Records } from '#records/index.ts';
+import { act } from './act.ts';
+
+/** With which credentials it is done, and so to which repository. */
+interface WithCredential {
+  credential: ImageCredential;
+}
+
+/** Content that a manifest names. */
+export interface NamedContent {
+  /** As the manifest names it. */
+  digest: string;
+  /** The hexadecimal digits of its sha256 or sha512; nothing where it is named by another digest. */
+  digits: string | undefined;
+  /** Bytes, as the manifest says. */
+  size: number;
+  /** Whether it may be missing here, as clients fetch it from elsewhere. */
+  mayBeElsewhere: boolean;
+}
+
+/** What a manifest is made of. */
+export interface NamedContents {
+  /** The blobs of an image. */
+  parts: NamedContent[];
+  /** The manifests of an index; nothing for what is no index. */
+  children: NamedContent[] | undefined;
+}
+
+export interface PushedManifest extends WithCredential, NamedContents {
+  manifest: ImageManifest;
+  /** The digest under which it was pushed, as clients write it. */
+  digest: string;
+  tag: string | undefined;
+  /** What it says of another manifest; `subject` is the digits of that one's digest. */
+  about: ImageReferences['about'];
+}
+
+const object = <Input extends WithCredential>({ credential: { namespace, name } }: Input): string =>
+  `${namespace}/${name}`;
+
+const unreleased = { never: 'devices get nothing of it before a resource that names it is released' };
+
+export const pushImageBlob = act({
+  name: 'push_image_blob',
+  summary: 'Keep a blob of an image in a repository.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: unreleased,
+
+  async perform(tx, { credential, blob }: WithCredential & { blob: ImageBlob }, { at, note }): Promise<void> {
+    const { resource, id: credentials } = credential;
+    note({ resource, digest: `sha256:${blob.sha256}`, size: blob.size, credentials });
+    if ((await tx.packages.byId(credential.packageId)) === undefined)
+      throw new Refusal('name-unknown', 'The package is gone.');
+    await tx.images.addBlob(credential, blob, at);
+    await tx.damagedBlobs.mended(blob.sha3_384);
+  },
+});
+
+export const pushImageManifest = act({
+  name: 'push_image_manifest',
+  summary: 'Keep the manifest of an image or an index whose parts are all there, under a tag or its digest.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: unreleased,
+
+  async perform(tx, pushed: PushedManifest, { at, note }): Promise<void> {
+    const { credential: repository, manifest, digest, tag, about } = pushed;
+    note({ resource: repository.resource, digest, tag, credentials: repository.id });
+    const { parts, children } = await mustBeThere(tx, repository, pushed);
+    // What is here is known by its sha256; what is not, by the digest that it was named by.
+    const known = about && (await tx.images.manifest(repository, about.subject))?.sha256;
+    const references = { parts, children, about: about && { ...about, subject: known ?? about.subject } };
+    await tx.images.addManifest(repository, manifest, references, at);
+    await tx.damagedBlobs.mended(manifest.sha3_384);
+    if (tag !== undefined) await tx.images.tag(repository, tag, manifest.sha256, at);
+  },
+});
+
+export const pushExternalImage = act({
+  name: 'push_external_image',
+  summary: 'Remember that another registry has an image, as it told this store.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: unreleased,
+
+  async perform(
+    tx,
+    { credential, registry, sha256 }: WithCredential & { registry: string; sha256: string },
+    { at, note },
+  ): Promise<void> {
+    const { resource, id: credentials } = credential;
+    note({ resource, digest: `sha256:${sha256}`, registry, credentials });
+    await tx.externalImages.add(credential, { registry, sha256, at });
+  },
+});
+
+export const deleteImageTag = act({
+  name: 'delete_image_tag',
+  summary: 'Take a tag away from an image.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'the image itself stays, and a push tags it again' },
+
+  async perform(tx, { credential, tag }: WithCredential & { tag: string }, { at, note }): Promise<void> {
+    const { resource, id: credentials } = credential;
+    const tagged = await tx.images.tagged(credential, tag);
+    if (tagged === undefined) throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag.');
+    note({ resource, credentials, digest: `sha256:${tagged.sha256}`, tag });
+    await tx.images.untag(credential, tag, at);
+  },
+});
+
+export const deleteImageManifest = act({
+  name: 'delete_image_manifest',
+  summary: 'Take a manifest away with all its tags, unless a resource or an index needs it.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: 'may-wait',
+
+  async perform(tx, { credential, sha256 }: WithCredential & { sha256: string }, { note }): Promise<void> {
+    const { resource, id: credentials } = credential;
+    note({ resource, credentials, digest: `sha256:${sha256}` });
+    if ((await tx.images.unreadContents(1)).length > 0) throw unknownMentions();
+    if (await tx.images.isNamed(credential, sha256)) {
+      throw needed('A revision of the resource names this image, so it stays as long as that does.');
+    }
+    const index = await tx.images.indexOf(credential, sha256);
+    if (index !== undefined) throw needed(`The index sha256:${index.sha256} names this manifest; delete that first.`);
+    await tx.images.removeManifest(credential, sha256);
+  },
+});
+
+export const deleteImageBlob = act({
+  name: 'delete_image_blob',
+  summary: 'Take a blob away that is part of no image.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it is part of no image' },
+
+  async perform(tx, { credential, sha256 }: WithCredential & { sha256: string }, { note }): Promise<void> {
+    const { resource, id: credentials } = credential;
+    note({ resource, credentials, digest: `sha256:${sha256}` });
+    const image = await tx.images.imageOf(credential, sha256);
+    if (image !== undefined) throw needed(`The image sha256:${image.sha256} is made of this blob; delete that first.`);
+    await tx.images.removeBlob(credential, sha256);
+  },
+});
+
+/** The refusal to delete an image while what the resources name could not be read. */
+export const unknownMentions = (): Refusal =>
+  needed('It cannot be told at the moment which images the resources name, so none is deleted; try again later.');
+
+/** The specification's word for a deletion that is not done. */
+const needed = (why: string): Refusal => new Refusal('method-not-allowed', why, undefined, { allow: 'GET, HEAD, PUT' });
+
+/**
+ * Refuses a manifest that names what the repository has not, or has in another size; the sha256 of all that it names and
+ * that is here.
+ */
+export async function mustBeThere(
+  { images }: Pick<Changes, 'images'> | Pick<Records, 'images'>,
+  repository: Repository,
+  { parts, children }: NamedContents,
+): Promise<{ parts: string[]; children: string[] | undefined }> {
+  const found = async (named: NamedContent[], look: typeof images.blobs, what: string): Promise<string[]> => {
+    if (named.length === 0) return [];
+    const digests = new Set(named.flatMap(({ digits }) => digits ?? []));
+    const there = new Map<string | undefined, ImageBlob>();
+    for (const one of await look(repository, [...digests])) {
+      there.set(one.sha256, one);
+      if (one.sha512 !== null) there.set(one.sha512, one);
+    }
+    return named.flatMap((one) => checked(one, there.get(one.digits), what));
+  };
+  return {
+    parts: await found(parts, images.blobs, 'blob'),
+    children: children && (await found(children, images.manifests, 'manifest')),
+  };
+}
+
+/** The sha256 of what is named, as it is here; none where it may be elsewhere. */
+function checked({ digest, size, mayBeElsewhere }: NamedContent, here: ImageBlob | undefined, what: string): string[] {
+  if (here === undefined) {
+    if (mayBeElsewhere) return [];
+    throw new Refusal(
+      'manifest-blob-unknown',
+      `The repository has no ${what} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
+    );
+  }
+  if (here.size === size) return [here.sha256];
+  throw new Refusal('manifest-invalid', `The ${what} ${digest.slice(0, 140)} has ${here.size} bytes, not ${size}.`);
+}

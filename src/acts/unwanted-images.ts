@@ -1,0 +1,63 @@
+// Images that nobody wants: what is learned of who needs an image, and what is forgotten then.
+import type { StoredManifest } from '#records/images.ts';
+import { act } from './act.ts';
+
+const object = (): string => 'images';
+
+export const readImageResources = act({
+  name: 'read_image_resources',
+  summary: 'Remember which images the contents of resources name.',
+  on: 'images',
+  object,
+  gate: { never: 'it follows from the contents alone' },
+
+  async perform(tx, { read }: { read: { content: string; manifest: string | null }[] }, { note }): Promise<void> {
+    for (const { content, manifest } of read) await tx.images.mention(content, manifest);
+    note({ read: read.length });
+  },
+});
+
+export const readImageIndexes = act({
+  name: 'read_image_indexes',
+  summary: 'Remember which manifests the indexes of images name.',
+  on: 'images',
+  object,
+  gate: { never: 'it follows from the indexes alone' },
+
+  async perform(tx, { read }: { read: (StoredManifest & { children: string[] })[] }, { note }): Promise<void> {
+    for (const { sha256, children, ...repository } of read) await tx.images.addChildren(repository, sha256, children);
+    note({ read: read.length });
+  },
+});
+
+export const forgetImages = act({
+  name: 'forget_images',
+  summary: 'Forget manifests without a tag that no resource and no index has named for long.',
+  on: 'images',
+  object,
+  gate: { never: 'it follows from the time, and from what the resources name' },
+
+  /** Forgets at most so many that were wanted last before that time; none while it is not known what keeps them. */
+  async perform(tx, { before, most }: { before: string; most: number }, { note }): Promise<number> {
+    const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;
+    const unwanted = isRead ? await tx.images.unwanted(before, most) : [];
+    for (const { sha256, ...repository } of unwanted) await tx.images.removeManifest(repository, sha256);
+    note({ manifests: unwanted.map(({ sha256 }) => `sha256:${sha256}`) });
+    return unwanted.length;
+  },
+});
+
+export const forgetImageBlobs = act({
+  name: 'forget_image_blobs',
+  summary: 'Forget blobs of images that became part of none, or of none that is left.',
+  on: 'images',
+  object,
+  gate: { never: 'it follows from the time alone' },
+
+  /** Forgets those that came before that time; how many. */
+  async perform(tx, { before }: { before: string }, { note }): Promise<number> {
+    const blobs = await tx.images.forgetLoose(before);
+    note({ blobs });
+    return blobs;
+  },
+});

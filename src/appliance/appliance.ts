@@ -58,7 +58,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const background = await startBackground(parts, options, storage, current, certificate);
   const made = { storage, background, certificate, current };
   const { url, services } = await startServing(parts, options, made);
-  await startTellingState(parts, directory, url, { ...made, services });
+  if (options.beside !== true) await startTellingState(parts, directory, url, { ...made, services });
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();

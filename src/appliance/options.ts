@@ -8,6 +8,8 @@ import type { LogFormat } from '#src/log.ts';
 import type { PartsWatch } from './parts.ts';
 
 export interface ApplianceOptions extends StoreOptions {
+  /** Whether another process, which holds the data directory, serves it already: both then serve one store. */
+  beside?: boolean;
   /** HOST:PORT instead of the configuration's. */
   listen?: string | undefined;
   log?: Logger;

@@ -42,8 +42,8 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   const { directory } = options;
   await parts.start(
     'lock',
-    () => lockDirectory(directory),
-    (lock) => lock.close(),
+    () => (options.beside === true ? undefined : lockDirectory(directory)),
+    (lock) => lock?.close(),
   );
   const { log: settings } = readConfig(join(directory, 'larder.toml'));
   const asText = (): boolean => isForPeople(options.logFormat ?? settings.format, process.stderr.isTTY);
@@ -153,7 +153,12 @@ async function openBlobs(
       now,
       places,
     });
-    await opened.sweepTemporary(() => false);
+    // What was begun has ended with the last process, unless there is one beside this one.
+    if (options.beside !== true) {
+      await opened.sweepTemporary(() => false);
+      if ((await records.registryUploads.countAll('')) > 0)
+        await records.passing((tx) => tx.registryUploads.giveUpAll());
+    }
     return opened;
   });
   return { digests, scrubDigests, blobs, reports };

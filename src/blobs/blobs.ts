@@ -35,14 +35,26 @@ export interface ReceiveOptions {
   expected?: number | undefined;
   /** Whether nobody else looks at the chunks any more: their memory is then given back as soon as they are written. */
   ownsChunks?: boolean | undefined;
+  /** How many bytes lie there already, of an earlier one of this id that was left to others. */
+  resume?: number | undefined;
   /** Asked when all has come: whether its sha512 is wanted as well, for which it is read once more. */
   wantsSha512?: (() => boolean) | undefined;
   /** Told what came, before it is moved to its place; what it throws refuses the content, and nothing is left. */
   accept?: ((taken: TakenBlob) => void) | undefined;
 }
 
+/** What a source throws whose bytes another process goes on with: they stay where they are. */
+export class LeftToOthers extends Error {
+  constructor() {
+    super('another process goes on with this upload');
+  }
+}
+
 export interface Blobs {
-  /** Takes in a stream. It resolves once the bytes survive a power cut; when it rejects, nothing of them is left. */
+  /**
+   * Takes in a stream. It resolves once the bytes survive a power cut; when it rejects, nothing of them is left, unless
+   * with `LeftToOthers`. After an empty chunk every process sees what came before it.
+   */
   receive(source: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<TakenBlob>;
   /** Takes in a few bytes, such as an icon. */
   put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;

@@ -12,7 +12,13 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(now());
     if (!(await records.passed.any(at))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const counts = [await tx.failures.sweep(at), await tx.loginsUnderWay.sweep(at), await tx.leases.sweep(at)];
+      const { failures, leases, loginsUnderWay, registryUploads } = tx;
+      const counts = [
+        await failures.sweep(at),
+        await leases.sweep(at),
+        await loginsUnderWay.sweep(at),
+        await registryUploads.sweep(at),
+      ];
       return counts.reduce((sum, count) => sum + count, 0);
     });
     return { forgotten };

@@ -31,6 +31,7 @@ import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { passed } from './passed.ts';
 import { passwordChanges, passwords } from './passwords.ts';
+import { registryUploadPassing, registryUploads } from './registry-uploads.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
 import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
@@ -79,6 +80,7 @@ const reading = (db: Reading) => ({
   pastReleases: pastReleases(db),
   passed: passed(db),
   passwords: passwords(db),
+  registryUploads: registryUploads(db),
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
   resourceRevisions: resourceRevisions(db),
@@ -139,6 +141,7 @@ const passing = (db: Queries) => ({
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
   neededContents: neededContents(db),
+  registryUploads: registryUploadPassing(db),
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 

@@ -11,5 +11,6 @@ export const passed = (db: Reading) => ({
         UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${now}
         UNION ALL SELECT ends_at FROM passing_proofs WHERE ends_at <= ${now}
         UNION ALL SELECT ends_at FROM passing_codes WHERE ends_at <= ${now}
+        UNION ALL SELECT ends_at FROM passing_registry_uploads WHERE ends_at <= ${now}
         UNION ALL SELECT ends_at FROM passing_leases WHERE ends_at <= ${now}) AS passed LIMIT 1`)),
 });

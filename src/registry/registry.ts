@@ -5,7 +5,8 @@ import { createNews, type News } from './news.ts';
 import type { Repository } from './repository.ts';
 import type { SignedTokens } from './signed-tokens.ts';
 import { createTokens, type RegistryTokens } from './tokens.ts';
-import { createBlobUploads, type BlobUploads, type Receive } from './uploads.ts';
+import type { Receive } from './receiving.ts';
+import { createBlobUploads, type BlobUploads } from './uploads.ts';
 
 /** The type that a package's newest declaration gives a resource; nothing when no revision declares it. */
 export type DeclaredType = (repository: Repository) => Promise<string | undefined>;
@@ -36,7 +37,12 @@ export function createRegistry(options: RegistryOptions): Registry {
     tokens: createTokens(options.tokenKey, options.clock),
     signedTokens: options.signedTokens,
     news: createNews(),
-    uploads: createBlobUploads(options.receive, () => options.newId.uuid()),
+    uploads: createBlobUploads({
+      records: options.records,
+      receive: options.receive,
+      newId: () => options.newId.uuid(),
+      now: options.clock,
+    }),
     declaredType: options.declaredType,
   };
 }

@@ -8,7 +8,9 @@ import t from 'tap';
 
 import { Refusal } from '#domain/refusal.ts';
 import { chunksOf } from '#operations/registry/chunks.ts';
-import { createBlobUploads, type Receive, type Stored } from '#registry/uploads.ts';
+import { createBlobUploads, type BlobUploads } from '#registry/uploads.ts';
+import type { Receive, Stored } from '#registry/receiving.ts';
+import { openRecords } from '#test/fixtures/records.ts';
 
 const sender = { packageId: 'A'.repeat(32), resource: 'image', accountId: 'ada' };
 const idle = 250;
@@ -32,6 +34,12 @@ function taker() {
   return { receive, ends };
 }
 
+/** The uploads of a process of a store, by the time of day. */
+async function uploadsOf(t: Parameters<typeof openRecords>[0], receive: Receive): Promise<BlobUploads> {
+  const [records] = await openRecords(t);
+  return createBlobUploads({ records, receive, newId: () => 'one', now: () => new Date(), idle });
+}
+
 async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
   for (const pause of pauses) {
     await sleep(pause);
@@ -41,26 +49,26 @@ async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
 
 t.test('an upload that nobody continues is given up, and what had come with it', async (t) => {
   const { receive, ends } = taker();
-  const uploads = createBlobUploads(receive, () => 'one', idle);
-  const upload = uploads.begin(sender);
+  const uploads = await uploadsOf(t, receive);
+  const upload = await uploads.begin(sender);
   await upload.append(chunks(0), { limit: 100 });
-  t.equal(uploads.find(sender, 'one'), upload);
-  while (uploads.find(sender, 'one') !== undefined) await sleep(10);
+  t.match(await uploads.find(sender, 'one'), { id: 'one', size: 5 });
+  while ((await uploads.find(sender, 'one')) !== undefined) await sleep(10);
   while (ends.length === 0) await sleep(10);
   t.match(ends, [Refusal]);
   await t.rejects(upload.append(chunks(0), { limit: 100 }), { code: 'blob-upload-unknown' });
 });
 
-t.test('one that was begun and to which nothing was sent is given up too', async () => {
-  const uploads = createBlobUploads(taker().receive, () => 'one', idle);
-  uploads.begin(sender);
-  while (uploads.find(sender, 'one') !== undefined) await sleep(10);
+t.test('one that was begun and to which nothing was sent is given up too', async (t) => {
+  const uploads = await uploadsOf(t, taker().receive);
+  await uploads.begin(sender);
+  while ((await uploads.find(sender, 'one')) !== undefined) await sleep(10);
 });
 
 t.test('one that moves goes on, however slowly', async (t) => {
   const { receive, ends } = taker();
-  const uploads = createBlobUploads(receive, () => 'one', idle);
-  const upload = uploads.begin(sender);
+  const uploads = await uploadsOf(t, receive);
+  const upload = await uploads.begin(sender);
   await upload.append(chunks(0, idle * 2, idle * 2), { limit: 100 });
   for (let time = 0; time < 4; time++) {
     await sleep(idle / 5);
@@ -72,19 +80,19 @@ t.test('one that moves goes on, however slowly', async (t) => {
 });
 
 t.test('an upload is known to whoever began it, in the repository that it is for', async (t) => {
-  const uploads = createBlobUploads(taker().receive, () => 'one', idle);
-  const upload = uploads.begin(sender);
-  t.equal(uploads.find({ ...sender }, 'one'), upload);
+  const uploads = await uploadsOf(t, taker().receive);
+  await uploads.begin(sender);
+  t.match(await uploads.find({ ...sender }, 'one'), { id: 'one' });
   for (const other of [
     { accountId: 'bob' },
     { accountId: null },
     { resource: 'other' },
     { packageId: 'B'.repeat(32) },
   ]) {
-    t.equal(uploads.find({ ...sender, ...other }, 'one'), undefined, JSON.stringify(other));
+    t.equal(await uploads.find({ ...sender, ...other }, 'one'), undefined, JSON.stringify(other));
   }
   await uploads.close();
-  t.equal(uploads.find(sender, 'one'), undefined);
+  t.equal(await uploads.find(sender, 'one'), undefined);
 });
 
 /** What becomes of a body whose sender does this. */
@@ -157,11 +165,15 @@ t.test('one who is slow is not, nor one whom the store makes wait', async (t) =>
 t.test('who refuses the content before he has asked for the first of it is heard at once', async (t) => {
   for (const code of ['insufficient-storage', 'too-many-requests', 'shutting-down'] as const) {
     const receive: Receive = () => Promise.reject(new Refusal(code, 'There is no room for this.', 300));
-    const uploads = createBlobUploads(receive, () => 'one', idle);
-    const upload = uploads.begin(sender);
+    const uploads = await uploadsOf(t, receive);
+    const upload = await uploads.begin(sender);
     await t.rejects(upload.append(chunks(0, 0), { limit: 100 }), { code, retryAfter: 300 });
-    t.equal(uploads.find(sender, 'one'), undefined, 'and the upload has ended');
-    await t.rejects(upload.append(chunks(0), { limit: 100 }), { code }, 'also for who goes on sending');
+    t.equal(await uploads.find(sender, 'one'), undefined, 'and the upload has ended');
+    await t.rejects(
+      upload.append(chunks(0), { limit: 100 }),
+      { code: 'blob-upload-unknown' },
+      'for who goes on sending, too',
+    );
     await uploads.close();
   }
 });

@@ -5,7 +5,7 @@ import { readdir, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import type { Blobs, TakenBlob } from '../blobs.ts';
+import { LeftToOthers, type Blobs, type TakenBlob } from '../blobs.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
 import { diskFull, type Space, type SpaceClaim } from '../space.ts';
@@ -14,7 +14,7 @@ import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
 import { fileWriter, writeWhole } from './writer.ts';
 
-const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
 const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
 const gatheredByAll = 64 * 1024 * 1024;
@@ -41,9 +41,9 @@ export class Receiver {
   }
 
   async receive(source: Source, how: Receiving): Promise<TakenBlob> {
-    const { id, from = id, expected } = how;
+    const { id, from = id } = how;
     const place = this.#parts.places.take(from);
-    return this.#take(id, expected, (file, temporaryFile, claim) =>
+    return this.#take(how, (file, temporaryFile, claim) =>
       this.#fill(place.watch(source), how, { file, temporaryFile, claim }),
     ).finally(() => place.leave());
   }
@@ -51,7 +51,7 @@ export class Receiver {
   /** Takes in what is at hand. */
   async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
     if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
-    return this.#take(id, bytes.length, async (file) => {
+    return this.#take({ id, expected: bytes.length }, async (file) => {
       await writeWhole(file, [bytes], bytes.length, 0);
       await this.#parts.files.seal(file);
       const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
@@ -74,12 +74,13 @@ export class Receiver {
 
   async #fill(
     chunks: AsyncIterable<Uint8Array>,
-    { limit, ownsChunks = false, wantsSha512, accept }: Receiving,
+    { limit, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
     { file, temporaryFile, claim }: { file: FileHandle; temporaryFile: string; claim: SpaceClaim },
   ): Promise<TakenBlob> {
     const { digests, files } = this.#parts;
     const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
     const writer = fileWriter(file, {
+      begin: resume,
       batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / this.#underWay.size)),
       async wrote(size) {
         claim.wrote(size);
@@ -89,9 +90,10 @@ export class Receiver {
       ownsChunks,
     });
     try {
+      if (resume > 0) await followed.grown(resume);
       for await (const chunk of chunks) {
         if (writer.size + chunk.length > limit) throw tooLarge(limit);
-        await writer.write(chunk);
+        await (chunk.length === 0 ? writer.written() : writer.write(chunk));
       }
       await writer.end();
       const [found] = await both(followed.end(), files.seal(file));
@@ -105,10 +107,9 @@ export class Receiver {
     }
   }
 
-  /** Fills a new temporary file, makes it durable and moves it to its place; on any error nothing is left. */
+  /** Fills a temporary file, makes it durable and moves it to its place; on any error nothing is left. */
   async #take(
-    id: string,
-    expected: number | undefined,
+    { id, expected, resume }: Pick<Receiving, 'id' | 'expected' | 'resume'>,
     fill: (file: FileHandle, path: string, claim: SpaceClaim) => Promise<TakenBlob>,
   ): Promise<TakenBlob> {
     const { files, contents, room } = this.#parts;
@@ -119,12 +120,15 @@ export class Receiver {
     this.#underWay.add(id);
     const temporaryFile = join(contents.temporary, id);
     try {
-      const file = await files.open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+      const how = resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW;
+      const file = await files.open(temporaryFile, O_WRONLY | how, 0o600);
       try {
+        if (resume !== undefined) await goOnFrom(file, resume);
         const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
         await contents.settle(temporaryFile, taken);
         return taken;
       } catch (error) {
+        if (error instanceof LeftToOthers) throw error;
         await unlink(temporaryFile).catch((left: unknown) => {
           if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
         });
@@ -137,6 +141,13 @@ export class Receiver {
       claim.release();
     }
   }
+}
+
+/** Takes off what a request that broke off, or a process that died, has left behind the end. */
+async function goOnFrom(file: FileHandle, size: number): Promise<void> {
+  const there = await file.stat();
+  if (there.size < size) throw new Error(`cannot go on from ${size} bytes of an upload: ${there.size} are there`);
+  await file.truncate(size);
 }
 
 /** Both results, once both have ended: an error of one never leaves the other running. */

@@ -9,6 +9,8 @@ const syncStride = 128 * 1024 * 1024;
 export function fileWriter(
   file: FileHandle,
   by: {
+    /** How many bytes the file has already. */
+    begin: number;
     batch: () => number;
     wrote: (size: number) => Promise<void>;
     sync: () => Promise<void>;
@@ -17,9 +19,9 @@ export function fileWriter(
 ) {
   let chunks: Uint8Array[] = [];
   let length = 0;
-  let size = 0;
-  let written = 0;
-  let synced = 0;
+  let size = by.begin;
+  let written = by.begin;
+  let synced = by.begin;
   let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
 
@@ -54,9 +56,13 @@ export function fileWriter(
       size += chunk.length;
       if (length >= by.batch() || chunks.length >= chunksInBatch) await flush();
     },
-    async end(): Promise<void> {
+    /** Resolves when all of it is in the file, durable or not. */
+    async written(): Promise<void> {
       if (length > 0) await flush();
       await writing;
+    },
+    async end(): Promise<void> {
+      await this.written();
       await syncing;
     },
     /** Waits until nothing touches the file any more, well or not. */

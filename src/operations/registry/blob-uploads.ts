@@ -39,7 +39,7 @@ export const startBlobUpload = operation({
       return stored(call, mount);
     }
     const digest = query.digest === undefined ? undefined : mustBeDigest(query.digest);
-    const upload = registry.uploads.begin(repository);
+    const upload = await registry.uploads.begin(repository);
     if (digest === undefined) return state(call, upload, 202);
     try {
       await append(call, upload, true);
@@ -63,7 +63,7 @@ export const blobUploadState = operation({
   status: 204,
   headers: ['location', 'range', 'docker-upload-uuid'],
   refuses: ['blob-upload-unknown'],
-  handle: (call) => state(call, find(call, call.params.upload_id), 204),
+  handle: async (call) => state(call, await find(call, call.params.upload_id), 204),
 });
 
 export const continueBlobUpload = operation({
@@ -81,7 +81,7 @@ export const continueBlobUpload = operation({
   refuses: ['blob-upload-invalid', 'blob-upload-unknown', 'conflict', 'range-invalid', 'insufficient-storage'],
 
   async handle(call) {
-    const upload = find(call, call.params.upload_id);
+    const upload = await find(call, call.params.upload_id);
     mustContinue(call, upload);
     await append(call, upload, false);
     return state(call, upload, 202);
@@ -111,7 +111,7 @@ export const finishBlobUpload = operation({
   ],
 
   async handle(call) {
-    const upload = find(call, call.params.upload_id);
+    const upload = await find(call, call.params.upload_id);
     // Without one it is refused here rather than by its shape, and so after it has made room.
     const digest = readDigest(call.query.digest ?? '');
     if (digest === undefined) {
@@ -138,13 +138,13 @@ export const cancelBlobUpload = operation({
   refuses: ['blob-upload-unknown'],
 
   async handle(call) {
-    await find(call, call.params.upload_id).abandon();
+    await (await find(call, call.params.upload_id)).abandon();
     return new Answer({ status: 204, headers: apiVersion });
   },
 });
 
-function find({ registry, repository }: Call, id: string): BlobUpload {
-  const upload = registry.uploads.find(repository, id);
+async function find({ registry, repository }: Call, id: string): Promise<BlobUpload> {
+  const upload = await registry.uploads.find(repository, id);
   if (upload !== undefined) return upload;
   throw new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
 }

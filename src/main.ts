@@ -1,5 +1,5 @@
 // Argv in, exit code out.
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
@@ -14,7 +14,9 @@ function exit(code: number): void {
 
 /** Below the serving store, and still above what runs only on an idle machine. */
 const yieldToOthers = (): void => {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const wanted = constants.priority.PRIORITY_BELOW_NORMAL;
+  // Whoever has started it with `nice` wants it lower still, and only root could take that back.
+  if (getPriority() < wanted) setPriority(wanted);
 };
 
 let outputFailed = false;

@@ -13,7 +13,7 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { until } from '#test/fixtures/until.ts';
 import { contentOf, digest, filesBelow, from, listed, store, temporaryFolder } from './store.ts';
@@ -471,6 +471,33 @@ t.test('a part outside the content cannot be read', async (t) => {
   ]) {
     await t.rejects(blobs.open(sha3_384, range), RangeError);
   }
+});
+
+t.test('taking in and removing the same content do not cross', async (t) => {
+  let now = new Date('2026-05-04T03:00:00Z');
+  let meanwhile: (() => Promise<void>) | undefined;
+  const held: typeof open = async (path, ...rest) => {
+    const handle = await open(path, ...rest);
+    if (!/\/sha3\/..\//.test(String(path)) || meanwhile === undefined) return handle;
+    // What is there already has been found good, and is about to be dated anew.
+    const work = meanwhile;
+    meanwhile = undefined;
+    await work();
+    return handle;
+  };
+  const { blobs } = await store(t, { now: () => now, open: held });
+  const bytes = Buffer.from('hello');
+  const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
+  now = new Date('2026-05-04T04:00:00Z');
+  let removing: Promise<boolean> | undefined;
+  meanwhile = async () => {
+    removing = blobs.remove(sha3_384, { storedBefore: now });
+    // Room for whoever would not wait: the event loop comes round more often than a removal needs it.
+    for (let turn = 0; turn < 500; turn++) await setImmediate();
+  };
+  await blobs.put(bytes, { id: 'u2' });
+  t.equal(await removing, false, 'it was taken in again');
+  t.ok(await blobs.stat(sha3_384), 'what was acknowledged is there');
 });
 
 t.test('a blob is removed unless it was taken in again meanwhile', async (t) => {

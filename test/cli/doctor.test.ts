@@ -136,6 +136,7 @@ t.test("another store's site.key is refused by every command, named by fingerpri
     t.match(await mine.larder(line), { code: 1, err: says }, line);
   }
   t.match(await finding(mine, 'Site key'), { level: 'wrong', says });
+  chmodSync(key, 0o600); // the copy came with its mode
   writeFileSync(key, own);
   t.match(await finding(mine, 'Site key'), { level: 'well', says: new RegExp(wanted) });
 });

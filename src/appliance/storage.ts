@@ -59,6 +59,8 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   const { records, now, newId } = store;
   const leases = createLeases({ records, holder: newId.uuid(), now });
+  // Whoever has the lock of the directory is the only process that serves it: those that held leases have died.
+  if (await records.leases.any()) await records.passing((tx) => tx.leases.endAll());
   await parts.start(
     'seals',
     () => undefined,

@@ -6,6 +6,8 @@ export const leases = (db: Reading) => ({
   find: (name: string) =>
     db.get<{ holder: string; endsAt: string }>(sql`
       SELECT holder, ends_at AS "endsAt" FROM passing_leases WHERE name = ${name}`),
+
+  any: async (): Promise<boolean> => (await db.get(sql`SELECT 1 FROM passing_leases LIMIT 1`)) !== undefined,
 });
 
 export const leasePassing = (db: Queries) => ({
@@ -29,6 +31,9 @@ export const leasePassing = (db: Queries) => ({
   /** Gives one's own back. */
   release: (name: string, holder: string) =>
     db.run(sql`DELETE FROM passing_leases WHERE name = ${name} AND holder = ${holder}`),
+
+  /** Ends them all, whoever held them; how many. */
+  endAll: () => db.run(sql`DELETE FROM passing_leases`),
 
   sweep: (now: string) => db.run(sql`DELETE FROM passing_leases WHERE ends_at <= ${now}`),
 });

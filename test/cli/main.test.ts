@@ -9,9 +9,10 @@ const main = join(import.meta.dirname, '../../src/main.ts');
 /** Starts larder; with `deaf`, nobody reads its standard output. */
 async function start(
   args: string[],
-  { deaf = false } = {},
+  { deaf = false, program = [process.execPath] }: { deaf?: boolean; program?: string[] } = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command = '', ...before] = program;
+  const child = spawn(command, [...before, main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   if (deaf) child.stdout.destroy();
   else child.stdout.on('data', (chunk) => (out += String(chunk)));
@@ -28,6 +29,13 @@ t.test('the exit code says how it went', async (t) => {
     out: '',
     err: /^larder: there is no command 'vresion'; did you mean 'version'\?\n/,
   });
+});
+
+t.test('who starts it nicer than it makes itself is left at that', async (t) => {
+  const data = t.testdir();
+  t.match(await start(['init', '--data', join(data, 'store')]), { code: 0 });
+  const nice = async (line: string[]) => start(line, { program: ['nice', '-n', '15', process.execPath] });
+  t.match(await nice(['backup', '--data', join(data, 'store'), join(data, 'nice.tar')]), { code: 0, err: '' });
 });
 
 t.test('a reader that has read enough is no failure', async (t) => {

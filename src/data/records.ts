@@ -1,23 +1,17 @@
 // The records of a data directory: opened, brought up to date, sealed.
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createActs, itself, type Acts } from '#acts/act.ts';
 import { upgrade as upgradeRecords } from '#acts/appliance.ts';
-import { keepForReturn } from '#backup/before-upgrade.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
-import { seconds, type Now } from '#domain/clock.ts';
-import { checkDatabase } from '#engine/sqlite/check.ts';
+import type { Now } from '#domain/clock.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrate, missing } from '#engine/sqlite/migrate.ts';
-import { refuseForeignKey } from '#macaroons/site-key.ts';
-import { beginSealing, chainsSeals, type SealFile, type Sealing } from '#records/audit-seals.ts';
+import type { SealFile, Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
-import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { version } from '#src/version.ts';
-import { lockDirectory } from './lock.ts';
 import { sealFileIn } from './seal-file.ts';
+import { bringUpToDate, lockForUpgrade, type Upgrade } from './upgrade.ts';
 
 /** How the records of a data directory are opened. */
 export interface Opening {
@@ -42,16 +36,6 @@ export interface AuditSealing {
   problem(): string | undefined;
   /** Tells that now, and whenever it is looked at again. */
   hear(listener: (problem: string | undefined) => void): void;
-}
-
-/** Data of an older release that was brought up to date. */
-export interface Upgrade {
-  /** The names of the migrations that ran. */
-  migrations: string[];
-  /** The database as it was before. */
-  copy: string;
-  /** How many things were wrong with it then. The digests of its rows are made anew, and tell of that no more. */
-  problems: number;
 }
 
 /** The records of a data directory while they are open. */
@@ -79,40 +63,23 @@ export async function openRecords(
     file = join(directory, 'larder.db'),
   }: Opening = {},
 ): Promise<OpenRecords> {
-  const binding = nativeBinding();
   const sealing = sealingOf(directory, siteKey);
   const db = openSqlite(file, {
-    nativeBinding: binding,
+    nativeBinding: nativeBinding(),
     makeRoom,
     ...(fatal && { fatal }),
     ...(damaged && { damaged }),
   });
   let lock: { close(): unknown } | undefined;
-  let upgrade: Upgrade | undefined;
   try {
-    const isUpgrade = async (): Promise<string | undefined> => {
-      const { names, fresh } = await missing(db, migrations());
-      return fresh ? undefined : names[0];
-    };
-    if ((await isUpgrade()) !== undefined && !held) lock = await lockForUpgrade(directory, isUpgrade);
-    // Asked again: another process may have upgraded it before the directory was ours.
-    const migration = await isUpgrade();
-    const copy = migration && (await keepForReturn({ directory, migration, nativeBinding: binding }));
-    const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
-    const isUnsealed = !(await chainsSeals(db));
-    if (isUnsealed && sealing.with !== undefined) {
-      // Nothing is sealed with the key of another store.
-      if (migration !== undefined) await refuseForeignKey(records(db), sealing.with.siteKey);
-      beginSealing(sealing.with);
-    }
-    const ran = await migrate(db, migrations());
-    db.keepRowDigests();
+    if (!held) lock = await lockForUpgrade(db, directory);
+    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with });
     const known = records(db, sealing.with);
     const acts = createActs(known, now);
-    if (copy !== undefined && ran.length > 0) {
-      upgrade = { migrations: ran, copy, problems };
+    if (upgrade !== undefined) {
+      const { migrations, problems } = upgrade;
       // Seals of a later time are those of data that an older release has put aside since.
-      await (isUnsealed ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations: ran, version, problems });
+      await (sealsAnew ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations, version, problems });
     }
     const close = async (): Promise<void> => {
       await known.writeNotes().catch(() => undefined);
@@ -142,29 +109,3 @@ function sealingOf(directory: string, siteKey: Buffer | undefined): AuditSealing
   };
   return { file, problem: () => problem, hear, with: siteKey && { siteKey, file, report } };
 }
-
-/**
- * Holds the directory for an upgrade. Whoever holds it already may be a server of this release in the midst of the very
- * upgrade, and is given a moment; nothing when it has done it.
- */
-async function lockForUpgrade(
-  directory: string,
-  isUpgrade: () => Promise<string | undefined>,
-): Promise<{ close(): unknown } | undefined> {
-  for (const deadline = performance.now() + seconds(5); ;) {
-    try {
-      return lockDirectory(directory);
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-    }
-    await sleep(100);
-    if ((await isUpgrade()) === undefined) return undefined;
-  }
-}
-
-/** The migrations that travel with the program, in order. */
-export const migrations = (): { name: string; text: string }[] =>
-  embeddedNames('src/records/migrations').map((file) => ({
-    name: file.replace(/\.sql$/, ''),
-    text: embeddedText(`src/records/migrations/${file}`),
-  }));

@@ -16,8 +16,9 @@ import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.t
 import { readConfig, type Config } from '#src/config.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import type { Keeping } from '#tls/keeper.ts';
-import { openRecords, type AuditSealing, type Opening, type Upgrade } from './records.ts';
+import { openRecords, type AuditSealing, type Opening } from './records.ts';
 import { readSiteKey } from './secrets.ts';
+import type { Upgrade } from './upgrade.ts';
 
 export interface StoreOptions {
   /** The data directory. */

@@ -11,7 +11,7 @@ import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
 import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { watched } from '#test/files/ordered-disk.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';

@@ -12,7 +12,8 @@ import { auditHash } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations, openRecords } from '#data/records.ts';
+import { openRecords } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { sealFileIn } from '#data/seal-file.ts';
 import {
   chainAnew,

@@ -9,7 +9,8 @@ import { auditHash, type AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations, openRecords } from '#data/records.ts';
+import { openRecords } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const rows = (store: TestAppliance): Promise<AuditRow[]> => store.beside.records.audit.list(0, 10_000);

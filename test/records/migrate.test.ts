@@ -7,7 +7,7 @@ import t from 'tap';
 import { sql, type Database } from '#engine/database.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { openStore } from '#data/store.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 

@@ -15,7 +15,8 @@ import type { Changes } from '#records/index.ts';
 import type { Statement } from '#engine/database.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations, openRecords } from '#data/records.ts';
+import { openRecords } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { filler } from '#test/fixtures/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { migrations } from '#data/records.ts';
+import { migrations } from '#data/upgrade.ts';
 import { sourceStatements } from '#test/fixtures/statements.ts';
 
 /** Tables that stay small whatever is published: to read all of one is no harm. */

@@ -11,6 +11,7 @@ import { nativeBinding } from '#src/native.ts';
 import { openRecords } from '#data/records.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { lockDirectory } from '#data/lock.ts';
+import { readSiteKey } from '#data/secrets.ts';
 import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { nameOf, openedArchives, unusable } from './words.ts';
@@ -191,7 +192,7 @@ export function keyTextsIn(folder: string): KeyTexts {
  * restored. The names of what the records need and the backup had not.
  */
 async function finish(directory: string, actor: string): Promise<string[]> {
-  const siteKey = Buffer.from(readFileSync(join(directory, 'site.key'), 'utf8').trim(), 'base64');
+  const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
   const lock = lockDirectory(directory);
   const { records, acts, close } = await openRecords(directory, { held: true, siteKey });
   try {

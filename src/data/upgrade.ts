@@ -1,0 +1,78 @@
+// Data of an older release, brought up to date: it is copied before anything in it is changed, and nobody serves it meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { keepForReturn } from '#backup/before-upgrade.ts';
+import { seconds } from '#domain/clock.ts';
+import type { Database } from '#engine/database.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
+
+import { migrate, missing } from '#engine/sqlite/migrate.ts';
+import { refuseForeignKey } from '#macaroons/site-key.ts';
+import { beginSealing, chainsSeals, type Sealing } from '#records/audit-seals.ts';
+import { records } from '#records/index.ts';
+import { embeddedNames, embeddedText } from '#src/embedded.ts';
+import { nativeBinding } from '#src/native.ts';
+import { lockDirectory } from './lock.ts';
+
+/** Data of an older release that was brought up to date. */
+export interface Upgrade {
+  /** The names of the migrations that ran. */
+  migrations: string[];
+  /** The database as it was before. */
+  copy: string;
+  /** How many things were wrong with it then. The digests of its rows are made anew, and tell of that no more. */
+  problems: number;
+}
+
+/** The first migration that data of an older release lacks; nothing where it is up to date, or new. */
+async function firstMissing(db: Database): Promise<string | undefined> {
+  const { names, fresh } = await missing(db, migrations());
+  return fresh ? undefined : names[0];
+}
+
+/**
+ * Holds the directory where there is something to bring up to date. Whoever holds it already may be a server of this
+ * release in the midst of the very upgrade, and is given a moment; nothing when it has done it.
+ */
+export async function lockForUpgrade(db: Database, directory: string): Promise<{ close(): unknown } | undefined> {
+  for (const deadline = performance.now() + seconds(5); (await firstMissing(db)) !== undefined;) {
+    try {
+      return lockDirectory(directory);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await sleep(100);
+  }
+  return undefined;
+}
+
+/**
+ * Brings the database up to date; whoever calls this holds the directory, or it has nothing to upgrade. `sealsAnew` where
+ * the release before sealed no audit log.
+ */
+export async function bringUpToDate(
+  db: Database,
+  { directory, file, sealing }: { directory: string; file: string; sealing: Sealing | undefined },
+): Promise<{ upgrade: Upgrade | undefined; sealsAnew: boolean }> {
+  const binding = nativeBinding();
+  const migration = await firstMissing(db);
+  const copy = migration && (await keepForReturn({ directory, migration, nativeBinding: binding }));
+  const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
+  const sealsAnew = !(await chainsSeals(db));
+  if (sealsAnew && sealing !== undefined) {
+    // Nothing is sealed with the key of another store.
+    if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
+    beginSealing(sealing);
+  }
+  const ran = await migrate(db, migrations());
+  db.keepRowDigests();
+  const upgrade = copy === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
+  return { upgrade, sealsAnew };
+}
+
+/** The migrations that travel with the program, in order. */
+export const migrations = (): { name: string; text: string }[] =>
+  embeddedNames('src/records/migrations').map((file) => ({
+    name: file.replace(/\.sql$/, ''),
+    text: embeddedText(`src/records/migrations/${file}`),
+  }));

@@ -6,9 +6,9 @@ import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
-import { migrate, missing } from '#engine/sqlite/migrate.ts';
+import { hasTable, migrate, missing } from '#engine/sqlite/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
-import { beginSealing, chainsSeals, type Sealing } from '#records/audit-seals.ts';
+import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
@@ -58,7 +58,8 @@ export async function bringUpToDate(
   const migration = await firstMissing(db);
   const copy = migration && (await keepForReturn({ directory, migration, nativeBinding: binding }));
   const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
-  const sealsAnew = !(await chainsSeals(db));
+  // Releases before the chain of seals had none, or single ones.
+  const sealsAnew = !(await hasTable(db, 'audit_seal_chain'));
   if (sealsAnew && sealing !== undefined) {
     // Nothing is sealed with the key of another store.
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);

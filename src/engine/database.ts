@@ -2,14 +2,67 @@
 
 export type Value = string | number | bigint | null | Uint8Array;
 
-/** A statement with its values kept apart; the text is the same array on every call, so that it is prepared once. */
-export interface Statement {
-  readonly text: TemplateStringsArray;
-  readonly values: readonly Value[];
+/** Names of columns with what they are called in a row; they become part of a statement's text, and are written once. */
+export class Columns {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
-/** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Nothing can be concatenated into it. */
-export const sql = (text: TemplateStringsArray, ...values: Value[]): Statement => ({ text, values });
+/** Names columns: `` columns`id, created_at AS "createdAt"` ``. */
+export const columns = (text: TemplateStringsArray): Columns => new Columns(text.join(''));
+
+/** Several values where a statement has `IN`. */
+export class List {
+  readonly values: readonly (string | number)[];
+
+  constructor(values: readonly (string | number)[]) {
+    this.values = values;
+  }
+}
+
+/** The values of an `IN`, as many as there are: `` WHERE id IN ${list(ids)} ``. */
+export const list = (values: readonly (string | number)[]): List => new List(values);
+
+/** A statement with its values kept apart; the text is the same array on every call, so that it is prepared once. */
+export interface Statement {
+  readonly text: readonly string[];
+  readonly values: readonly (Value | List)[];
+}
+
+/** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Nothing can be concatenated into it but columns. */
+export function sql(text: TemplateStringsArray, ...values: (Value | List | Columns)[]): Statement {
+  const named = values.filter((value) => value instanceof Columns);
+  return {
+    text: named.length === 0 ? text : composed(text, values, named),
+    values: values.filter((value): value is Value | List => !(value instanceof Columns)),
+  };
+}
+
+const texts = new WeakMap<TemplateStringsArray, { named: readonly Columns[]; text: readonly string[] }>();
+
+/** The text with the columns in it, made once for each place in the sources. */
+function composed(
+  text: TemplateStringsArray,
+  values: readonly (Value | List | Columns)[],
+  named: readonly Columns[],
+): readonly string[] {
+  let known = texts.get(text);
+  if (known === undefined) {
+    const whole = [text[0]!];
+    for (const [at, value] of values.entries()) {
+      if (value instanceof Columns) whole.push(`${whole.pop()!}${value.text}${text[at + 1]!}`);
+      else whole.push(text[at + 1]!);
+    }
+    known = { named, text: whole };
+    texts.set(text, known);
+  }
+  if (!named.every((one, at) => one === known.named[at]))
+    throw new Error('a statement has the same columns every time');
+  return known.text;
+}
 
 export interface Queries {
   /** The first row, or nothing. */
@@ -19,8 +72,8 @@ export interface Queries {
   run(statement: Statement): Promise<number>;
   /** Runs the text of a migration, which may hold several statements. */
   script(text: string): Promise<void>;
-  /** Whether a row, by its rowid, is not as it was last written. */
-  isDamaged(table: string, row: number): Promise<boolean>;
+  /** Whether the row with this key is there, and not as it was last written. */
+  isDamaged(table: string, key: Readonly<Record<string, Value>>): Promise<boolean>;
 }
 
 /** What it takes to read records. */

@@ -1,5 +1,5 @@
 // Accounts: the people who publish, and their roles.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface Account {
   id: string;
@@ -10,16 +10,19 @@ export interface Account {
   createdAt: string;
 }
 
-export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
+/** What is told of an account. */
+export const accountColumns = columns`id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"`;
+
+export const accounts = (db: Reading) => ({
   find: (id: string) =>
     db.get<Account>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      SELECT ${accountColumns}
       FROM accounts WHERE id = ${id}`),
 
   /** The account that logs in under a name: its user name, or its e-mail address in any case. A disabled one does not. */
   logsInAs: (name: string) =>
     db.get<Account>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      SELECT ${accountColumns}
       FROM accounts WHERE (username = ${name} OR lower(email) = lower(${name})) AND disabled_at IS NULL
       ORDER BY CASE WHEN username = ${name} THEN 0 ELSE 1 END LIMIT 1`),
 
@@ -32,44 +35,28 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
     )?.disabledAt ?? null,
 
   /** The roles that an account holds: `store-admin`, and `brand-admin:<brand>` for each brand. */
-  async rolesOf(id: string): Promise<string[]> {
-    const rows = await db.all<{ role: string }>(sql`
-      SELECT 'store-admin' AS role FROM store_administrators WHERE account_id = ${id}
-      UNION ALL
-      SELECT 'brand-admin:' || brand_account_id FROM brand_administrators WHERE account_id = ${id}`);
-    return rows.map(({ role }) => role);
-  },
+  rolesOf: async (id: string) => (await rolesOf(db, [id])).get(id) ?? [],
 
   /** The account of this e-mail address, whose letters' case does not matter to those who write it. */
   byEmail: (email: string) =>
     db.get<Account>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      SELECT ${accountColumns}
       FROM accounts WHERE lower(email) = lower(${email}) LIMIT 1`),
 
   /** These accounts, by id. */
   async byIds(ids: (string | null)[]): Promise<Map<string, Account>> {
     const wanted = [...new Set(ids)].filter((id) => id !== null);
     const rows = await db.all<Account>(sql`
-      SELECT accounts.id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
-      FROM json_each(${JSON.stringify(wanted)}) AS wanted CROSS JOIN accounts ON accounts.id = wanted.value`);
+      SELECT ${accountColumns}
+      FROM accounts WHERE id IN ${list(wanted)}`);
     return new Map(rows.map((account) => [account.id, account]));
   },
 
   /** Every account in the order of creation, with the roles it holds and since when it is disabled. */
   async list(): Promise<(Account & { roles: string[]; disabledAt: string | null })[]> {
-    const rows = await db.all<Account & { disabledAt: string | null; admin: number; brands: string | null }>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt",
-        disabled_at AS "disabledAt",
-        EXISTS (SELECT 1 FROM store_administrators WHERE account_id = id) AS admin,
-        (SELECT json_group_array(brand_account_id) FROM brand_administrators WHERE account_id = id) AS brands
-      FROM accounts ORDER BY created_at, id`);
-    return rows.map(({ admin, brands, ...account }) => ({
-      ...account,
-      roles: [
-        ...(admin === 1 ? ['store-admin'] : []),
-        ...(JSON.parse(brands ?? '[]') as string[]).map((brand) => `brand-admin:${brand}`),
-      ],
-    }));
+    const rows = await db.all<Account & { disabledAt: string | null }>(sql`
+      SELECT ${accountColumns}, disabled_at AS "disabledAt" FROM accounts ORDER BY created_at, id`);
+    return withRoles(db, rows);
   },
 
   /** Which of id, username and e-mail already belongs to somebody. */
@@ -99,6 +86,29 @@ export const accounts = (db: Pick<Queries, 'get' | 'all'>) => ({
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });
+
+/** The roles of these accounts, by id: first `store-admin`, then those for brands. */
+async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]>> {
+  const rows = await db.all<{ id: string; role: string }>(sql`
+    SELECT account_id AS id, 'store-admin' AS role FROM store_administrators WHERE account_id IN ${list(ids)}
+    UNION ALL
+    SELECT account_id, 'brand-admin:' || brand_account_id FROM brand_administrators WHERE account_id IN ${list(ids)}`);
+  const roles = new Map<string, string[]>();
+  for (const { id, role } of rows) roles.set(id, [...(roles.get(id) ?? []), role]);
+  return roles;
+}
+
+/** Accounts with the roles that they hold. */
+export async function withRoles<One extends Account>(
+  db: Reading,
+  some: readonly One[],
+): Promise<(One & { roles: string[] })[]> {
+  const roles = await rolesOf(
+    db,
+    some.map(({ id }) => id),
+  );
+  return some.map((account) => ({ ...account, roles: roles.get(account.id) ?? [] }));
+}
 
 export const accountChanges = (db: Queries) => ({
   ...accounts(db),

@@ -1,5 +1,5 @@
 // Agents: programs that log in with a key of their own, as the account they act for.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Agent {
   username: string;
@@ -8,15 +8,17 @@ export interface Agent {
   createdAt: string;
 }
 
+const agentColumns = columns`username, account_id AS "accountId", public_key AS "publicKey", created_at AS "createdAt"`;
+
 export const agents = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (username: string) =>
     db.get<Agent>(sql`
-      SELECT username, account_id AS "accountId", public_key AS "publicKey", created_at AS "createdAt"
+      SELECT ${agentColumns}
       FROM agents WHERE username = ${username}`),
 
   list: () =>
     db.all<Agent>(sql`
-      SELECT username, account_id AS "accountId", public_key AS "publicKey", created_at AS "createdAt"
+      SELECT ${agentColumns}
       FROM agents ORDER BY username`),
 });
 

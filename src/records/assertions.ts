@@ -1,5 +1,5 @@
 // Assertions: what was imported and believed, and what this store signed, as texts that nothing here looks into.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface KeptAssertion {
   /** The type and the primary key, such as `account/acme`. */
@@ -17,34 +17,35 @@ export interface KeptAssertion {
   keptBy: string;
 }
 
+const assertionColumns = columns`
+  name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text, kept_at AS "keptAt",
+  kept_by AS "keptBy"`;
+
 export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (name: string) =>
     db.get<KeptAssertion>(sql`
-      SELECT name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
-        kept_at AS "keptAt", kept_by AS "keptBy"
+      SELECT ${assertionColumns}
       FROM assertions WHERE name = ${name}`),
 
-  /** Those of these names that are kept. */
-  listOf: (names: readonly string[]) =>
-    db.all<KeptAssertion>(sql`
-      SELECT name, assertions.type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
-        kept_at AS "keptAt", kept_by AS "keptBy"
-      FROM json_each(${JSON.stringify(names)}) AS wanted CROSS JOIN assertions ON assertions.name = wanted.value`),
+  /** Those of these names that are kept, in the order of the names. */
+  async listOf(names: readonly string[]): Promise<KeptAssertion[]> {
+    const rows = await db.all<KeptAssertion>(sql`
+      SELECT ${assertionColumns} FROM assertions WHERE name IN ${list(names)}`);
+    const kept = new Map(rows.map((assertion) => [assertion.name, assertion]));
+    return names.flatMap((name) => kept.get(name) ?? []);
+  },
 
   /** The snap-declarations of a snap name; a name may have had several owners. */
   ofSnap: (snapName: string) =>
     db.all<KeptAssertion>(sql`
-      SELECT name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
-        kept_at AS "keptAt", kept_by AS "keptBy"
+      SELECT ${assertionColumns}
       FROM assertions WHERE snap_name = ${snapName} ORDER BY name`),
 
   /** The account-keys of these accounts. */
   keysOf: (accountIds: readonly string[]) =>
     db.all<KeptAssertion>(sql`
-      SELECT name, assertions.type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text,
-        kept_at AS "keptAt", kept_by AS "keptBy"
-      FROM json_each(${JSON.stringify(accountIds)}) AS wanted
-      CROSS JOIN assertions ON account_id = wanted.value AND assertions.type = 'account-key'`),
+      SELECT ${assertionColumns}
+      FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'`),
 });
 
 export const assertionChanges = (db: Queries) => ({

@@ -3,7 +3,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import { hours } from '#domain/clock.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 /** A row of the log by its number and hash, which stand for it and everything before it. */
 export interface AuditHead {
@@ -52,16 +52,19 @@ export const sealEvery = { rows: 100, milliseconds: hours(1) };
 const nothing = '0'.repeat(64);
 const goesOn = { anew: null, leftSeq: null, leftHash: null, leftMac: null };
 
+const sealColumns = columns`
+  number, seq, hash, at, previous, anew, left_seq AS "leftSeq", left_hash AS "leftHash", left_mac AS "leftMac", mac`;
+
 export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
   newest: () =>
     db.get<AuditSeal>(sql`
-      SELECT number, seq, hash, at, previous, anew, left_seq AS "leftSeq", left_hash AS "leftHash", left_mac AS "leftMac", mac
+      SELECT ${sealColumns}
       FROM audit_seal_chain ORDER BY number DESC LIMIT 1`),
 
   /** The seals after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditSeal>(sql`
-      SELECT number, seq, hash, at, previous, anew, left_seq AS "leftSeq", left_hash AS "leftHash", left_mac AS "leftMac", mac
+      SELECT ${sealColumns}
       FROM audit_seal_chain WHERE number > ${after} ORDER BY number LIMIT ${limit}`),
 
   /** Whether a seal is one of the chain, or stands before its first, or was left behind by one of it. */
@@ -70,10 +73,6 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE number = ${number} AND mac = ${mac}`)) !== undefined ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac}`)) !== undefined,
 });
-
-/** Whether a database is of a release that chains its seals; those before it had none, or single ones. */
-export const chainsSeals = async (db: Pick<Queries, 'get'>): Promise<boolean> =>
-  (await db.get(sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'audit_seal_chain'`)) !== undefined;
 
 /** Says in the file that nothing is sealed yet; from then on it is always there. */
 export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>): void {

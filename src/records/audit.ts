@@ -13,7 +13,7 @@ import {
   type Occasion,
   type Sealing,
 } from './audit-seals.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 /** What a change says of itself. */
 export interface AuditEntry {
@@ -70,6 +70,10 @@ export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
     ]),
   );
 
+const auditColumns = columns`
+  seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash,
+  outcome`;
+
 export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Where the log ended when it was last written, whatever is there now, and the code under which that stands. */
   end: () => db.get<AuditHead & { mac: string | null }>(sql`SELECT seq, hash, mac FROM audit_end WHERE one = 1`),
@@ -83,7 +87,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The rows before a number, newest first. */
   newest: (before: number, limit: number) =>
     db.all<AuditRow>(sql`
-      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome
+      SELECT ${auditColumns}
       FROM audit WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit}`),
 
   /** The newest row of an action. */
@@ -95,7 +99,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The rows after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditRow>(sql`
-      SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome
+      SELECT ${auditColumns}
       FROM audit WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 });
 

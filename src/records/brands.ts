@@ -1,6 +1,5 @@
 // Brands: accounts that own device models, and who administers them.
-import type { Account } from './accounts.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Brand {
   accountId: string;
@@ -11,17 +10,19 @@ export interface Brand {
   modifiedBy: string | null;
 }
 
+const brandColumns = columns`
+  account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy",
+  modified_at AS "modifiedAt", modified_by AS "modifiedBy"`;
+
 export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (accountId: string) =>
     db.get<Brand>(sql`
-      SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy",
-        modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${brandColumns}
       FROM brands WHERE account_id = ${accountId}`),
 
   list: () =>
     db.all<Brand>(sql`
-      SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy",
-        modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${brandColumns}
       FROM brands ORDER BY account_id`),
 
   /** Whether an account administers a brand; a brand's own account always does. */
@@ -38,14 +39,6 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT 'models' AS by FROM models WHERE brand_account_id = ${brandAccountId}
         UNION ALL SELECT 'signing keys' FROM signing_keys WHERE brand_account_id = ${brandAccountId} LIMIT 1`)
     )?.by,
-
-  /** The accounts named as creator or modifier of something, by id. */
-  async people(ids: (string | null)[]): Promise<Map<string, Account>> {
-    const rows = await db.all<Account>(sql`
-      SELECT account.id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
-      FROM json_each(${JSON.stringify(ids)}) AS wanted CROSS JOIN accounts AS account ON account.id = wanted.value`);
-    return new Map(rows.map((account) => [account.id, account]));
-  },
 });
 
 export const brandChanges = (db: Queries) => ({

@@ -1,6 +1,6 @@
 // Build sets: what build hosts make of the commits of a package, one build for each platform.
 import type { BuildStatus } from '#domain/build-status.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface Platform {
   name: string | null;
@@ -64,12 +64,15 @@ const asBuild = (row: BuildRow): Build => ({
   logs: JSON.parse(row.logs ?? 'null') as Build['logs'],
 });
 
+const buildSetColumns = columns`
+  id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
+  craft_revision AS "craftRevision", craft_version AS "craftVersion", platforms, triggers, plane,
+  created_at AS "createdAt"`;
+
 export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(id: string): Promise<BuildSet | undefined> {
     const row = await db.get<SetRow>(sql`
-      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
-        craft_revision AS "craftRevision", craft_version AS "craftVersion", platforms, triggers, plane,
-        created_at AS "createdAt"
+      SELECT ${buildSetColumns}
       FROM build_sets WHERE id = ${id}`);
     return row && asBuildSet(row);
   },
@@ -77,9 +80,7 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A package's build sets, newest first; with a status, those that have a build in it. */
   async list(packageId: string, wanted: BuildSetFilter, limit: number): Promise<BuildSet[]> {
     const rows = await db.all<SetRow>(sql`
-      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
-        craft_revision AS "craftRevision", craft_version AS "craftVersion", platforms, triggers, plane,
-        created_at AS "createdAt"
+      SELECT ${buildSetColumns}
       FROM build_sets
       WHERE package_id = ${packageId}
         AND (${wanted.id} IS NULL OR id = ${wanted.id})
@@ -87,28 +88,27 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (${wanted.plane} IS NULL OR plane = ${wanted.plane})
         AND (${wanted.status} IS NULL OR EXISTS (
           SELECT 1 FROM builds WHERE builds.build_set_id = build_sets.id AND builds.status = ${wanted.status}))
-      ORDER BY created_at DESC, rowid DESC LIMIT ${limit}`);
+      ORDER BY created_at DESC, seq DESC LIMIT ${limit}`);
     return rows.map(asBuildSet);
   },
 
   /** The builds of these sets, in the order in which they were given. */
   async buildsOf(ids: string[]): Promise<Build[]> {
     const rows = await db.all<BuildRow>(sql`
-      SELECT build_set_id AS "buildSetId", builds.id, status, errors, platform, logs, released_channel AS "releasedChannel",
+      SELECT build_set_id AS "buildSetId", id, status, errors, platform, logs, released_channel AS "releasedChannel",
         released_revision AS "releasedRevision", created_at AS "createdAt", completed_at AS "completedAt"
-      FROM json_each(${JSON.stringify(ids)}) AS wanted
-      CROSS JOIN builds ON builds.build_set_id = wanted.value
-      ORDER BY wanted.key, position`);
-    return rows.map(asBuild);
+      FROM builds WHERE build_set_id IN ${list(ids)}
+      ORDER BY build_set_id, position`);
+    const builds = Map.groupBy(rows.map(asBuild), ({ buildSetId }) => buildSetId);
+    return ids.flatMap((id) => builds.get(id) ?? []);
   },
 
   /** The commits that revisions of a package were built from, by revision, where build hosts have told. */
   async commitsOf(packageId: string, revisions: number[]): Promise<Map<number, string>> {
     const rows = await db.all<{ revision: number; commitHash: string }>(sql`
       SELECT builds.released_revision AS revision, build_sets.commit_hash AS "commitHash"
-      FROM json_each(${JSON.stringify(revisions)}) AS wanted
-      CROSS JOIN builds ON builds.package_id = ${packageId} AND builds.released_revision = wanted.value
-      CROSS JOIN build_sets ON build_sets.id = builds.build_set_id
+      FROM builds JOIN build_sets ON build_sets.id = builds.build_set_id
+      WHERE builds.package_id = ${packageId} AND builds.released_revision IN ${list(revisions)}
       ORDER BY build_sets.created_at`);
     return new Map(rows.map(({ revision, commitHash }) => [revision, commitHash]));
   },
@@ -120,9 +120,10 @@ export const buildSetChanges = (db: Queries) => ({
   add: (s: BuildSet) =>
     db.run(sql`
       INSERT INTO build_sets (id, package_id, commit_hash, craft_channel, craft_revision, craft_version, platforms, triggers,
-        plane, created_at)
+        plane, created_at, seq)
       VALUES (${s.id}, ${s.packageId}, ${s.commitHash}, ${s.craftChannel}, ${s.craftRevision}, ${s.craftVersion},
-        ${JSON.stringify(s.platforms)}, ${JSON.stringify(s.triggers)}, ${s.plane}, ${s.createdAt})`),
+        ${JSON.stringify(s.platforms)}, ${JSON.stringify(s.triggers)}, ${s.plane}, ${s.createdAt},
+        (SELECT COALESCE(MAX(seq), 0) + 1 FROM build_sets))`),
 
   /** Adds a build to its set, or writes what has become of it. */
   putBuild: (packageId: string, position: number, b: Build) =>

@@ -1,7 +1,7 @@
 // Commit workflows: what leads from a commit of a package to its build sets.
 import type { WorkflowStatus } from '#domain/build-status.ts';
 import type { BuildError } from './build-sets.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface CommitWorkflow {
   id: string;
@@ -36,12 +36,15 @@ const asWorkflow = (row: Row): CommitWorkflow => ({
   errors: JSON.parse(row.errors) as BuildError[],
 });
 
+const workflowColumns = columns`
+  id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
+  craft_revision AS "craftRevision", build_sets AS "buildSets", status, errors, plane, domain,
+  created_at AS "createdAt", completed_at AS "completedAt"`;
+
 export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(id: string): Promise<CommitWorkflow | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
-        craft_revision AS "craftRevision", build_sets AS "buildSets", status, errors, plane, domain,
-        created_at AS "createdAt", completed_at AS "completedAt"
+      SELECT ${workflowColumns}
       FROM commit_workflows WHERE id = ${id}`);
     return row && asWorkflow(row);
   },
@@ -49,9 +52,7 @@ export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A package's commit workflows, newest first. */
   async list(packageId: string, wanted: WorkflowFilter, limit: number): Promise<CommitWorkflow[]> {
     const rows = await db.all<Row>(sql`
-      SELECT id, package_id AS "packageId", commit_hash AS "commitHash", craft_channel AS "craftChannel",
-        craft_revision AS "craftRevision", build_sets AS "buildSets", status, errors, plane, domain,
-        created_at AS "createdAt", completed_at AS "completedAt"
+      SELECT ${workflowColumns}
       FROM commit_workflows
       WHERE package_id = ${packageId}
         AND (${wanted.id} IS NULL OR id = ${wanted.id})
@@ -59,7 +60,7 @@ export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (${wanted.channel} IS NULL OR craft_channel = ${wanted.channel})
         AND (${wanted.plane} IS NULL OR plane = ${wanted.plane})
         AND (${wanted.domain} IS NULL OR domain = ${wanted.domain})
-      ORDER BY created_at DESC, rowid DESC LIMIT ${limit}`);
+      ORDER BY created_at DESC, seq DESC LIMIT ${limit}`);
     return rows.map(asWorkflow);
   },
 });
@@ -71,9 +72,10 @@ export const commitWorkflowChanges = (db: Queries) => ({
   put: (w: CommitWorkflow) =>
     db.run(sql`
       INSERT INTO commit_workflows (id, package_id, commit_hash, craft_channel, craft_revision, build_sets, status, errors,
-        plane, domain, created_at, completed_at)
+        plane, domain, created_at, completed_at, seq)
       VALUES (${w.id}, ${w.packageId}, ${w.commitHash}, ${w.craftChannel}, ${w.craftRevision}, ${JSON.stringify(w.buildSets)},
-        ${w.status}, ${JSON.stringify(w.errors)}, ${w.plane}, ${w.domain}, ${w.createdAt}, ${w.completedAt})
+        ${w.status}, ${JSON.stringify(w.errors)}, ${w.plane}, ${w.domain}, ${w.createdAt}, ${w.completedAt},
+        (SELECT COALESCE(MAX(seq), 0) + 1 FROM commit_workflows))
       ON CONFLICT (id) DO UPDATE
       SET build_sets = excluded.build_sets, status = excluded.status, errors = excluded.errors,
         completed_at = excluded.completed_at`),

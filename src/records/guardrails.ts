@@ -1,5 +1,5 @@
 // Guardrails: the patterns that a package's tracks must match, set by the store administrator.
-import { sql, type Queries } from '#engine/database.ts';
+import { list, sql, type Queries } from '#engine/database.ts';
 
 export interface Guardrail {
   pattern: string;
@@ -11,15 +11,14 @@ export const guardrails = (db: Pick<Queries, 'get' | 'all'>) => ({
   list: (packageId: string) =>
     db.all<Guardrail>(sql`
       SELECT pattern, created_at AS "createdAt" FROM track_guardrails
-      WHERE package_id = ${packageId} ORDER BY created_at, rowid`),
+      WHERE package_id = ${packageId} ORDER BY created_at, seq`),
 
   /** The guardrails of several packages, each with its package's id. */
   listOf: (packageIds: string[]) =>
     db.all<Guardrail & { packageId: string }>(sql`
       SELECT package_id AS "packageId", pattern, created_at AS "createdAt"
-      FROM json_each(${JSON.stringify(packageIds)}) AS wanted
-      CROSS JOIN track_guardrails ON track_guardrails.package_id = wanted.value
-      ORDER BY created_at, track_guardrails.rowid`),
+      FROM track_guardrails WHERE package_id IN ${list(packageIds)}
+      ORDER BY created_at, seq`),
 });
 
 export const guardrailChanges = (db: Queries) => ({
@@ -29,7 +28,8 @@ export const guardrailChanges = (db: Queries) => ({
   claim: async (packageId: string, { pattern, createdAt }: Guardrail) =>
     0 <
     (await db.run(sql`
-      INSERT INTO track_guardrails (package_id, pattern, created_at) VALUES (${packageId}, ${pattern}, ${createdAt})
+      INSERT INTO track_guardrails (package_id, pattern, created_at, seq)
+      VALUES (${packageId}, ${pattern}, ${createdAt}, (SELECT COALESCE(MAX(seq), 0) + 1 FROM track_guardrails))
       ON CONFLICT DO NOTHING`)),
 
   /** Takes a guardrail away; false when the package does not have it. */

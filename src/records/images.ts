@@ -1,5 +1,5 @@
 // Images: the blobs, manifests and tags of each repository. A repository is an image resource of a package.
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface Repository {
   packageId: string;
@@ -45,59 +45,61 @@ export interface StoredManifest extends Repository {
   sha3_384: string;
 }
 
+const manifestColumns = columns`
+  image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size,
+  media_type AS "mediaType"`;
+
+const blobColumns = columns`sha256, sha512, sha3_384, size`;
+
+const storedColumns = columns`package_id AS "packageId", resource, sha256, sha3_384`;
+
 /** A `digest` is the hexadecimal digits of a sha256 or of a sha512: their length tells them apart. */
 export const images = (db: Reading) => ({
   blob: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageBlob>(sql`
-      SELECT sha256, sha512, sha3_384, size FROM image_blobs
+      SELECT ${blobColumns} FROM image_blobs
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${digest}
       UNION ALL
-      SELECT sha256, sha512, sha3_384, size FROM image_blobs
+      SELECT ${blobColumns} FROM image_blobs
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
   /** Those of the blobs that the repository has. */
   blobs: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageBlob>(sql`
-      SELECT image_blobs.sha256, image_blobs.sha512, image_blobs.sha3_384, image_blobs.size
-      FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value
+      SELECT ${blobColumns}
+      FROM image_blobs
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN ${list(digests)}
       UNION ALL
-      SELECT image_blobs.sha256, image_blobs.sha512, image_blobs.sha3_384, image_blobs.size
-      FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_blobs ON package_id = ${packageId} AND resource = ${resource} AND sha512 = wanted.value`),
+      SELECT ${blobColumns}
+      FROM image_blobs
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 IN ${list(digests)}`),
 
   manifest: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageManifest & { pushedAt: string }>(sql`
-      SELECT sha256, sha512, sha3_384, size, media_type AS "mediaType", pushed_at AS "pushedAt" FROM image_manifests
+      SELECT ${manifestColumns}, pushed_at AS "pushedAt" FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${digest}
       UNION ALL
-      SELECT sha256, sha512, sha3_384, size, media_type, pushed_at FROM image_manifests
+      SELECT ${manifestColumns}, pushed_at FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
   /** Whether the record of a manifest, by its sha256, is not as it was written. */
-  async isDamaged({ packageId, resource }: Repository, sha256: string): Promise<boolean> {
-    const found = await db.get<{ row: number }>(sql`
-      SELECT rowid AS row FROM image_manifests
-      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`);
-    return found !== undefined && (await db.isDamaged('image_manifests', found.row));
-  },
+  isDamaged: ({ packageId, resource }: Repository, sha256: string) =>
+    db.isDamaged('image_manifests', { package_id: packageId, resource, sha256 }),
 
   /** Those of the manifests that the repository has. */
   manifests: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageManifest>(sql`
-      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size,
-        media_type AS "mediaType"
-      FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_manifests ON package_id = ${packageId} AND resource = ${resource} AND sha256 = wanted.value
+      SELECT ${manifestColumns}
+      FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN ${list(digests)}
       UNION ALL
-      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size, media_type
-      FROM json_each(${JSON.stringify(digests)}) AS wanted
-      CROSS JOIN image_manifests ON package_id = ${packageId} AND resource = ${resource} AND sha512 = wanted.value`),
+      SELECT ${manifestColumns}
+      FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 IN ${list(digests)}`),
 
   tagged: ({ packageId, resource }: Repository, tag: string) =>
     db.get<ImageManifest>(sql`
-      SELECT image_manifests.sha256, image_manifests.sha512, image_manifests.sha3_384, image_manifests.size,
-        media_type AS "mediaType"
+      SELECT ${manifestColumns}
       FROM image_tags
       JOIN image_manifests ON image_manifests.package_id = image_tags.package_id
         AND image_manifests.resource = image_tags.resource AND image_manifests.sha256 = image_tags.manifest
@@ -148,7 +150,7 @@ export const images = (db: Reading) => ({
   /** Indexes of which is not known yet what they name: they came before that was noted. */
   unreadIndexes: (limit: number) =>
     db.all<StoredManifest>(sql`
-      SELECT package_id AS "packageId", resource, sha256, sha3_384 FROM image_manifests
+      SELECT ${storedColumns} FROM image_manifests
       WHERE media_type IN ('application/vnd.oci.image.index.v1+json', 'application/vnd.docker.distribution.manifest.list.v2+json')
         AND NOT EXISTS (
           SELECT 1 FROM image_children
@@ -175,25 +177,26 @@ export const images = (db: Reading) => ({
         JOIN image_referrers ON image_referrers.package_id = candidates.package_id
           AND image_referrers.resource = candidates.resource AND image_referrers.manifest = candidates.keeper
       )
-      SELECT package_id AS "packageId", resource, sha256, sha3_384 FROM image_manifests
+      SELECT ${storedColumns} FROM image_manifests
       WHERE pushed_at < ${before} AND (package_id, resource, sha256) NOT IN (
         SELECT candidates.package_id, candidates.resource, candidates.manifest FROM candidates
-        CROSS JOIN image_manifests AS keeper ON keeper.package_id = candidates.package_id
-          AND keeper.resource = candidates.resource AND keeper.sha256 = candidates.keeper
-        WHERE keeper.pushed_at >= ${before}
-          OR EXISTS (
-            SELECT 1 FROM image_tags
-            WHERE image_tags.package_id = keeper.package_id AND image_tags.resource = keeper.resource
-              AND image_tags.manifest = keeper.sha256)
-          OR EXISTS (
-            SELECT 1 FROM image_mentions
-            WHERE image_mentions.manifest = keeper.sha256 AND (
-              EXISTS (
-                SELECT 1 FROM resource_revisions
-                WHERE resource_revisions.type = 'oci-image' AND resource_revisions.sha3_384 = image_mentions.content)
-              OR EXISTS (
-                SELECT 1 FROM uploads
-                WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned')))))
+        CROSS JOIN image_manifests AS keeper
+        WHERE keeper.package_id = candidates.package_id AND keeper.resource = candidates.resource
+          AND keeper.sha256 = candidates.keeper AND (
+            keeper.pushed_at >= ${before}
+            OR EXISTS (
+              SELECT 1 FROM image_tags
+              WHERE image_tags.package_id = keeper.package_id AND image_tags.resource = keeper.resource
+                AND image_tags.manifest = keeper.sha256)
+            OR EXISTS (
+              SELECT 1 FROM image_mentions
+              WHERE image_mentions.manifest = keeper.sha256 AND (
+                EXISTS (
+                  SELECT 1 FROM resource_revisions
+                  WHERE resource_revisions.type = 'oci-image' AND resource_revisions.sha3_384 = image_mentions.content)
+                OR EXISTS (
+                  SELECT 1 FROM uploads
+                  WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned'))))))
       LIMIT ${limit}`),
 
   /** Whether an image, or an index that leads to it, is named by a resource that is published or under review. */
@@ -204,16 +207,18 @@ export const images = (db: Reading) => ({
         SELECT ${sha256}
         UNION
         SELECT image_children.manifest FROM keepers
-        CROSS JOIN image_children ON package_id = ${packageId} AND resource = ${resource} AND child = keepers.manifest
+        CROSS JOIN image_children
+        WHERE package_id = ${packageId} AND resource = ${resource} AND child = keepers.manifest
       )
       SELECT 1 FROM keepers
-      CROSS JOIN image_mentions ON image_mentions.manifest = keepers.manifest
-      WHERE EXISTS (
+      CROSS JOIN image_mentions
+      WHERE image_mentions.manifest = keepers.manifest AND (
+        EXISTS (
           SELECT 1 FROM resource_revisions
           WHERE resource_revisions.type = 'oci-image' AND resource_revisions.sha3_384 = image_mentions.content)
         OR EXISTS (
           SELECT 1 FROM uploads
-          WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned'))
+          WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned')))
       LIMIT 1`)),
 
   /** An index of the repository that names a manifest. */
@@ -246,7 +251,7 @@ export const imageChanges = (db: Queries) => ({
   /** Adds a blob; the time of one that is there already is renewed. */
   addBlob: ({ packageId, resource }: Repository, blob: ImageBlob, at: string) =>
     db.run(sql`
-      INSERT INTO image_blobs (package_id, resource, sha256, sha512, sha3_384, size, pushed_at)
+      INSERT INTO image_blobs (package_id, resource, ${blobColumns}, pushed_at)
       VALUES (${packageId}, ${resource}, ${blob.sha256}, ${blob.sha512}, ${blob.sha3_384}, ${blob.size}, ${at})
       ON CONFLICT (package_id, resource, sha256) DO UPDATE
       SET pushed_at = excluded.pushed_at, sha512 = COALESCE(excluded.sha512, image_blobs.sha512)`),
@@ -260,7 +265,7 @@ export const imageChanges = (db: Queries) => ({
   ): Promise<void> {
     const { packageId, resource } = repository;
     await db.run(sql`
-      INSERT INTO image_manifests (package_id, resource, sha256, sha512, sha3_384, size, media_type, pushed_at)
+      INSERT INTO image_manifests (package_id, resource, ${blobColumns}, media_type, pushed_at)
       VALUES (${packageId}, ${resource}, ${manifest.sha256}, ${manifest.sha512}, ${manifest.sha3_384}, ${manifest.size},
         ${manifest.mediaType}, ${at})
       ON CONFLICT (package_id, resource, sha256) DO UPDATE
@@ -270,11 +275,12 @@ export const imageChanges = (db: Queries) => ({
     await db.run(sql`
       UPDATE image_referrers SET subject = ${manifest.sha256}
       WHERE package_id = ${packageId} AND resource = ${resource} AND subject = ${manifest.sha512}`);
-    await db.run(sql`
-      INSERT INTO image_parts (package_id, resource, sha256, manifest)
-      SELECT ${packageId}, ${resource}, part.value, ${manifest.sha256}
-      FROM json_each(${JSON.stringify(parts)}) AS part WHERE true
-      ON CONFLICT DO NOTHING`);
+    for (const part of parts) {
+      await db.run(sql`
+        INSERT INTO image_parts (package_id, resource, sha256, manifest)
+        VALUES (${packageId}, ${resource}, ${part}, ${manifest.sha256})
+        ON CONFLICT DO NOTHING`);
+    }
     if (children !== undefined) await addChildren(db, repository, manifest.sha256, children);
     if (about === undefined) return;
     await db.run(sql`
@@ -346,14 +352,16 @@ export const imageChanges = (db: Queries) => ({
 });
 
 /** An index that names none stands for itself, so that it counts as read. */
-const addChildren = (
+async function addChildren(
   db: Queries,
   { packageId, resource }: Repository,
   manifest: string,
   children: string[],
-): Promise<unknown> =>
-  db.run(sql`
-    INSERT INTO image_children (package_id, resource, manifest, child)
-    SELECT ${packageId}, ${resource}, ${manifest}, child.value
-    FROM json_each(${JSON.stringify(children.length === 0 ? [manifest] : children)}) AS child WHERE true
-    ON CONFLICT DO NOTHING`);
+): Promise<void> {
+  for (const child of children.length === 0 ? [manifest] : children) {
+    await db.run(sql`
+      INSERT INTO image_children (package_id, resource, manifest, child)
+      VALUES (${packageId}, ${resource}, ${manifest}, ${child})
+      ON CONFLICT DO NOTHING`);
+  }
+}

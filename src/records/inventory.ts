@@ -1,7 +1,7 @@
 // The inventory: what the store holds as a whole, page by page, as those who administer it look through it.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { sql, type Queries } from '#engine/database.ts';
-import type { Account } from './accounts.ts';
+import { sql, type Reading } from '#engine/database.ts';
+import { accountColumns, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
 
 /** Which packages are wanted; a member that is null leaves all in. */
@@ -67,7 +67,7 @@ export interface WaitingUpload {
   username: string;
 }
 
-export const inventory = (db: Pick<Queries, 'get' | 'all'>) => ({
+export const inventory = (db: Reading) => ({
   /** Packages by namespace and name, behind a place in that order. */
   packages: (wanted: Wanted, after: { namespace: string; name: string }, limit: number) =>
     db.all<InventoryPackage>(sql`
@@ -112,16 +112,11 @@ export const inventory = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Accounts in the order of their user names, behind one of them. */
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
-    const rows = await db.all<Omit<InventoryAccount, 'roles'> & { roles: string }>(sql`
-      SELECT account.id, username, display_name AS "displayName", email, validation, created_at AS "createdAt",
-        disabled_at AS "disabledAt",
-        (SELECT json_group_array(role) FROM (
-          SELECT 'store-admin' AS role FROM store_administrators WHERE account_id = account.id
-          UNION ALL SELECT 'brand-admin:' || brand_account_id FROM brand_administrators WHERE account_id = account.id
-        )) AS roles,
-        (SELECT count(*) FROM packages WHERE publisher_id = account.id) AS packages
-      FROM accounts AS account WHERE username > ${after} ORDER BY username LIMIT ${limit}`);
-    return rows.map(({ roles, ...account }) => ({ ...account, roles: JSON.parse(roles) as string[] }));
+    const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`
+      SELECT ${accountColumns}, disabled_at AS "disabledAt",
+        (SELECT count(*) FROM packages WHERE publisher_id = accounts.id) AS packages
+      FROM accounts WHERE username > ${after} ORDER BY username LIMIT ${limit}`);
+    return withRoles(db, rows);
   },
 
   /** The uploads that wait for a person, the longest waiting first, behind a place in that order. */
@@ -140,7 +135,7 @@ export const inventory = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<Use>(sql`
       SELECT namespace || '/' || name AS owner, 1 AS packages, sum(size) AS bytes
       FROM package_contents JOIN packages ON packages.id = package_id
-      GROUP BY package_id ORDER BY bytes DESC, owner LIMIT ${limit}`),
+      GROUP BY package_id, namespace, name ORDER BY bytes DESC, owner LIMIT ${limit}`),
 
   /** The publishers for whom most lies on the disk; what several of one publisher's packages share counts once. */
   largestPublishers: (limit: number) =>

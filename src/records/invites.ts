@@ -1,5 +1,5 @@
 // Invites: accounts that were asked to collaborate on a package, and what became of it.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Invite {
   /** SHA-256 of the token, in hexadecimal; the token itself only the invited person has. */
@@ -18,13 +18,16 @@ export interface Invite {
 
 export type NewInvite = Omit<Invite, 'acceptedAt' | 'revokedAt' | 'revokedBy'>;
 
+const inviteColumns = columns`
+  token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
+  created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
+  revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
+
 export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The invite of this token, to this package, for this account, that can still be answered. */
   pending: (wanted: { tokenSha256: string; packageId: string; accountId: string; now: string }) =>
     db.get<Invite>(sql`
-      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
-        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
-        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      SELECT ${inviteColumns}
       FROM invites
       WHERE token_sha256 = ${wanted.tokenSha256} AND package_id = ${wanted.packageId}
         AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
@@ -33,21 +36,17 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A package's invites, newest first. */
   list: (packageId: string, limit: number) =>
     db.all<Invite>(sql`
-      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
-        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
-        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      SELECT ${inviteColumns}
       FROM invites WHERE package_id = ${packageId}
-      ORDER BY created_at DESC, rowid DESC LIMIT ${limit}`),
+      ORDER BY created_at DESC, seq DESC LIMIT ${limit}`),
 
   /** A package's invites that can still be answered, newest first. */
   listPending: (packageId: string, now: string) =>
     db.all<Invite>(sql`
-      SELECT token_sha256 AS "tokenSha256", package_id AS "packageId", account_id AS "accountId", email,
-        created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
-        revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      SELECT ${inviteColumns}
       FROM invites
       WHERE package_id = ${packageId} AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > ${now}
-      ORDER BY created_at DESC, rowid DESC`),
+      ORDER BY created_at DESC, seq DESC`),
 
   anyEnded: async (before: string) =>
     undefined !==
@@ -63,8 +62,9 @@ export const inviteChanges = (db: Queries) => ({
       DELETE FROM invites
       WHERE package_id = ${i.packageId} AND account_id = ${i.accountId} AND accepted_at IS NULL AND revoked_at IS NULL`);
     await db.run(sql`
-      INSERT INTO invites (token_sha256, package_id, account_id, email, created_at, created_by, expires_at)
-      VALUES (${i.tokenSha256}, ${i.packageId}, ${i.accountId}, ${i.email}, ${i.createdAt}, ${i.createdBy}, ${i.expiresAt})`);
+      INSERT INTO invites (token_sha256, package_id, account_id, email, created_at, created_by, expires_at, seq)
+      VALUES (${i.tokenSha256}, ${i.packageId}, ${i.accountId}, ${i.email}, ${i.createdAt}, ${i.createdBy}, ${i.expiresAt},
+        (SELECT COALESCE(MAX(seq), 0) + 1 FROM invites))`);
   },
 
   accept: (tokenSha256: string, at: string) =>

@@ -1,6 +1,6 @@
 // Logins under way, the tokens that prove one that is finished, and the codes in their place. They pass. What lets
 // somebody in is known by its digest here, or sealed.
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface LoginUnderWay {
   /** Digests of what the browser and the client know it by. */
@@ -29,17 +29,20 @@ export interface LoginProof {
   endsAt: string;
 }
 
+const loginColumns = columns`
+  id, wait_id AS "waitId", client, about, halfway, account_id AS "accountId", token, ends_at AS "endsAt"`;
+
 export const loginsUnderWay = (db: Reading) => ({
   /** The one that the browser knows, while it lasts. */
   find: (id: string, now: string) =>
     db.get<LoginFound>(sql`
-      SELECT id, wait_id AS "waitId", client, about, halfway, account_id AS "accountId", token, ends_at AS "endsAt"
+      SELECT ${loginColumns}
       FROM passing_logins WHERE id = ${id} AND ends_at > ${now}`),
 
   /** The one that the client waits for, while it lasts. */
   awaited: (waitId: string, now: string) =>
     db.get<LoginFound>(sql`
-      SELECT id, wait_id AS "waitId", client, about, halfway, account_id AS "accountId", token, ends_at AS "endsAt"
+      SELECT ${loginColumns}
       FROM passing_logins WHERE wait_id = ${waitId} AND ends_at > ${now}`),
 
   proof: (digest: string, now: string) =>

@@ -1,5 +1,5 @@
 // Macaroons: a row for each token issued, so that it can be listed and revoked.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Macaroon {
   sessionId: string;
@@ -27,12 +27,18 @@ export interface Session {
   storeAdministrator: 0 | 1;
 }
 
+const macaroonColumns = columns`
+  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+  valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
+
+const issuedColumns = columns`session_id, account_id, root_key_id, description, valid_since, valid_until`;
+
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The account of a session that is neither revoked, nor signed with a root key that is gone, nor of a disabled account. */
   session: (sessionId: string, rootKeyId: string) =>
     db.get<Session>(sql`
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
-        account.validation, administrator.account_id IS NOT NULL AS "storeAdministrator"
+        account.validation, CASE WHEN administrator.account_id IS NULL THEN 0 ELSE 1 END AS "storeAdministrator"
       FROM macaroons AS macaroon
       JOIN root_keys ON root_keys.id = macaroon.root_key_id
       JOIN accounts AS account ON account.id = macaroon.account_id
@@ -50,10 +56,9 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** An account's macaroons, oldest first; inactive ones, revoked or expired by `now`, only when asked for. */
   list: (accountId: string, now: string, includeInactive: boolean) =>
     db.all<Macaroon>(sql`
-      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
-        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"
+      SELECT ${macaroonColumns}
       FROM macaroons
-      WHERE account_id = ${accountId} AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
+      WHERE account_id = ${accountId} AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
 
   /** Those of an account or of all, newest first, behind a place in that order; inactive ones only when asked for. */
@@ -68,13 +73,12 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   ) => {
     const { accountId, includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
     return db.all<OwnedMacaroon>(sql`
-      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
-        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+      SELECT ${macaroonColumns},
         accounts.username
       FROM macaroons JOIN accounts ON accounts.id = account_id
       WHERE (valid_since, session_id) < (${before.since}, ${before.sessionId})
         AND (${accountId} IS NULL OR account_id = ${accountId})
-        AND (${Number(includeInactive)} OR (revoked_at IS NULL AND valid_until > ${now}))
+        AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
   },
 
@@ -91,7 +95,7 @@ export const macaroonChanges = (db: Queries) => ({
 
   add: (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
     db.run(sql`
-      INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
+      INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
         ${macaroon.validSince}, ${macaroon.validUntil})`),
 
@@ -99,7 +103,7 @@ export const macaroonChanges = (db: Queries) => ({
   claim: async (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
     0 <
     (await db.run(sql`
-      INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
+      INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
         ${macaroon.validSince}, ${macaroon.validUntil})
       ON CONFLICT (session_id) DO NOTHING`)),
@@ -123,8 +127,7 @@ export const macaroonChanges = (db: Queries) => ({
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${by})
       WHERE session_id = ${sessionId}`);
     return db.get<OwnedMacaroon>(sql`
-      SELECT session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
-        valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+      SELECT ${macaroonColumns},
         accounts.username
       FROM macaroons JOIN accounts ON accounts.id = account_id WHERE session_id = ${sessionId}`);
   },
@@ -137,9 +140,10 @@ export const macaroonChanges = (db: Queries) => ({
     accountId: string,
     { at, by, issuedBefore }: { at: string; by: string; issuedBefore: string | null },
   ): Promise<number> {
+    const until = issuedBefore ?? at;
     await db.run(sql`
-      UPDATE accounts SET tokens_ended_at = MAX(COALESCE(tokens_ended_at, ''), ${issuedBefore ?? at})
-      WHERE id = ${accountId}`);
+      UPDATE accounts SET tokens_ended_at = ${until}
+      WHERE id = ${accountId} AND (tokens_ended_at IS NULL OR tokens_ended_at < ${until})`);
     return db.run(sql`
       UPDATE macaroons SET revoked_at = ${at}, revoked_by = ${by}
       WHERE account_id = ${accountId} AND revoked_at IS NULL AND valid_until > ${at}

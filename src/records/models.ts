@@ -1,5 +1,5 @@
 // Models: the kinds of device that a brand makes.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Model {
   brandAccountId: string;
@@ -12,18 +12,20 @@ export interface Model {
   modifiedBy: string | null;
 }
 
+const modelColumns = columns`
+  brand_account_id AS "brandAccountId", name, series, api_key AS "apiKey", created_at AS "createdAt",
+  created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"`;
+
 export const models = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (brandAccountId: string, name: string) =>
     db.get<Model>(sql`
-      SELECT brand_account_id AS "brandAccountId", name, series, api_key AS "apiKey", created_at AS "createdAt",
-        created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${modelColumns}
       FROM models WHERE brand_account_id = ${brandAccountId} AND name = ${name}`),
 
   /** A brand's models, by name. */
   list: (brandAccountId: string) =>
     db.all<Model>(sql`
-      SELECT brand_account_id AS "brandAccountId", name, series, api_key AS "apiKey", created_at AS "createdAt",
-        created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${modelColumns}
       FROM models WHERE brand_account_id = ${brandAccountId} ORDER BY name`),
 
   /** What keeps a model from being deleted. */

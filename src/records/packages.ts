@@ -1,6 +1,6 @@
 // Packages: the names somebody owns within a namespace.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
@@ -57,6 +57,16 @@ const withPublisher = (row: RowWithPublisher): PublishedPackage => {
   return asPackage(row, { id, username, displayName, email, validation });
 };
 
+/** A package that was asked for by its name, with the part that an account has in it. */
+export interface NamedPackage {
+  namespace: Namespace;
+  id: string;
+  name: string;
+  type: PackageType;
+  publishes: 0 | 1;
+  collaborates: 0 | 1;
+}
+
 /** What an account has to do with a snap. */
 export interface SnapPart {
   id: string;
@@ -67,12 +77,17 @@ export interface SnapPart {
   collaborates: 0 | 1;
 }
 
+const packageColumns = columns`
+  package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
+  default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt"`;
+
+const publisherColumns = columns`username, display_name AS "displayName", email, validation`;
+
 export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(namespace: string, name: string): Promise<PublishedPackage | undefined> {
     const row = await db.get<RowWithPublisher>(sql`
-      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
-        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
-        username, display_name AS "displayName", email, validation
+      SELECT ${packageColumns},
+        ${publisherColumns}
       FROM packages AS package JOIN accounts ON accounts.id = publisher_id
       WHERE namespace = ${namespace} AND name = ${name}`);
     return row && withPublisher(row);
@@ -80,9 +95,8 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   async byId(id: string): Promise<PublishedPackage | undefined> {
     const row = await db.get<RowWithPublisher>(sql`
-      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
-        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
-        username, display_name AS "displayName", email, validation
+      SELECT ${packageColumns},
+        ${publisherColumns}
       FROM packages AS package JOIN accounts ON accounts.id = publisher_id
       WHERE package.id = ${id}`);
     return row && withPublisher(row);
@@ -91,12 +105,11 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The names an account publishes in a namespace, in the order of the alphabet. */
   async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const publisher = await db.get<Publisher>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation FROM accounts WHERE id = ${accountId}`);
+      SELECT id, ${publisherColumns} FROM accounts WHERE id = ${accountId}`);
     if (publisher === undefined) return [];
     const rows = await db.all<Row>(sql`
-      SELECT id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
-        default_track AS "defaultTrack", links, icon, created_at AS "createdAt"
-      FROM packages WHERE publisher_id = ${accountId} AND namespace = ${namespace}
+      SELECT ${packageColumns}
+      FROM packages AS package WHERE publisher_id = ${accountId} AND namespace = ${namespace}
       ORDER BY name`);
     return rows.map((row) => asPackage(row, publisher));
   },
@@ -104,9 +117,8 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The names an account collaborates on in a namespace. */
   async sharedWith(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const rows = await db.all<RowWithPublisher>(sql`
-      SELECT package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
-        default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt",
-        username, display_name AS "displayName", email, validation
+      SELECT ${packageColumns},
+        ${publisherColumns}
       FROM collaborators
       JOIN packages AS package ON package.id = collaborators.package_id
       JOIN accounts ON accounts.id = publisher_id
@@ -118,28 +130,29 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A snap by its id, with the part that an account has in it. */
   snapFor: (id: string, accountId: string) =>
     db.get<SnapPart>(sql`
-      SELECT id, name, type, private, publisher_id = ${accountId} AS publishes,
-        EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}) AS collaborates
+      SELECT id, name, type, private,
+        CASE WHEN publisher_id = ${accountId} THEN 1 ELSE 0 END AS publishes,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}
+        ) THEN 1 ELSE 0 END AS collaborates
       FROM packages WHERE id = ${id} AND namespace = 'snap'`),
 
   /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
-  named: (names: { namespace: Namespace; name: string }[], accountId: string) =>
-    db.all<{
-      namespace: Namespace;
-      id: string;
-      name: string;
-      type: PackageType;
-      publishes: 0 | 1;
-      collaborates: 0 | 1;
-    }>(sql`
-      SELECT package.namespace, package.id, package.name, package.type, publisher_id = ${accountId} AS publishes,
-        collaborator.account_id IS NOT NULL AS collaborates
-      FROM json_each(${JSON.stringify(names)}) AS wanted
-      CROSS JOIN packages AS package
-        ON package.namespace = wanted.value ->> '$.namespace' AND package.name = wanted.value ->> '$.name'
-      LEFT JOIN collaborators AS collaborator
-        ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
-      ORDER BY wanted.key`),
+  async named(names: { namespace: Namespace; name: string }[], accountId: string): Promise<NamedPackage[]> {
+    const found = new Map<string, NamedPackage>();
+    for (const [namespace, wanted] of Map.groupBy(names, (one) => one.namespace)) {
+      const rows = await db.all<NamedPackage>(sql`
+        SELECT package.namespace, package.id, package.name, package.type,
+          CASE WHEN publisher_id = ${accountId} THEN 1 ELSE 0 END AS publishes,
+          CASE WHEN collaborator.account_id IS NULL THEN 0 ELSE 1 END AS collaborates
+        FROM packages AS package
+        LEFT JOIN collaborators AS collaborator
+          ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
+        WHERE package.namespace = ${namespace} AND package.name IN ${list(wanted.map(({ name }) => name))}`);
+      for (const row of rows) found.set(`${namespace}/${row.name}`, row);
+    }
+    return names.flatMap(({ namespace, name }) => found.get(`${namespace}/${name}`) ?? []);
+  },
 
   /** The digest and file ending of a package's icon; null when it has none, or is not there. */
   iconOf: async (id: string) =>

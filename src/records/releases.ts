@@ -1,6 +1,6 @@
 // Releases: what each channel of a package holds now.
 import { isProgressive, type Holding } from '#domain/channel-map.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Release extends Holding {
   packageId: string;
@@ -20,13 +20,16 @@ const asRelease = ({ paused, percentage, ...row }: Row): Release => ({
   resources: JSON.parse(row.resources) as Release['resources'],
 });
 
+const releaseColumns = columns`
+  package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
+  revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
+  released_at AS "releasedAt", expires_at AS "expiresAt"`;
+
 export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** What a package's channels hold, without what has expired by `now`. */
   async current(packageId: string, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
-        revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
-        released_at AS "releasedAt", expires_at AS "expiresAt"
+      SELECT ${releaseColumns}
       FROM releases
       WHERE package_id = ${packageId} AND (expires_at IS NULL OR expires_at > ${now})
       ORDER BY channel, slot, progressive`);
@@ -36,9 +39,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** What one channel holds, without what has expired by `now`. */
   async inChannel(packageId: string, channel: string, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
-        revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
-        released_at AS "releasedAt", expires_at AS "expiresAt"
+      SELECT ${releaseColumns}
       FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND (expires_at IS NULL OR expires_at > ${now})
       ORDER BY slot, progressive`);

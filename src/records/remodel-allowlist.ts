@@ -1,5 +1,5 @@
 // The remodel allowlist: from which model, and which of its serials, a device may become which other model.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 /** What names an entry of a brand's list; no serial stands for all of them. */
 export interface Remodel {
@@ -20,6 +20,10 @@ type Row = RemodelEntry & { fromSerial: string };
 
 const asEntry = (row: Row): RemodelEntry => ({ ...row, fromSerial: row.fromSerial === '' ? null : row.fromSerial });
 
+const remodelColumns = columns`
+  from_model AS "fromModel", from_serial AS "fromSerial", to_model AS "toModel", description,
+  created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"`;
+
 export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A brand's entries after the one given, in the order of model, serial and target; `only` narrows by models. */
   async list(
@@ -30,8 +34,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
   ): Promise<RemodelEntry[]> {
     const [model, serial, target] = [after?.fromModel ?? '', after?.fromSerial ?? '', after?.toModel ?? ''];
     const rows = await db.all<Row>(sql`
-      SELECT from_model AS "fromModel", from_serial AS "fromSerial", to_model AS "toModel", description,
-        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${remodelColumns}
       FROM remodel_allowlist
       WHERE brand_account_id = ${brandAccountId} AND (from_model, from_serial, to_model) > (${model}, ${serial}, ${target})
         AND (${only.fromModel} IS NULL OR from_model = ${only.fromModel})
@@ -42,8 +45,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   async find(brandAccountId: string, { fromModel, fromSerial, toModel }: Remodel): Promise<RemodelEntry | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT from_model AS "fromModel", from_serial AS "fromSerial", to_model AS "toModel", description,
-        created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"
+      SELECT ${remodelColumns}
       FROM remodel_allowlist
       WHERE brand_account_id = ${brandAccountId} AND from_model = ${fromModel} AND from_serial = ${fromSerial ?? ''}
         AND to_model = ${toModel}`);

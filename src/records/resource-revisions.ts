@@ -1,7 +1,7 @@
 // Resource revisions: content that was pushed for a resource, numbered 1, 2, 3.
 import type { ResourceBase } from '#domain/resource-base.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface ResourceRevision {
   packageId: string;
@@ -32,12 +32,15 @@ const asResourceRevision = (row: Row): ResourceRevision => ({
   architectures: JSON.parse(row.architectures ?? 'null') as string[] | null,
 });
 
+const resourceRevisionColumns = columns`
+  package_id AS "packageId", name, revision, type, sha256, sha3_384, sha384, sha512, size, bases, architectures,
+  package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
+  updated_at AS "updatedAt", updated_by AS "updatedBy"`;
+
 export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(packageId: string, name: string, revision: number): Promise<ResourceRevision | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT package_id AS "packageId", name, revision, type, sha256, sha3_384, sha384, sha512, size, bases, architectures,
-        package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
-        updated_at AS "updatedAt", updated_by AS "updatedBy"
+      SELECT ${resourceRevisionColumns}
       FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
     return row && asResourceRevision(row);
   },
@@ -45,9 +48,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The revisions of a resource, oldest first. */
   async list(packageId: string, name: string): Promise<ResourceRevision[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", name, revision, type, sha256, sha3_384, sha384, sha512, size, bases, architectures,
-        package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
-        updated_at AS "updatedAt", updated_by AS "updatedBy"
+      SELECT ${resourceRevisionColumns}
       FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision`);
     return rows.map(asResourceRevision);
   },
@@ -65,19 +66,12 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
     )?.revision ?? 0,
 });
 
-async function isDamaged(db: Reading, packageId: string, name: string, revision: number): Promise<boolean> {
-  const found = await db.get<{ row: number }>(sql`
-    SELECT rowid AS row FROM resource_revisions
-    WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
-  return found !== undefined && db.isDamaged('resource_revisions', found.row);
-}
-
 export const resourceRevisionChanges = (db: Queries) => ({
   ...resourceRevisions(db),
 
   /** Refuses to build on a revision whose record is not as it was written. */
   async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
-    if (!(await isDamaged(db, packageId, name, revision))) return;
+    if (!(await db.isDamaged('resource_revisions', { package_id: packageId, name, revision }))) return;
     throw new Refusal(
       'conflict',
       `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +

@@ -1,5 +1,5 @@
 // Resources: what revisions ask to come beside them.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface DeclaredResource {
   name: string;
@@ -8,6 +8,8 @@ export interface DeclaredResource {
 }
 
 type Row = Omit<DeclaredResource, 'optional'> & { optional: 0 | 1 };
+
+const declaredColumns = columns`name, type, optional, revision`;
 
 export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** What a revision declares, with the newest revision there is of each resource. */
@@ -30,10 +32,10 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
     const row =
       revision === undefined
         ? await db.get<Row & { revision: number }>(sql`
-            SELECT name, type, optional, revision FROM declared_resources
+            SELECT ${declaredColumns} FROM declared_resources
             WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision DESC LIMIT 1`)
         : await db.get<Row & { revision: number }>(sql`
-            SELECT name, type, optional, revision FROM declared_resources
+            SELECT ${declaredColumns} FROM declared_resources
             WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
     return row && { ...row, optional: row.optional === 1 };
   },

@@ -1,7 +1,7 @@
 // Revisions: approved content of a package, numbered 1, 2, 3.
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
 
 /** What only some namespaces know about a revision. */
 export interface RevisionDetails {
@@ -35,11 +35,14 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
   details: JSON.parse(row.details) as RevisionDetails,
 });
 
+const revisionColumns = columns`
+  package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
+  created_by AS "createdBy", details`;
+
 export const revisions = (db: Reading) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
-        created_by AS "createdBy", details
+      SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`);
     return row && asRevision(row);
   },
@@ -47,8 +50,7 @@ export const revisions = (db: Reading) => ({
   /** The newest revisions first, from the one given downwards. */
   async list(packageId: string, limit: number): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
-        created_by AS "createdBy", details
+      SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit}`);
     return rows.map(asRevision);
   },
@@ -56,10 +58,8 @@ export const revisions = (db: Reading) => ({
   /** These revisions of a package, newest first. */
   async listOf(packageId: string, numbers: number[]): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
-        created_by AS "createdBy", details
-      FROM json_each(${JSON.stringify(numbers)}) AS wanted
-      CROSS JOIN revisions ON revisions.package_id = ${packageId} AND revisions.revision = wanted.value
+      SELECT ${revisionColumns}
+      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)}
       ORDER BY revision DESC`);
     return rows.map(asRevision);
   },
@@ -68,8 +68,7 @@ export const revisions = (db: Reading) => ({
   craftYaml: (packageId: string, numbers: number[]) =>
     db.all<{ revision: number; craftYaml: string | null }>(sql`
       SELECT revision, craft_yaml AS "craftYaml"
-      FROM json_each(${JSON.stringify(numbers)}) AS wanted
-      CROSS JOIN revisions ON revisions.package_id = ${packageId} AND revisions.revision = wanted.value`),
+      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`),
 
   /** The revision of a package that has this content. */
   withContent: (packageId: string, sha3_384: string) =>
@@ -91,21 +90,17 @@ export const revisions = (db: Reading) => ({
         SELECT MAX(revision) AS revision FROM revisions WHERE package_id = ${packageId}`)
     )?.revision ?? 0,
 
-  isDamaged: async (packageId: string, revision: number) => (await damagedName(db, packageId, revision)) !== undefined,
+  isDamaged: (packageId: string, revision: number) => isDamaged(db, packageId, revision),
 });
 
-/** The name of the package of a revision whose record is not as it was written; nothing when it is. */
-async function damagedName(db: Reading, packageId: string, revision: number): Promise<string | undefined> {
-  const found = await db.get<{ row: number; name: string }>(sql`
-    SELECT revisions.rowid AS row, name FROM revisions JOIN packages ON packages.id = package_id
-    WHERE package_id = ${packageId} AND revision = ${revision}`);
-  return found !== undefined && (await db.isDamaged('revisions', found.row)) ? found.name : undefined;
-}
+/** Whether the record of a revision is not as it was written. */
+const isDamaged = (db: Reading, packageId: string, revision: number): Promise<boolean> =>
+  db.isDamaged('revisions', { package_id: packageId, revision });
 
 /** Whoever writes a row anew gives it a new digest, under which its damage would pass for good. */
 async function refuseDamaged(db: Reading, packageId: string, revision: number): Promise<void> {
-  const name = await damagedName(db, packageId, revision);
-  if (name === undefined) return;
+  if (!(await isDamaged(db, packageId, revision))) return;
+  const { name } = (await db.get<{ name: string }>(sql`SELECT name FROM packages WHERE id = ${packageId}`))!;
   throw new Refusal(
     'conflict',
     `The store's record of revision ${revision} of '${name}' is damaged, so nothing was changed. ` +

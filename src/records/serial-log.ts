@@ -1,5 +1,5 @@
 // The serial log: which devices got which serial, of which model, signed with which key.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface SerialLogEntry {
   seq: number;
@@ -14,6 +14,11 @@ export interface SerialLogEntry {
   createdAt: string;
 }
 
+const serialColumns = columns`
+  seq, brand_account_id AS "brandAccountId", model_name AS "modelName", serial,
+  device_key_sha3_384 AS "deviceKeySha3384", signing_key_sha3_384 AS "signingKeySha3384",
+  serial_assertion AS "serialAssertion", serial_request AS "serialRequest", created_at AS "createdAt"`;
+
 export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A model's entries within a time, newest first, those before a number. */
   list: (
@@ -24,9 +29,7 @@ export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
     limit: number,
   ) =>
     db.all<SerialLogEntry>(sql`
-      SELECT seq, brand_account_id AS "brandAccountId", model_name AS "modelName", serial,
-        device_key_sha3_384 AS "deviceKeySha3384", signing_key_sha3_384 AS "signingKeySha3384",
-        serial_assertion AS "serialAssertion", serial_request AS "serialRequest", created_at AS "createdAt"
+      SELECT ${serialColumns}
       FROM serial_log
       WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName} AND seq < ${before}
         AND created_at >= ${start} AND created_at <= ${end}
@@ -34,18 +37,14 @@ export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   find: (brandAccountId: string, modelName: string, serial: string) =>
     db.get<SerialLogEntry>(sql`
-      SELECT seq, brand_account_id AS "brandAccountId", model_name AS "modelName", serial,
-        device_key_sha3_384 AS "deviceKeySha3384", signing_key_sha3_384 AS "signingKeySha3384",
-        serial_assertion AS "serialAssertion", serial_request AS "serialRequest", created_at AS "createdAt"
+      SELECT ${serialColumns}
       FROM serial_log
       WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName} AND serial = ${serial}`),
 
   /** What a device has got from a brand, newest first. */
   ofDevice: (brandAccountId: string, deviceKeySha3384: string) =>
     db.all<SerialLogEntry>(sql`
-      SELECT seq, brand_account_id AS "brandAccountId", model_name AS "modelName", serial,
-        device_key_sha3_384 AS "deviceKeySha3384", signing_key_sha3_384 AS "signingKeySha3384",
-        serial_assertion AS "serialAssertion", serial_request AS "serialRequest", created_at AS "createdAt"
+      SELECT ${serialColumns}
       FROM serial_log
       WHERE brand_account_id = ${brandAccountId} AND device_key_sha3_384 = ${deviceKeySha3384} ORDER BY seq DESC`),
 });

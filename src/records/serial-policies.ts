@@ -1,5 +1,5 @@
 // Serial policies: with which key a brand signs the serials of a model.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface SerialPolicy {
   brandAccountId: string;
@@ -12,13 +12,16 @@ export interface SerialPolicy {
   createdBy: string;
 }
 
+const policyColumns = columns`
+  policy.brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
+  signing_key_sha3_384 AS "signingKeySha3384", key.brand_account_id AS "authority",
+  policy.created_at AS "createdAt", policy.created_by AS "createdBy"`;
+
 export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A model's policies, newest first. */
   list: (brandAccountId: string, modelName: string) =>
     db.all<SerialPolicy>(sql`
-      SELECT policy.brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
-        signing_key_sha3_384 AS "signingKeySha3384", key.brand_account_id AS "authority",
-        policy.created_at AS "createdAt", policy.created_by AS "createdBy"
+      SELECT ${policyColumns}
       FROM serial_policies AS policy JOIN signing_keys AS key ON key.sha3_384 = signing_key_sha3_384
       WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC`),
@@ -26,9 +29,7 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The policy that counts. */
   current: (brandAccountId: string, modelName: string) =>
     db.get<SerialPolicy>(sql`
-      SELECT policy.brand_account_id AS "brandAccountId", model_name AS "modelName", revision,
-        signing_key_sha3_384 AS "signingKeySha3384", key.brand_account_id AS "authority",
-        policy.created_at AS "createdAt", policy.created_by AS "createdBy"
+      SELECT ${policyColumns}
       FROM serial_policies AS policy JOIN signing_keys AS key ON key.sha3_384 = signing_key_sha3_384
       WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC LIMIT 1`),

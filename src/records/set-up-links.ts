@@ -1,12 +1,12 @@
 // Set-up links: with one of them somebody sets his own password, once.
-import type { Account } from './accounts.ts';
+import { accountColumns, type Account } from './accounts.ts';
 import { sql, type Queries } from '#engine/database.ts';
 
 export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Whose link it is, when it is there and has not expired by `now`; disabled accounts have none. */
   find: (digest: string, now: string) =>
     db.get<Account>(sql`
-      SELECT id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"
+      SELECT ${accountColumns}
       FROM set_up_links JOIN accounts ON accounts.id = account_id
       WHERE digest = ${digest} AND expires_at > ${now} AND disabled_at IS NULL`),
 

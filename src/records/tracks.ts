@@ -1,5 +1,5 @@
 // Tracks: the lines of development a package releases to; every package has `latest`.
-import { sql, type Queries } from '#engine/database.ts';
+import { list, sql, type Queries } from '#engine/database.ts';
 
 export interface Track {
   name: string;
@@ -22,8 +22,7 @@ export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<Track & { packageId: string }>(sql`
       SELECT package_id AS "packageId", name, version_pattern AS "versionPattern",
         automatic_phasing_percentage AS "automaticPhasingPercentage", created_at AS "createdAt"
-      FROM json_each(${JSON.stringify(packageIds)}) AS wanted
-      CROSS JOIN tracks ON tracks.package_id = wanted.value
+      FROM tracks WHERE package_id IN ${list(packageIds)}
       ORDER BY name <> 'latest', created_at, name`),
 });
 

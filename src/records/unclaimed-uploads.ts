@@ -49,8 +49,9 @@ export const unclaimedUploadChanges = (db: Queries) => ({
 
   add: (upload: Upload) =>
     db.run(sql`
-      INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at)
-      VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt})`),
+      INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, seq)
+      VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt},
+        (SELECT COALESCE(MAX(seq), 0) + 1 FROM uploads))`),
 
   /** False when it was claimed meanwhile, or forgotten. */
   forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),

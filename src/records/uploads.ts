@@ -1,7 +1,7 @@
 // Uploads: content that was sent, the package that claimed it, and how its review goes.
 import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 import { unclaimedUploadChanges, type Upload } from './unclaimed-uploads.ts';
 import type { DeclaredResource } from './resources.ts';
@@ -64,6 +64,10 @@ const asReview = (row: Row): Review => ({
   findings: JSON.parse(row.findings ?? 'null') as Findings | null,
 });
 
+const reviewColumns = columns`
+  id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
+  pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings`;
+
 export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The upload of this id, claimed or not. */
   find: (id: string) =>
@@ -74,8 +78,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The review of this upload by this package. */
   async review(packageId: string, id: string): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      SELECT ${reviewColumns}
       FROM uploads WHERE id = ${id} AND package_id = ${packageId}`);
     return row && asReview(row);
   },
@@ -83,8 +86,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The upload of this id, whichever package claimed it. */
   async claimed(id: string): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      SELECT ${reviewColumns}
       FROM uploads WHERE id = ${id} AND package_id IS NOT NULL`);
     return row && asReview(row);
   },
@@ -92,20 +94,18 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The uploads that wait for a person's verdict, the longest waiting first. */
   async awaitingPeople(limit: number): Promise<Review[]> {
     const rows = await db.all<Row>(sql`
-      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      SELECT ${reviewColumns}
       FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')
-      ORDER BY pushed_at, rowid LIMIT ${limit}`);
+      ORDER BY pushed_at, seq LIMIT ${limit}`);
     return rows.map(asReview);
   },
 
   /** A package's newest reviews, newest first. */
   async reviews(packageId: string, limit: number): Promise<Review[]> {
     const rows = await db.all<Row>(sql`
-      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      SELECT ${reviewColumns}
       FROM uploads WHERE package_id = ${packageId}
-      ORDER BY pushed_at DESC, rowid DESC LIMIT ${limit}`);
+      ORDER BY pushed_at DESC, seq DESC LIMIT ${limit}`);
     return rows.map(asReview);
   },
 
@@ -115,12 +115,11 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
    */
   async nextToReview(of: 'revisions' | 'resources', but: string[] = []): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId",
-        pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings
+      SELECT ${reviewColumns}
       FROM uploads
-      WHERE status = 'new' AND status IN ('new', 'scanned') AND (resource IS NULL) = ${Number(of === 'revisions')}
-        AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(but)}))
-      ORDER BY pushed_at, rowid LIMIT 1`);
+      WHERE status = 'new' AND status IN ('new', 'scanned') AND CASE WHEN resource IS NULL THEN 'revisions' ELSE 'resources' END = ${of}
+        AND id NOT IN ${list(but)}
+      ORDER BY pushed_at, seq LIMIT 1`);
     return row && asReview(row);
   },
 

@@ -8,7 +8,7 @@ import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { sql, type Database, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
 
 interface Account {
@@ -228,6 +228,25 @@ t.test('values are values, whatever stands in them', async (t) => {
   const injected = "'; DROP TABLE accounts; --";
   t.equal(await db.get(sql`SELECT 1 FROM accounts WHERE name = ${injected}`), undefined);
   t.same(await balances(db), { ada: 100, bob: 0 });
+});
+
+t.test('a list of values is as long as it is, and columns are named once', async (t) => {
+  const { db } = await open(t);
+  const both = columns`name, balance AS "has"`;
+  const of = (names: string[], least: number) =>
+    db.all(sql`SELECT ${both} FROM accounts WHERE name IN ${list(names)} AND balance >= ${least} ORDER BY name`);
+  const [ada, bob] = [
+    { name: 'ada', has: 100 },
+    { name: 'bob', has: 0 },
+  ];
+  t.same(await of(['bob', 'ada', 'ada', '") OR 1=1 --'], 0), [ada, bob]);
+  t.same(await of(['bob', 'ada'], 1), [ada], 'what stands behind a list is where it belongs');
+  t.same(await of([], 0), []);
+  t.same(await db.all(sql`SELECT name FROM accounts WHERE balance NOT IN ${list([100])}`), [{ name: 'bob' }]);
+  const other = columns`name`;
+  const either = (which: typeof both) => db.all(sql`SELECT ${which} FROM accounts`);
+  await either(both);
+  t.throws(() => either(other), { message: 'a statement has the same columns every time' });
 });
 
 t.test('two processes at one file wait for each other and see each other at once', async (t) => {

@@ -9,7 +9,7 @@ import t from 'tap';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
-import { sourceStatements } from '#test/fixtures/statements.ts';
+import { columnLists, sourceStatements } from '#test/fixtures/statements.ts';
 
 /** Tables that stay small whatever is published: to read all of one is no harm. */
 const small = new Set([
@@ -132,3 +132,42 @@ interface Reference {
   table: string;
   from: string;
 }
+
+t.test('a list of columns is written once', (t) => {
+  const lists = columnLists();
+  t.same(
+    lists.map(({ name }) => name).filter((name, at, names) => names.indexOf(name) < at),
+    [],
+    'each has a name of its own',
+  );
+  const places = new Map<string, string[]>();
+  const see = (place: string, text: string): void => {
+    for (const [run] of text.replace(/\s+/g, ' ').matchAll(runOfColumns)) {
+      places.set(run, [...(places.get(run) ?? []), place]);
+    }
+  };
+  for (const { file, name, text } of lists) see(`${file}: ${name}`, text);
+  for (const { file, line, parts } of sourceStatements()) {
+    for (const part of parts) see(`${file}:${line}`, part);
+  }
+  t.ok(places.size > 60, 'lists were found');
+  t.same(
+    [...places].filter(([, where]) => where.length > 1),
+    [],
+  );
+  t.end();
+});
+
+/** More than three names of columns in a row, with what they are called. */
+const runOfColumns = /(?:\b[\w.]+(?: AS "?\w+"?)?, ){3,}[\w.]+(?: AS "?\w+"?)?/g;
+
+t.test('the records speak the SQL of every engine', (t) => {
+  const others =
+    /\b(?:json_\w+|rowid|strftime|julianday|unixepoch|GLOB|sqlite_\w+|pragma\w*|IFNULL|total)\b|->|OR IGNORE|OR REPLACE/i;
+  for (const { file, line, parts } of sourceStatements()) {
+    const text = parts.join(' ? ');
+    t.notMatch(text, others, `${file}:${line}`);
+    t.notMatch(text, /CROSS JOIN \w+(?: AS \w+)? ON\b/, `${file}:${line}: a cross join has no condition`);
+  }
+  t.end();
+});

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 
 import { Refusal } from '#domain/refusal.ts';
-import type { Database, Queries, Statement, Value } from '../database.ts';
-import { isDamagedRow, keepRowDigests } from './row-digests.ts';
+import { List, type Database, type Queries, type Statement, type Value } from '../database.ts';
+import { damagedRow, keepRowDigests } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -172,36 +172,47 @@ function whileOpen(within: Queries, isOpen: () => boolean): Queries {
     all: (statement) => (isOpen() ? within.all(statement) : ended()),
     run: (statement) => (isOpen() ? within.run(statement) : ended()),
     script: (text) => (isOpen() ? within.script(text) : ended()),
-    isDamaged: (table, row) => (isOpen() ? within.isDamaged(table, row) : ended()),
+    isDamaged: (table, key) => (isOpen() ? within.isDamaged(table, key) : ended()),
   };
 }
 
 function queries(connection: Connection, damaged: SqliteOptions['damaged']): Queries {
   // A statement's text is one array for the life of the program, so the array itself is the key.
-  const prepared = new Map<TemplateStringsArray, Prepared>();
-  const prepare = ({ text }: Statement): Prepared => {
-    let statement = prepared.get(text);
+  const prepared = new Map<readonly string[], Prepared>();
+  const prepare = (wanted: Statement): Prepared => {
+    let statement = prepared.get(wanted.text);
     if (statement === undefined) {
-      // `+?` is the same value as `?`. This SQLite was built to look into plain parameters when it plans a join or a
-      // partial index, and then plans anew at every call: ten times the cost of the query itself.
-      statement = connection.prepare<Value[]>(text.join('+?'));
-      prepared.set(text, statement);
+      statement = connection.prepare<Value[]>(sqliteText(wanted));
+      prepared.set(wanted.text, statement);
     }
     return statement;
   };
 
   return {
-    get: async <Row>(statement: Statement) => prepare(statement).get(...statement.values) as Row | undefined,
-    all: async <Row>(statement: Statement) => prepare(statement).all(...statement.values) as Row[],
-    run: async (statement: Statement) => prepare(statement).run(...statement.values).changes,
+    get: async <Row>(statement: Statement) => prepare(statement).get(...sqliteValues(statement)) as Row | undefined,
+    all: async <Row>(statement: Statement) => prepare(statement).all(...sqliteValues(statement)) as Row[],
+    run: async (statement: Statement) => prepare(statement).run(...sqliteValues(statement)).changes,
     script: async (text: string) => void connection.exec(text),
-    async isDamaged(table, row) {
-      const isDamaged = isDamagedRow(connection, table, row);
-      if (isDamaged) damaged?.(table, row);
-      return isDamaged;
+    async isDamaged(table, key) {
+      const row = damagedRow(connection, table, key);
+      if (row !== undefined) damaged?.(table, row);
+      return row !== undefined;
     },
   };
 }
+
+/**
+ * A statement as SQLite reads it. `+?` is the same value as `?`: this SQLite was built to look into plain parameters when
+ * it plans a join or a partial index, and then plans anew at every call, ten times the cost of the query itself.
+ */
+export const sqliteText = ({ text, values }: Statement): string =>
+  text.reduce(
+    (before, after, at) =>
+      `${before}${values[at - 1] instanceof List ? '(SELECT value FROM json_each(+?))' : '+?'}${after}`,
+  );
+
+const sqliteValues = ({ values }: Statement): Value[] =>
+  values.map((value) => (value instanceof List ? JSON.stringify(value.values) : value));
 
 /** SQLite's words for a disk that is full; the second is about the index of its log, which grows beside it. */
 const isFull = (error: unknown): boolean =>

@@ -6,6 +6,8 @@ import { hash } from 'node:crypto';
 
 import type SQLite from 'better-sqlite3';
 
+import type { Value } from '../database.ts';
+
 type Connection = SQLite.Database;
 
 /** The audit log has a chain of its own; the migrations are under the digest of the schema; what passes or is only noted may go. */
@@ -28,23 +30,26 @@ export function keepRowDigests(writer: Connection): void {
   writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
-/** Whether a row that is there is not as it was last written; false where no digests are kept. */
-export function isDamagedRow(connection: Connection, table: string, row: number): boolean {
+/** The rowid of a row that is there and not as it was last written; nothing where it is, or no digests are kept. */
+export function damagedRow(
+  connection: Connection,
+  table: string,
+  key: Readonly<Record<string, Value>>,
+): number | undefined {
   defineDigest(connection);
   const covered = connection
     .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
     .get(table);
-  if (covered === undefined) return false;
+  if (covered === undefined) return undefined;
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
-  return (
-    connection
-      .prepare(
-        `SELECT 1 FROM ${quoted(table)} AS rows
-         LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
-         WHERE rows.rowid = ? AND known.digest IS NOT row_digest(${columns.join(', ')})`,
-      )
-      .get(table, row) !== undefined
-  );
+  const isMeant = Object.keys(key).map((column) => `rows.${quoted(column)} = ?`);
+  return connection
+    .prepare<Value[], { row: number }>(
+      `SELECT rows.rowid AS row FROM ${quoted(table)} AS rows
+       LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+       WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
+    )
+    .get(table, ...Object.values(key))?.row;
 }
 
 /** Digests every row: a migration may have changed those of any table, and no digest was kept meanwhile. */

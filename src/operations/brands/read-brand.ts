@@ -14,7 +14,7 @@ export const readBrand = operation({
   response: 'Brand',
 
   async handle({ brand, query, records }) {
-    const people = await records.brands.people([brand.createdBy, brand.modifiedBy]);
+    const people = await records.accounts.byIds([brand.createdBy, brand.modifiedBy]);
     return pick(presentBrand(brand, people), query.fields);
   },
 });

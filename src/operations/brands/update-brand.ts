@@ -17,6 +17,6 @@ export const updateBrand = operation({
   async handle(call) {
     const { brand, body, records, acts } = call;
     const renamed = await acts.do(act, caller(call), { accountId: brand.accountId, name: body.name });
-    return presentBrand(renamed, await records.brands.people([renamed.createdBy, renamed.modifiedBy]));
+    return presentBrand(renamed, await records.accounts.byIds([renamed.createdBy, renamed.modifiedBy]));
   },
 });

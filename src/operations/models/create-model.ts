@@ -21,6 +21,6 @@ export const createModel = operation({
     const { name, series, 'api-key': apiKey } = body;
     const wanted = { brandAccountId: brand.accountId, name, series, apiKey: apiKey || null };
     const model = await acts.do(act, caller(call), wanted);
-    return presentModel(model, await records.brands.people([model.createdBy]));
+    return presentModel(model, await records.accounts.byIds([model.createdBy]));
   },
 });

@@ -15,7 +15,7 @@ export const readModels = operation({
 
   async handle({ brand, query, records }) {
     const models = await records.models.list(brand.accountId);
-    const people = await records.brands.people(models.flatMap((model) => [model.createdBy, model.modifiedBy]));
+    const people = await records.accounts.byIds(models.flatMap((model) => [model.createdBy, model.modifiedBy]));
     return models.map((model) => pick(presentModel(model, people), query.fields));
   },
 });

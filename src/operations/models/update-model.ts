@@ -22,6 +22,6 @@ export const updateModel = operation({
       name: params.model_name,
       change: { ...(series !== undefined && { series }), ...(apiKey !== undefined && { apiKey: apiKey || null }) },
     });
-    return presentModel(changed, await records.brands.people([changed.createdBy, changed.modifiedBy]));
+    return presentModel(changed, await records.accounts.byIds([changed.createdBy, changed.modifiedBy]));
   },
 });

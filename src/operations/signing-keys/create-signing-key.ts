@@ -20,6 +20,6 @@ export const createSigningKey = operation({
     const { principal, brand, body, records } = call;
     const wanted = { brandAccountId: brand.accountId, name: body.name, createdBy: principal.accountId };
     const key = await makeSigningKey(call, caller(call), wanted);
-    return presentSigningKey(key, await records.brands.people([key.createdBy]));
+    return presentSigningKey(key, await records.accounts.byIds([key.createdBy]));
   },
 });

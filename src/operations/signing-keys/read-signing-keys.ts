@@ -19,7 +19,7 @@ export const readSigningKeys = operation({
   async handle({ brand, query, records, now }) {
     const keys = await records.signingKeys.list(brand.accountId);
     const registered = await accountKeysOf(keys, records);
-    const people = await records.brands.people(keys.flatMap((key) => [key.createdBy, key.modifiedBy]));
+    const people = await records.accounts.byIds(keys.flatMap((key) => [key.createdBy, key.modifiedBy]));
     return keys.map((key) => {
       const shown = presentSigningKey(key, people);
       const accountKey = registered.get(key.sha3_384);

@@ -1,45 +1,26 @@
 // larder init
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { administratorId, init as makeStore } from '#acts/appliance.ts';
-import { fingerprintOf, keyCheckOf } from '#macaroons/site-key.ts';
+import { administratorId } from '#acts/appliance.ts';
+import { fingerprintOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
-import { keepTls } from '#tls/keeper.ts';
-import type { ServerTls } from '#tls/settings.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
-import { keepingOf } from '#data/store.ts';
 import { occupied } from '#data/blobs.ts';
-import { openRecords } from '#data/records.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
-import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { halfMade, makeStore, unfinished, type MadeStore } from '#data/new-store.ts';
+import { tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
-import { createFile, makeFolder, renameFile } from '#files/durable.ts';
-import { newWrappingKey, readSiteKey } from '#data/secrets.ts';
+import { makeFolder } from '#files/durable.ts';
 import { tooSmall } from '#appliance/watched-settings.ts';
-import { command, dataInUse, Failure, UsageError, type World } from '../frame/command.ts';
+import { command, dataInUse, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';
 import { actorOf } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
-
-/** The configuration until everything else is in place; in a directory that has it, a store is half made. */
-const unfinished = 'larder.toml.init';
-const halfMade = [
-  'site.key',
-  'master.key',
-  'larder.db',
-  'larder.db-wal',
-  'larder.db-shm',
-  'larder.db-journal',
-  'audit.seal',
-  'admin.macaroon',
-  'tls',
-  unfinished,
-];
 
 export const init = command({
   name: 'init',
@@ -106,62 +87,57 @@ export const init = command({
     if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
     makeRoom(data);
     const lock = lockOf(data);
-    let tls: ServerTls | undefined;
-    let fingerprint: string;
+    let made: MadeStore;
     try {
       // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
       refuseContents(data);
       if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
-      for (const name of halfMade) rmSync(join(data, name), { recursive: true, force: true });
-      createFile(join(data, unfinished), configuration, 0o600);
-      for (const key of ['site.key', 'master.key']) createFile(join(data, key), newWrappingKey(), 0o400);
-      const siteKey = readSiteKey({ directory: data, credentials: undefined, masterKeyFile: undefined });
-      fingerprint = fingerprintOf(siteKey);
-      await makeRecords(data, email, actor, siteKey);
-      createFile(join(data, 'admin.macaroon'), `${credential}\n`, 0o600);
-      const config = parseConfig('larder.toml', configuration);
-      if (speaksTls(config)) {
-        tls = await keepTls(
-          tlsSettings(config),
-          keepingOf(data, siteKey, () => new Date()),
-        );
-      }
-      renameFile(join(data, unfinished), join(data, 'larder.toml'));
+      made = await makeStore(data, { configuration, email, credential, by: { actor } });
     } finally {
       lock.close();
     }
-    const made = readConfig(join(data, 'larder.toml'));
-    const documents = documentsAt(made) ?? baseUrl;
-    const warning = tooSmall(occupied(data).diskSizeBytes, made.uploads.reserve);
-    const credentialFile = join(data, 'admin.macaroon');
-    return {
-      text:
-        `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
-        `What everybody does with it is explained there: ${documents}\n` +
-        `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
-        trust(tls, baseUrl, files) +
-        (warning === undefined ? '' : `${warning}\n`) +
-        `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
-        `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
-      json: {
-        data,
-        config: join(data, 'larder.toml'),
-        'base-url': baseUrl,
-        documents,
-        listen,
-        'admin-account-id': administratorId,
-        'admin-macaroon-file': credentialFile,
-        'site-key-fingerprint': fingerprint,
-        ...(warning !== undefined && { warning }),
-        ...(tls && {
-          ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
-          fingerprint: tls.fingerprint,
-          hosts: tls.hosts,
-        }),
-      },
-    };
+    return answered(data, made, { baseUrl, listen, files });
   },
 });
+
+/** What is said of the new store: where it is, whom it belongs to, and what to keep. */
+function answered(
+  data: string,
+  { siteKey, tls }: MadeStore,
+  { baseUrl, listen, files }: { baseUrl: string; listen: string; files: SiteFiles | undefined },
+): Answer {
+  const config = readConfig(join(data, 'larder.toml'));
+  const documents = documentsAt(config) ?? baseUrl;
+  const warning = tooSmall(occupied(data).diskSizeBytes, config.uploads.reserve);
+  const credentialFile = join(data, 'admin.macaroon');
+  const fingerprint = fingerprintOf(siteKey);
+  return {
+    text:
+      `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
+      `What everybody does with it is explained there: ${documents}\n` +
+      `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
+      trust(tls, baseUrl, files) +
+      (warning === undefined ? '' : `${warning}\n`) +
+      `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
+      `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
+    json: {
+      data,
+      config: join(data, 'larder.toml'),
+      'base-url': baseUrl,
+      documents,
+      listen,
+      'admin-account-id': administratorId,
+      'admin-macaroon-file': credentialFile,
+      'site-key-fingerprint': fingerprint,
+      ...(warning !== undefined && { warning }),
+      ...(tls && {
+        ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
+        fingerprint: tls.fingerprint,
+        hosts: tls.hosts,
+      }),
+    },
+  };
+}
 
 /** Asks what no default can know: the address that clients use, and whom the store belongs to. */
 async function askFor(world: World): Promise<{ 'base-url': string; 'admin-email': string }> {
@@ -295,16 +271,5 @@ function lockOf(data: string): { close(): unknown } {
     return lockDirectory(data);
   } catch (error) {
     throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
-  }
-}
-
-async function makeRecords(data: string, email: string, actor: string, siteKey: Buffer): Promise<void> {
-  // SQLite gives the files that it makes beside this one the same mode.
-  createFile(join(data, 'larder.db'), '', 0o600);
-  const { acts, close } = await openRecords(data, { held: true, siteKey });
-  try {
-    await acts.do(makeStore, { actor }, { email, siteKeyCheck: keyCheckOf(siteKey) });
-  } finally {
-    await close();
   }
 }

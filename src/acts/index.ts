@@ -27,6 +27,7 @@ import {
   setPassword,
   setTotpSecret,
 } from './credentials.ts';
+import { giveToPush, handOutImage, makeRegistryKey, useImageCredential } from './image-credentials.ts';
 import {
   deleteImageBlob,
   deleteImageManifest,
@@ -35,6 +36,7 @@ import {
   pushImageBlob,
   pushImageManifest,
 } from './images.ts';
+import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } from './integrity.ts';
 import { logIn, putOffLogins } from './logins.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
@@ -102,6 +104,11 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setOwnPassword,
   setPassword,
   setTotpSecret,
+  // Image credentials
+  giveToPush,
+  handOutImage,
+  makeRegistryKey,
+  useImageCredential,
   // Images
   deleteImageBlob,
   deleteImageManifest,
@@ -114,6 +121,12 @@ export const everyAct: readonly Act<never, unknown>[] = [
   forgetImages,
   readImageIndexes,
   readImageResources,
+  // Integrity
+  mendBlob,
+  proveRecords,
+  putBackBlob,
+  quarantineBlob,
+  restoreMissing,
   // Logins
   logIn,
   putOffLogins,

@@ -57,7 +57,7 @@ export async function startBackground(
   const queue = await startReviews(parts, storage, signing);
   const proof = await proofOfRecords({
     database: { file: join(store.directory, 'larder.db'), native: nativePath() },
-    ...{ records, siteKey: store.siteKey, sealFile: store.sealing.file, now },
+    ...{ records, acts, siteKey: store.siteKey, sealFile: store.sealing.file, now },
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);
@@ -72,7 +72,8 @@ export async function startBackground(
     'scrub',
     () => {
       const rate = (): number => current().config.integrity.scrub_rate;
-      return startScrub({ records, blobs, digests: scrubDigests, reports, health, now, log, rate, rest: hours(1) });
+      const kept = { records, acts, blobs, digests: scrubDigests };
+      return startScrub({ ...kept, reports, health, now, log, rate, rest: hours(1) });
     },
     (scrub) => scrub.stop(),
   );

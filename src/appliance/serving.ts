@@ -85,9 +85,10 @@ function followCertificate(server: Server, certificate: Certificate): void {
 }
 
 function registryOf({ storage: { store, blobs }, current }: Made): Registry {
-  const { records, siteKey, latestTime, newId } = store;
+  const { records, acts, siteKey, latestTime, newId } = store;
   return createRegistry({
     records,
+    acts,
     clock: () => latestTime.now(),
     newId,
     seal: (secret, purpose) => seal(siteKey, secret, purpose),

@@ -130,7 +130,7 @@ const damagedRecordWords = (table: string, row: number): string =>
 async function openBlobs(
   parts: Parts,
   options: ApplianceOptions,
-  { directory, config, records, now }: Store,
+  { directory, config, records, acts, now }: Store,
   { log, health, fatal }: Telling,
 ): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
   const startDigests = (name: string, size?: number): Promise<DigestPool> =>
@@ -143,7 +143,7 @@ async function openBlobs(
   const digests = await startDigests('digests');
   const reports = blobReports(records, health);
   await reports.damaged();
-  const damaged = suspicions({ records, blobs: () => blobs, digests: scrubDigests, reports, now, log });
+  const damaged = suspicions({ records, acts, blobs: () => blobs, digests: scrubDigests, reports, now, log });
   const blobs: DiskBlobs = await parts.start('blobs', async () => {
     const places = options.limits?.uploads;
     const opened = await diskBlobs({

@@ -96,12 +96,14 @@ async function settleSeals(known: Records): Promise<void> {
 /** Tokens for another registry, as a store has them for itself or for a command on the host. */
 export const signedTokensOf = ({
   records: known,
+  acts,
   latestTime: latest,
   newId,
   siteKey,
 }: Omit<Store, 'close'>): SignedTokens =>
   createSignedTokens({
     records: known,
+    acts,
     clock: () => latest.now(),
     newId,
     seal: (secret, purpose) => seal(siteKey, secret, purpose),

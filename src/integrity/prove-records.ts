@@ -2,6 +2,8 @@
 // The blobs have the scrub.
 import { once } from 'node:events';
 
+import { itself, type Acts } from '#acts/act.ts';
+import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
@@ -22,6 +24,7 @@ export interface ProofOptions {
   /** The database file, and where this process has SQLite from. */
   database: DatabaseToCheck;
   records: Records;
+  acts: Acts;
   siteKey: Buffer;
   sealFile: SealFile;
   /** Starts `database-worker.ts`. */
@@ -30,22 +33,9 @@ export interface ProofOptions {
 }
 
 const interval = days(1);
-/** What the appliance keeps of the last time. */
-const kept = 'records-proven';
-
-interface Outcome {
-  at: string;
-  problems: number;
-  /** How many of them make the database unreliable; records of the first release lack it. */
-  pages?: number;
-  rows?: number;
-  /** The first of them. */
-  first?: string;
-}
-
 export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
-  const { database: toCheck, records, siteKey, sealFile, startWorker, now } = options;
-  let last = JSON.parse((await records.appliance.find(kept)) ?? 'null') as Outcome | null;
+  const { database: toCheck, records, acts, siteKey, sealFile, startWorker, now } = options;
+  let last = JSON.parse((await records.appliance.find(recordsProven)) ?? 'null') as ProvenRecords | null;
   // At each start: the machine may have gone down in between, or somebody may have mended what was wrong.
   let due = true;
 
@@ -72,7 +62,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
         const { pages, rows } = await inWorker(startWorker, toCheck);
         const audit = await verifyAudit(records, { siteKey, file: sealFile });
         const all = [...pages, ...rows, ...audit.problems];
-        const found: Outcome = {
+        const found: ProvenRecords = {
           at,
           problems: all.length,
           pages: pages.length,
@@ -83,8 +73,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
         // Told before it is kept: a damaged database may not take it.
         last = found;
         due = false;
-        const entry = { at, actor: 'larder', action: 'prove_records', object: 'records', details };
-        await records.change(entry, (tx) => tx.appliance.set(kept, JSON.stringify(found)));
+        await acts.do(proveRecords, itself, { found, first: details.first });
         return details.problems === 0 ? {} : details;
       },
     },

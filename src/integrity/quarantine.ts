@@ -1,4 +1,6 @@
 // What is damaged is taken out of service; what is found good again in quarantine is put back.
+import type { Acts, By } from '#acts/act.ts';
+import { putBackBlob, quarantineBlob } from '#acts/integrity.ts';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { Records } from '#records/index.ts';
@@ -7,18 +9,14 @@ import { judge, type GoOn } from './judge.ts';
 /** Who acts, and on what. */
 export interface Custody {
   records: Records;
+  acts: Acts;
   blobs: Blobs;
-  at: string;
-  actor: string;
+  by: By;
 }
 
 /** Takes a damaged blob out of service, and says so in the records. */
-export async function quarantine(
-  { sha3_384, size }: StoredBlob,
-  { records, blobs, at, actor }: Custody,
-): Promise<void> {
-  const entry = { at, actor, action: 'quarantine_blob', object: `blob/${sha3_384}`, details: { size } };
-  await records.change(entry, (tx) => tx.damagedBlobs.add({ sha3_384, size, foundAt: at }));
+export async function quarantine({ sha3_384, size }: StoredBlob, { acts, blobs, by }: Custody): Promise<void> {
+  await acts.do(quarantineBlob, by, { sha3_384, size });
   await blobs.quarantine(sha3_384);
 }
 
@@ -30,7 +28,7 @@ const atOnce = 1000;
  * service again. What came in anew in the meantime counts too.
  */
 export async function putBackGood(custody: Custody, digests: DigestPool, goOn?: GoOn): Promise<string[]> {
-  const { records, blobs, at, actor } = custody;
+  const { records, acts, blobs, by } = custody;
   const mended: string[] = [];
   for (const { sha3_384 } of await records.damagedBlobs.list(atOnce)) {
     if (!(await records.neededContents.has(sha3_384))) continue;
@@ -39,8 +37,7 @@ export async function putBackGood(custody: Custody, digests: DigestPool, goOn?: 
       if ((await judge({ sha3_384 }, blobs.quarantined, digests, goOn)).verdict !== 'good') continue;
       await blobs.putBack(sha3_384);
     }
-    const entry = { at, actor, action: 'put_back_blob', object: `blob/${sha3_384}` };
-    await records.change(entry, (tx) => tx.damagedBlobs.mended(sha3_384));
+    await acts.do(putBackBlob, by, { sha3_384 });
     mended.push(sha3_384);
   }
   return mended;

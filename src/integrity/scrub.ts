@@ -2,6 +2,7 @@
 // back what is good again.
 import type { Logger } from 'pino';
 
+import { itself, type Acts } from '#acts/act.ts';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
@@ -28,6 +29,7 @@ export interface Scrub {
 /** What it takes to act on what a reading finds. */
 export interface ScrubParts {
   records: Records;
+  acts: Acts;
   blobs: Blobs;
   digests: DigestPool;
   reports: BlobReports;
@@ -159,10 +161,7 @@ async function examine(
   return found.verdict;
 }
 
-const custody = ({ records, blobs, now }: ScrubParts): Custody => ({
-  ...{ records, blobs, actor: 'larder' },
-  at: timestamp(now()),
-});
+const custody = ({ records, acts, blobs }: ScrubParts): Custody => ({ records, acts, blobs, by: itself });
 
 /** Looks again at a blob that seemed damaged to somebody who wanted to read it. */
 export function suspicions(parts: Omit<ScrubParts, 'blobs'> & { blobs: () => Blobs }) {

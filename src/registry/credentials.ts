@@ -1,12 +1,12 @@
 // Credentials of the image registry: to push into one repository for a while, and to pull from one for good.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-import { after, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { Acts, By } from '#acts/act.ts';
+import { giveToPush, handOutImage, longestPush, useImageCredential, type HandedOut } from '#acts/image-credentials.ts';
+import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { AuditEntry } from '#records/audit.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
 import type { Records } from '#records/index.ts';
-import type { Repository } from './repository.ts';
 
 export interface Login {
   username: string;
@@ -15,6 +15,7 @@ export interface Login {
 
 export interface CredentialsOptions {
   records: Records;
+  acts: Acts;
   clock: Now;
   newId: NewIds;
   /** Keeps a secret at rest; `purpose` must be given again to open it. */
@@ -26,11 +27,11 @@ export interface CredentialsOptions {
 
 export interface Credentials {
   /** New credentials to push, and to pull, on behalf of an account. */
-  toPush(repository: Repository, entry: AuditEntry & { sessionId: string }): Promise<Login>;
-  /** The credentials to pull from a repository; always the same ones. */
-  toPull(repository: Repository, entry: AuditEntry): Promise<Login>;
+  toPush(wanted: Pick<HandedOut, 'package' | 'repository'>, by: By & { sessionId: string }): Promise<Login>;
+  /** The credentials to pull an image from its repository; always the same ones. */
+  toPull(image: HandedOut, by: By): Promise<Login>;
   /** The credentials of this name and password, while they last; the first use is noted. */
-  logIn(login: Login, entry: Omit<AuditEntry, 'actor' | 'object'>): Promise<ImageCredential | undefined>;
+  logIn(login: Login, from: { address: string; requestId: string }): Promise<ImageCredential | undefined>;
   /** The credentials of this name, while they last. */
   find(id: string): Promise<ImageCredential | undefined>;
   /** The credentials of this name, also those that have ended. */
@@ -43,10 +44,9 @@ export interface Credentials {
 
 /** How long credentials to push wait: for their first use, and from then on for something to move. */
 const patience = minutes(10);
-const atMost = hours(6);
 
 export function createCredentials(options: CredentialsOptions): Credentials {
-  const { records, clock, newId, seal, unseal, seesUploads } = options;
+  const { records, acts, clock, newId, seal, unseal, seesUploads } = options;
   /** When something last moved, by the name of the credentials. */
   const moved = new Map<string, Date>();
 
@@ -61,7 +61,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   }
 
   const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
-    kind === 'pull' ? undefined : after(new Date(issuedAt), atMost);
+    kind === 'pull' ? undefined : after(new Date(issuedAt), longestPush);
 
   function lasts(credential: ImageCredential): boolean {
     const until = end(credential);
@@ -77,55 +77,38 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     return found !== undefined && lasts(found) ? found : undefined;
   }
 
+  /** Credentials for a repository that may have none yet. */
+  function newToPull() {
+    const password = newPassword();
+    const id = `pull-${newId.id()}`;
+    const sealedSecret = seal(Buffer.from(password), purpose(id));
+    return { credential: { id, secretSha256: digestOf(password), sealedSecret }, moment: timestamp(clock()) };
+  }
+
   return {
-    async toPush(repository, entry) {
+    async toPush(wanted, by) {
       const password = newPassword();
-      const id = `push-${newId.id()}`;
-      const now = clock();
-      await records.change({ ...entry, details: { ...entry.details, credentials: id } }, async (tx) => {
-        await tx.imageCredentials.forgetIssuedBefore(repository, timestamp(after(now, -atMost)));
-        await tx.imageCredentials.addToPush(repository, {
-          id,
-          secretSha256: digestOf(password),
-          accountId: entry.actor,
-          sessionId: entry.sessionId,
-          issuedAt: timestamp(now),
-        });
-      });
-      return { username: id, password };
+      const credential = { id: `push-${newId.id()}`, secretSha256: digestOf(password) };
+      const moment = timestamp(clock());
+      await acts.do(giveToPush, by, { ...wanted, credential, sessionId: by.sessionId, moment });
+      return { username: credential.id, password };
     },
 
-    async toPull(repository, entry) {
-      let kept = await records.imageCredentials.toPull(repository);
-      if (kept === undefined) {
-        const password = newPassword();
-        const id = `pull-${newId.id()}`;
-        kept = await records.change({ ...entry, details: { ...entry.details, credentials: id } }, async (tx) => {
-          // Somebody else may have asked at the same moment.
-          const there = await tx.imageCredentials.toPull(repository);
-          if (there !== undefined) return there;
-          const sealedSecret = seal(Buffer.from(password), purpose(id));
-          await tx.imageCredentials.addToPull(repository, {
-            id,
-            secretSha256: digestOf(password),
-            sealedSecret,
-            issuedAt: timestamp(clock()),
-          });
-          return { id, sealedSecret };
-        });
-      }
+    async toPull(image, by) {
+      const { repository, wanted, registry } = image;
+      const there = wanted || registry !== undefined ? undefined : await records.imageCredentials.toPull(repository);
+      const kept = there ?? (await acts.do(handOutImage, by, { ...image, ...newToPull() }));
       return { username: kept.id, password: unseal(kept.sealedSecret, purpose(kept.id)).toString() };
     },
 
-    async logIn({ username, password }, entry) {
+    async logIn({ username, password }, { address, requestId }) {
       const found = await find(username);
       const given = Buffer.from(digestOf(password));
       if (found === undefined || !timingSafeEqual(given, Buffer.from(found.secretSha256))) return undefined;
       if (found.kind === 'push') {
         if (found.firstUsedAt === null) {
-          const first = { ...entry, actor: found.accountId ?? 'anyone', object: `${found.namespace}/${found.name}` };
-          const details = { ...entry.details, resource: found.resource, credentials: found.id };
-          await records.change({ ...first, details }, (tx) => tx.imageCredentials.use(found.id, entry.at));
+          const by = { actor: found.accountId ?? 'anyone', requestId };
+          await acts.do(useImageCredential, by, { credential: found, address, moment: timestamp(clock()) });
         }
         moves(found.id);
       }

@@ -4,14 +4,16 @@
 import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
+import { itself, type Acts, type By } from '#acts/act.ts';
+import { makeRegistryKey, registryKey } from '#acts/image-credentials.ts';
+import { after, minutes, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import type { RegistryToken } from './tokens.ts';
 
 export interface SignedTokensOptions {
-  records: Records;
+  records: Pick<Records, 'appliance'>;
+  acts: Acts;
   clock: Now;
   newId: NewIds;
   seal: (secret: Buffer, purpose: string) => string;
@@ -27,7 +29,7 @@ export interface SignedTokens {
     to: { registry: string; issuer: string },
   ): Promise<{ text: string; issuedAt: Date; lasts: number }>;
   /** What the other registry must be given: made when first asked for, and then the same for good. */
-  shared(entry?: Pick<AuditEntry, 'actor' | 'requestId'>): Promise<SharedWithRegistry>;
+  shared(by?: By): Promise<SharedWithRegistry>;
 }
 
 export interface SharedWithRegistry {
@@ -41,7 +43,6 @@ const life = minutes(5);
 /** How far the other registry's clock may be behind. */
 const leeway = minutes(1);
 
-const name = 'registry-signing-key';
 const purpose = 'key of the tokens for the registry of images';
 const signInThread = promisify(sign);
 
@@ -58,12 +59,12 @@ interface Opened {
 }
 
 export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
-  const { records, clock, newId, seal, unseal, certify } = options;
+  const { records, acts, clock, newId, seal, unseal, certify } = options;
   let opened: Opened | undefined;
 
   /** Reads the key; the records are asked each time, because another process may have made it. */
-  async function open(entry: Pick<AuditEntry, 'actor' | 'requestId'> = { actor: 'larder' }): Promise<Opened> {
-    const sealed = (await records.appliance.find(name)) ?? (await make(entry));
+  async function open(by: By = itself): Promise<Opened> {
+    const sealed = (await records.appliance.find(registryKey)) ?? (await make(by));
     if (opened?.sealed !== sealed) {
       const kept = JSON.parse(unseal(sealed, purpose).toString()) as Kept;
       const x5c = new X509Certificate(kept.certificate).raw.toString('base64');
@@ -72,18 +73,10 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
     return opened;
   }
 
-  async function make(entry: Pick<AuditEntry, 'actor' | 'requestId'>): Promise<string> {
-    const now = clock();
-    const { certificate, key } = await certify('larder, tokens for the registry of images', now);
+  async function make(by: By): Promise<string> {
+    const { certificate, key } = await certify('larder, tokens for the registry of images', clock());
     const kept: Kept = { certificate, key, secret: randomBytes(32).toString('base64url') };
-    const sealed = seal(Buffer.from(JSON.stringify(kept)), purpose);
-    const change = { ...entry, at: timestamp(now), action: 'make_registry_key', object: 'appliance/registry-key' };
-    return records.change(change, async (tx) => {
-      // Somebody else may have made one at the same moment.
-      const there = await tx.appliance.find(name);
-      if (there === undefined) await tx.appliance.set(name, sealed);
-      return there ?? sealed;
-    });
+    return acts.do(makeRegistryKey, by, { sealed: seal(Buffer.from(JSON.stringify(kept)), purpose) });
   }
 
   return {
@@ -105,8 +98,8 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
       return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: life / 1000 };
     },
 
-    async shared(entry) {
-      const { certificate, secret } = (await open(entry)).kept;
+    async shared(by) {
+      const { certificate, secret } = (await open(by)).kept;
       return { certificate, secret };
     },
   };

@@ -13,7 +13,7 @@ import { saved } from './saved.ts';
 t.setTimeout(300_000);
 
 t.test('a missing blob is named by its package, and fetched back from an earlier backup', async (t) => {
-  const { folder, keys, blob, sha3_384, run } = await saved(t);
+  const { store, folder, keys, blob, sha3_384, run } = await saved(t);
   const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
   t.match(await run(`backup ${monday}`), { code: 0, out: /It was read back as it was written/ });
   t.match(await run(`backup --check ${monday}`), { code: 0, out: /is good: \d+ files, each held against its digest/ });
@@ -49,6 +49,11 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   t.match(await run(`restore ${monday} --missing`), { code: 0 }, 'also while the store serves');
   t.ok(existsSync(blob));
   t.match(await run(`restore ${monday} --missing`), { code: 0, out: 'Nothing is missing.\n' });
+  const entries = await store.beside.records.audit.list(0, 1000);
+  const fetched = entries.filter(({ action }) => action === 'restore_missing');
+  t.match(fetched, [{ actor: /^cli:/, object: 'blobs' }]);
+  t.match(JSON.parse(fetched[0]?.details ?? ''), { from: /./, blobs: [sha3_384] });
+  t.equal(fetched.length, 1, 'only where anything came back');
   t.match(await run(`restore ${monday} --missing --keys ${keys}`), { code: 2, err: /the store has its own/ });
 });
 

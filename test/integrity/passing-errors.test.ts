@@ -54,7 +54,7 @@ async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
   const log: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void log.push(line) });
   const health = createHealth(logger);
-  const { records } = store.beside;
+  const { records, acts } = store.beside;
   let moment = 0;
   let scrub: Scrub | undefined;
   t.teardown(() => scrub?.stop());
@@ -64,7 +64,7 @@ async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
     log,
     async rounds(count) {
       scrub ??= startScrub({
-        ...{ records, blobs, digests, health, log: logger },
+        ...{ records, acts, blobs, digests, health, log: logger },
         reports: blobReports(records, health),
         now: () => new Date(++moment),
         rate: () => 1e12,

@@ -13,6 +13,7 @@ const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<ProofOfRe
   proofOfRecords({
     database: { file: join(directory, 'larder.db'), native: undefined },
     records: beside.records,
+    acts: beside.acts,
     siteKey: beside.siteKey,
     sealFile: beside.sealing.file,
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),

@@ -1,5 +1,6 @@
 // larder restore --missing: fetches what a store lacks back from a backup, while it serves or not.
 import { resolve } from 'node:path';
+import { restoreMissing as restoreMissingBlobs } from '#acts/integrity.ts';
 import { closeArchives, readArchives, type Archives, type OpenArchive } from '#backup/archives.ts';
 import { proven } from '#backup/restore.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -66,11 +67,8 @@ async function fetchAll(store: OpenStore, archives: Archives, blobs: Blobs, prog
     }
     fetched.back.push(sha3_384);
   }
-  const { manifest } = archives;
-  const details = { from: manifest.id, blobs: fetched.back };
-  await store.records.change({ ...store.entry('restore', 'blobs'), details }, async (tx) => {
-    for (const sha3_384 of fetched.back) await tx.damagedBlobs.mended(sha3_384);
-  });
+  const back = { from: archives.manifest.id, blobs: fetched.back };
+  if (back.blobs.length > 0) await store.acts.do(restoreMissingBlobs, store.person, back);
   return fetched;
 }
 

@@ -11,7 +11,7 @@ export const registryCertificate = command({
 
   run: ({ data, world }) =>
     withStore({ data, world }, async (store) => {
-      const { certificate } = await signedTokensOf(store).shared({ actor: store.actor });
+      const { certificate } = await signedTokensOf(store).shared(store.person);
       return { text: certificate.trimEnd(), json: { certificate } };
     }),
 });
@@ -39,7 +39,7 @@ export const registrySettings = command({
           'larder.toml names no other registry; set registry.external, such as "registry.internal:5000"',
         );
       }
-      const { secret } = await signedTokensOf(store).shared({ actor: store.actor });
+      const { secret } = await signedTokensOf(store).shared(store.person);
       const settings = {
         auth: {
           token: {

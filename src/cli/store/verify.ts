@@ -1,7 +1,6 @@
 // larder verify
 import { join } from 'node:path';
 
-import { timestamp } from '#domain/clock.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
 import { putBackGood, quarantine } from '#integrity/quarantine.ts';
 import { verifyStore, type Verdict } from '#integrity/verify.ts';
@@ -74,7 +73,7 @@ async function proved(
   const progress = progressOf(call);
   const { records, siteKey, sealing } = store;
   const found: Found = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding: native }) => {
-    const by = { records, blobs, at: timestamp(store.now()), actor: store.actor };
+    const by = { records, acts: store.acts, blobs, by: store.person };
     const back = call.options['restore-quarantined'] ? await putBackGood(by, digests) : [];
     const seals = { siteKey, sealFile: sealing.file };
     const parts = { ...seals, file, records, blobs, digests, nativeBinding: native, progress: progress.at };

@@ -1,3 +1,4 @@
+import { mendBlob } from '#acts/integrity.ts';
 import { anyone } from '#api/access.ts';
 import { receiveUpload } from '#api/multipart.ts';
 import { operation } from '#api/operation.ts';
@@ -24,7 +25,7 @@ export const uploadBlob = operation({
   refuses: ['length-required', 'too-many-requests', 'insufficient-storage'],
 
   async handle(call) {
-    const { request, response, blobs, records, config, now, newId } = call;
+    const { request, response, blobs, records, acts, config, now, newId } = call;
     const { max_size: limit } = config.uploads;
     const client = clientOf(call.address);
     const id = newId.uuid();
@@ -47,7 +48,10 @@ export const uploadBlob = operation({
           return given === undefined || (await neededContents.has(given.sha3_384)) ? [] : [given.sha3_384];
         });
         await removeNeedless(blobs, needless, now());
-        await mend(call, taken.sha3_384);
+        // Content that was damaged is good again when the same comes in.
+        if (await records.damagedBlobs.has(taken.sha3_384)) {
+          await acts.do(mendBlob, { actor: 'anyone', requestId: call.requestId }, { sha3_384: taken.sha3_384 });
+        }
         return { successful: true, upload_id: id };
       },
     });
@@ -78,11 +82,4 @@ function refuseBeyond(quota: Unclaimed, held: Unclaimed): void {
     `An address may have at most ${bound}; push what was sent, or wait until it expires.`,
     3600,
   );
-}
-
-/** Content that was damaged is good again when the same comes in. */
-async function mend({ records, now, requestId }: Services & { requestId: string }, sha3_384: string): Promise<void> {
-  if (!(await records.damagedBlobs.has(sha3_384))) return;
-  const entry = { at: timestamp(now()), actor: 'anyone', action: 'mend_blob', object: `blob/${sha3_384}`, requestId };
-  await records.change(entry, (tx) => tx.damagedBlobs.mended(sha3_384));
 }

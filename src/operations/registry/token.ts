@@ -34,10 +34,10 @@ export const registryToken = operation({
   prefixed: false,
   refuses: ['unauthorized'],
 
-  async handle({ request, query, registry, config, now, requestId, address }) {
+  async handle({ request, query, registry, config, requestId, address }) {
     const login = basicLogin(request.headers.authorization);
-    const entry = { at: timestamp(now()), action: 'registry_token', requestId, details: { address } };
-    const credential = login === undefined ? undefined : await registry.credentials.logIn(login, entry);
+    const credential =
+      login === undefined ? undefined : await registry.credentials.logIn(login, { address, requestId });
     if (credential === undefined) {
       throw new Refusal(
         'unauthorized',

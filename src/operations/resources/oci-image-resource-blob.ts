@@ -1,11 +1,11 @@
+import type { HandedOut } from '#acts/image-credentials.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { AuditEntry } from '#records/audit.ts';
 import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repository.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { imageName, imageResource, ownHost } from './image-resource.ts';
 
 /** How long after a push the registry's word of it may take. */
@@ -23,25 +23,20 @@ export const ociImageResourceBlob = operation({
   refuses: ['conflict'],
 
   async handle(call) {
-    const { package: subject, params, body, registry, now } = call;
+    const { package: subject, params, body, registry } = call;
     const repository = await imageResource(call, subject, params.resource_name);
     const digest = body['image-digest'];
-    const entry = {
-      ...by(call, 'oci_image_resource_blob'),
-      at: timestamp(now()),
-      object: `${subject.namespace}/${subject.name}`,
-      details: { resource: repository.resource },
-    };
     const sha256 = sha256Of(digest) ?? (await nameOf(call, repository, digest));
-    const host = sha256 === undefined ? undefined : await keeperOf(call, repository, sha256, entry);
-    if (host === undefined) {
+    const keeper = sha256 === undefined ? undefined : await keeperOf(call, repository, sha256);
+    if (sha256 === undefined || keeper === undefined) {
       throw new Refusal(
         'resource-not-found',
         `No image ${digest.slice(0, 100)} was pushed for the resource '${repository.resource}'${hint(call)}.`,
       );
     }
+    const { host, ...news } = keeper;
     // The same image must always come out the same: clients keep this text as the content of the resource.
-    const login = await registry.credentials.toPull(repository, entry);
+    const login = await registry.credentials.toPull({ package: subject, repository, sha256, ...news }, caller(call));
     return {
       ImageName: `${imageName(host, repository)}@sha256:${sha256}`,
       Username: login.username,
@@ -56,36 +51,29 @@ async function nameOf({ records }: Services, repository: Repository, digest: str
   return digits === undefined ? undefined : (await records.images.manifest(repository, digits))?.sha256;
 }
 
-/** The host of the registry that keeps an image: the one that is configured before others that did so earlier. */
-async function keeperOf(
-  call: Services,
-  repository: Repository,
-  sha256: string,
-  entry: AuditEntry,
-): Promise<string | undefined> {
+/** The host of the registry that keeps an image, and what has to be said of the image when it is handed out. */
+type Keeper = { host: string } & Pick<HandedOut, 'wanted' | 'registry'>;
+
+const known = (host: string): Keeper => ({ host, wanted: false, registry: undefined });
+
+/** The registry that keeps an image: the one that is configured before others that did so earlier. */
+async function keeperOf(call: Services, repository: Repository, sha256: string): Promise<Keeper | undefined> {
   const { records, registry, config } = call;
   const { external, notifications } = config.registry;
-  const look = async (): Promise<string | undefined> => {
+  const look = async (): Promise<Keeper | undefined> => {
     const keepers = await records.externalImages.keepers(repository, sha256);
-    if (external !== undefined && keepers.includes(external)) return external;
+    if (external !== undefined && keepers.includes(external)) return known(external);
     const manifest = await records.images.manifest(repository, sha256);
-    if (manifest === undefined) return keepers[0];
+    if (manifest === undefined) return keepers[0] === undefined ? undefined : known(keepers[0]);
     if (await records.images.isDamaged(repository, sha256)) throw damaged(repository);
     // Whoever asks will publish it: until then it stays.
-    if (manifest.pushedAt < timestamp(after(call.now(), -days(1)))) {
-      const details = { ...entry.details, digest: `sha256:${sha256}` };
-      await records.change({ ...entry, details }, (tx) => tx.images.want(repository, sha256, entry.at));
-    }
-    return ownHost(call);
+    const wanted = manifest.pushedAt < timestamp(after(call.now(), -days(1)));
+    return { ...known(ownHost(call)), wanted };
   };
   const found = await look();
   if (found !== undefined || external === undefined) return found;
-  if (notifications) return registry.news.wait(imageKey(repository, sha256), look, patience);
-  const details = { ...entry.details, digest: `sha256:${sha256}`, registry: external };
-  await records.change({ ...entry, details }, (tx) =>
-    tx.externalImages.add(repository, { registry: external, sha256, at: entry.at }),
-  );
-  return external;
+  if (!notifications) return { ...known(external), registry: external };
+  return registry.news.wait(imageKey(repository, sha256), look, patience);
 }
 
 const damaged = ({ resource }: Repository): Refusal =>

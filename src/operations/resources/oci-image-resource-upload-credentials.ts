@@ -1,7 +1,6 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { timestamp } from '#domain/clock.ts';
-import { by } from '../by.ts';
+import { caller } from '../by.ts';
 import { imageName, imageResource, registryHost } from './image-resource.ts';
 
 export const ociImageResourceUploadCredentials = operation({
@@ -14,14 +13,9 @@ export const ociImageResourceUploadCredentials = operation({
   response: 'OciImageResourceUploadCredentialsResponse',
 
   async handle(call) {
-    const { package: subject, params, registry, now } = call;
+    const { package: subject, params, registry } = call;
     const repository = await imageResource(call, subject, params.resource_name);
-    const login = await registry.credentials.toPush(repository, {
-      ...by(call, 'oci_image_resource_upload_credentials'),
-      at: timestamp(now()),
-      object: `${subject.namespace}/${subject.name}`,
-      details: { resource: repository.resource },
-    });
+    const login = await registry.credentials.toPush({ package: subject, repository }, caller(call));
     const name = imageName(registryHost(call), repository);
     return { 'image-name': name, username: login.username, password: login.password };
   },

@@ -1,6 +1,7 @@
 import t from 'tap';
 
-import { startStore } from '#test/fixtures/appliance.ts';
+import { days } from '#domain/clock.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { declare, digestOf, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 
 const path = (name = 'hello', resource = 'image'): string => `/v1/charm/${name}/resources/${resource}/oci-image/blob`;
@@ -47,4 +48,45 @@ t.test('an image that was not pushed is not there', async (t) => {
   t.match(await ada.post(path('other'), { 'image-digest': digest }), { status: 200 });
   t.match(await ada.post(path('other', 'nothing'), { 'image-digest': digest }), { status: 404 });
   t.match(await ada.post(path(), {}), { status: 400 });
+});
+
+/** What the audit log tells of images that were handed out. */
+const handedOut = async ({ beside }: TestAppliance): Promise<Record<string, unknown>[]> =>
+  (await beside.records.audit.list(0, 1000))
+    .filter(({ action }) => action === 'oci_image_resource_blob')
+    .map(({ details }) => JSON.parse(details) as Record<string, unknown>);
+
+t.test('the audit log tells of what is new: the credentials, and that an old image is wanted', async (t) => {
+  const store = await startStore(t);
+  await declare(store, 'ada', 'hello');
+  const ada = await store.as('ada');
+  const digest = await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'latest', 'one');
+  const ask = async () => (await (await store.as('ada')).post(path(), { 'image-digest': digest })).body;
+  const first = await ask();
+  const credentials = first.Username as string;
+  const made = { resource: 'image', digest, credentials };
+  t.same(await handedOut(store), [made]);
+  t.same(await ask(), first);
+  t.same(await handedOut(store), [made], 'nothing is new');
+  store.clock.advance(days(2));
+  t.same(await ask(), first);
+  t.same(await handedOut(store), [made, { resource: 'image', digest }], 'it waits longer for a resource');
+  t.same(await ask(), first);
+  t.equal((await handedOut(store)).length, 2);
+});
+
+t.test('a registry that tells of nothing has what whoever pushed says', async (t) => {
+  const host = 'registry.example:5000';
+  const store = await startStore(t, (text) =>
+    text
+      .replace(/^# external = .*$/m, `external = "${host}"`)
+      .replace(/^# notifications = .*$/m, 'notifications = false'),
+  );
+  await declare(store, 'ada', 'hello');
+  const ada = await store.as('ada');
+  const digest = digestOf('manifest');
+  const first = (await ada.post(path(), { 'image-digest': digest })).body;
+  t.ok(String(first.ImageName).startsWith(`${host}/images/`));
+  t.same((await ada.post(path(), { 'image-digest': digest })).body, first);
+  t.same(await handedOut(store), [{ resource: 'image', digest, registry: host, credentials: first.Username }]);
 });

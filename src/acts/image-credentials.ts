@@ -1,0 +1,119 @@
+// Image credentials: with which a repository is pushed to for a while, and pulled from for good.
+import { after, hours, timestamp } from '#domain/clock.ts';
+import type { ImageCredential } from '#records/image-credentials.ts';
+import type { Repository } from '#records/images.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { act } from './act.ts';
+
+/** Credentials to push end so long after they were made, however much moves. */
+export const longestPush = hours(6);
+
+interface OfResource {
+  package: Pick<PublishedPackage, 'namespace' | 'name'>;
+  repository: Repository;
+}
+
+/** New credentials: their name, and their password as it is kept. */
+export interface NewCredential {
+  id: string;
+  /** The password's digest, hexadecimal. */
+  secretSha256: string;
+}
+
+/** Credentials to pull are given out again and again: their password is kept, sealed. */
+export interface KeptCredential {
+  id: string;
+  sealedSecret: string;
+}
+
+/** An image, and what is not yet known of it that those who pull it need. */
+export interface HandedOut extends OfResource {
+  sha256: string;
+  /** Whether it must be said that somebody wants it, so that it stays until a resource names it. */
+  wanted: boolean;
+  /** The registry that has it, where that one tells nobody, and only whoever pushed it says so. */
+  registry: string | undefined;
+}
+
+const object = <Input extends OfResource>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
+
+export const giveToPush = act({
+  name: 'oci_image_resource_upload_credentials',
+  summary: 'Give credentials to push the image of a resource.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'they push for some hours what devices get when it is released' },
+
+  /** They end with the session; `moment` is the latest time that the store has seen. */
+  async perform(
+    tx,
+    wanted: OfResource & { credential: NewCredential; sessionId: string; moment: string },
+    { actor, note },
+  ): Promise<void> {
+    const { repository, credential, sessionId, moment: issuedAt } = wanted;
+    note({ resource: repository.resource, credentials: credential.id });
+    await tx.imageCredentials.forgetIssuedBefore(repository, timestamp(after(new Date(issuedAt), -longestPush)));
+    await tx.imageCredentials.addToPush(repository, { ...credential, accountId: actor, sessionId, issuedAt });
+  },
+});
+
+export const handOutImage = act({
+  name: 'oci_image_resource_blob',
+  summary: 'Give what deployments need to pull an image, to be pushed as the content of its resource.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'they pull what the resource names, and nothing else' },
+
+  /**
+   * The credentials to pull from the repository: those that there are, or these new ones. `moment` is the latest time
+   * that the store has seen.
+   */
+  async perform(
+    tx,
+    image: HandedOut & { credential: NewCredential & KeptCredential; moment: string },
+    { at, note },
+  ): Promise<KeptCredential> {
+    const { repository, sha256, wanted, registry, credential, moment: issuedAt } = image;
+    note({ resource: repository.resource, digest: `sha256:${sha256}`, registry });
+    if (wanted) await tx.images.want(repository, sha256, at);
+    if (registry !== undefined) await tx.externalImages.add(repository, { registry, sha256, at });
+    const kept = await tx.imageCredentials.toPull(repository);
+    if (kept !== undefined) return kept;
+    note({ credentials: credential.id });
+    await tx.imageCredentials.addToPull(repository, { ...credential, issuedAt });
+    return credential;
+  },
+});
+
+export const useImageCredential = act({
+  name: 'registry_token',
+  summary: 'Use credentials to push an image for the first time.',
+  on: 'NAMESPACE/NAME',
+  object: ({ credential: { namespace, name } }: { credential: ImageCredential; address: string; moment: string }) =>
+    `${namespace}/${name}`,
+  gate: { never: 'they were given to be used' },
+
+  /** `moment` is the latest time that the store has seen. */
+  async perform(tx, { credential: { id, resource }, address, moment }, { note }): Promise<void> {
+    note({ address, resource, credentials: id });
+    await tx.imageCredentials.use(id, moment);
+  },
+});
+
+export const makeRegistryKey = act({
+  name: 'make_registry_key',
+  summary: 'Make the key with which tokens for another registry of images are signed.',
+  on: 'appliance/registry-key',
+  object: () => 'appliance/registry-key',
+  gate: { never: 'it is made when it is first needed, and believed by nobody who was not given its certificate' },
+
+  /** The key that is kept, sealed: this one, or the one that somebody else made at the same moment. */
+  async perform(tx, { sealed }: { sealed: string }): Promise<string> {
+    const there = await tx.appliance.find(registryKey);
+    if (there === undefined) await tx.appliance.set(registryKey, sealed);
+    return there ?? sealed;
+  },
+});
+
+/** By this name the appliance keeps the key of the tokens for another registry. */
+export const registryKey = 'registry-signing-key';

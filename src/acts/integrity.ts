@@ -1,0 +1,90 @@
+// Integrity: what was found damaged, what is good again, and how the records were when they were looked over.
+import { act } from './act.ts';
+
+interface OfBlob {
+  sha3_384: string;
+}
+
+const onBlob = 'blob/SHA3-384';
+const blobObject = <Input extends OfBlob>({ sha3_384 }: Input): string => `blob/${sha3_384}`;
+
+export const quarantineBlob = act({
+  name: 'quarantine_blob',
+  summary: 'Call content damaged, which goes out of service.',
+  on: onBlob,
+  object: blobObject,
+  gate: { never: 'what is damaged must serve nobody' },
+
+  /** `size` in bytes. */
+  async perform(tx, { sha3_384, size }: OfBlob & { size: number }, { at, note }): Promise<void> {
+    note({ size });
+    await tx.damagedBlobs.add({ sha3_384, size, foundAt: at });
+  },
+});
+
+export const putBackBlob = act({
+  name: 'put_back_blob',
+  summary: 'Call content good again, which was out of service and has its digest.',
+  on: onBlob,
+  object: blobObject,
+  gate: { never: 'it has its digest' },
+
+  async perform(tx, { sha3_384 }: OfBlob): Promise<void> {
+    await tx.damagedBlobs.mended(sha3_384);
+  },
+});
+
+export const mendBlob = act({
+  name: 'mend_blob',
+  summary: 'Call content good again, as the same has come in anew.',
+  on: onBlob,
+  object: blobObject,
+  gate: { never: 'what came in has its digest' },
+
+  async perform(tx, { sha3_384 }: OfBlob): Promise<void> {
+    await tx.damagedBlobs.mended(sha3_384);
+  },
+});
+
+export const restoreMissing = act({
+  name: 'restore_missing',
+  summary: 'Fetch content that is missing back from a backup.',
+  on: 'blobs',
+  object: () => 'blobs',
+  gate: { never: 'each was held against its digest' },
+
+  /** `from` is the backup's id, `blobs` are the digests of what is back. */
+  async perform(tx, { from, blobs }: { from: string; blobs: string[] }, { note }): Promise<void> {
+    note({ from, blobs });
+    for (const sha3_384 of blobs) await tx.damagedBlobs.mended(sha3_384);
+  },
+});
+
+/** How the records were when they were looked over. */
+export interface ProofOfRecords {
+  /** RFC 3339. */
+  at: string;
+  problems: number;
+  /** How many of them make the database unreliable; what the first release kept lacks it. */
+  pages?: number;
+  rows?: number;
+  /** The first of them. */
+  first?: string;
+}
+
+/** By this name the appliance keeps it. */
+export const recordsProven = 'records-proven';
+
+export const proveRecords = act({
+  name: 'prove_records',
+  summary: 'Remember how the records were when they were looked over.',
+  on: 'records',
+  object: () => 'records',
+  gate: { never: 'it follows from the records' },
+
+  /** `first` are some of the problems in words. */
+  async perform(tx, { found, first }: { found: ProofOfRecords; first: string[] }, { note }): Promise<void> {
+    note({ problems: found.problems, first });
+    await tx.appliance.set(recordsProven, JSON.stringify(found));
+  },
+});

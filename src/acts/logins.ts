@@ -4,6 +4,8 @@ import { act } from './act.ts';
 
 interface LogIn {
   accountId: string;
+  /** When the password was set that was verified. */
+  passwordSetAt: string;
   /** The sealed secret that one-time passwords come from, and the time step of the one that was given. */
   oneTimePassword: { secret: string; step: number } | undefined;
   address: string;
@@ -17,9 +19,10 @@ export const logIn = act({
   gate: { never: 'it is what somebody does to his own login' },
 
   /** Takes each one-time password once. What has changed since the password was verified is not what was proven. */
-  async perform(tx, { accountId, oneTimePassword, address }, { note }): Promise<void> {
+  async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }, { note }): Promise<void> {
     note({ address });
     if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
+    if ((await tx.passwords.find(accountId))?.changedAt !== passwordSetAt) throw wrongCredentials();
     const secret = await tx.totpSecrets.find(accountId);
     if (secret?.sealed !== oneTimePassword?.secret) throw wrongCode();
     if (oneTimePassword !== undefined && !(await tx.totpSecrets.use(accountId, oneTimePassword.step)))

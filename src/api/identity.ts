@@ -13,13 +13,20 @@ export interface Credentials {
   requestId: string;
 }
 
+/** Somebody whose password was right. */
+export interface Proven extends Account {
+  /** When that password was set: RFC 3339. */
+  passwordSetAt: string;
+}
+
 export interface Logins {
   /** The account of these credentials. The same refusal, after the same time, for all that is wrong with name or password. */
   logIn(credentials: Credentials): Promise<Account>;
   /** The first half of that, for pages that ask for the one-time password on a second page. */
-  checkPassword(credentials: Credentials): Promise<{ account: Account; needsOneTimePassword: boolean }>;
-  /** The second half; counts as a failed login when it is wrong, and takes no one-time password twice. */
-  finish(account: Account, credentials: Omit<Credentials, 'password'>): Promise<void>;
+  checkPassword(credentials: Credentials): Promise<{ account: Proven; needsOneTimePassword: boolean }>;
+  /** The second half; counts as a failed login when it is wrong, and takes no one-time password twice. Refused where the
+   * password has been changed meanwhile. */
+  finish(account: Proven, credentials: Omit<Credentials, 'password'>): Promise<void>;
   /** The account of a link with which somebody sets his own password, while it is good. */
   setUpLink(secret: string): Promise<Account | undefined>;
   /** Sets the password of the link's account, and uses the link up; with `endTokens` the account's tokens end for good. */
@@ -42,7 +49,7 @@ export interface Interaction {
   /** Who asked. */
   readonly address: string;
   /** Somebody whose password was right, and who is asked for the one-time password. */
-  readonly halfway: Account | undefined;
+  readonly halfway: Proven | undefined;
 }
 
 /** A login that has just begun. */
@@ -61,7 +68,7 @@ export interface Interactions {
   /** Who has logged in by one that is finished; nothing when it is not, or when there is none any more. */
   whoFinished(id: string): Promise<Account | undefined>;
   /** Notes whose password was right. */
-  halfway(id: string, account: Account): Promise<void>;
+  halfway(id: string, account: Proven): Promise<void>;
   /** Notes who has logged in, and gives the token that proves it; whoever waits for it gets it too. */
   finish(id: string, account: Account): Promise<string>;
   /** Waits until somebody has logged in, at whichever process. Ends early, as expired, with `signal`. */

@@ -71,14 +71,16 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
     },
 
     async find(id) {
-      const { about, halfway } = await unfinished(id);
-      return { id, ...openAbout(siteKey, digestOf(id), about), halfway: await accountOf(halfway) };
+      const { about, halfway, passwordSetAt } = await unfinished(id);
+      const account = await accountOf(halfway);
+      const proven = account && passwordSetAt !== null ? { ...account, passwordSetAt } : undefined;
+      return { id, ...openAbout(siteKey, digestOf(id), about), halfway: proven };
     },
 
     whoFinished: async (id) => accountOf((await logins.find(digestOf(id), at()))?.accountId),
 
     async halfway(id, account) {
-      const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account.id, at()));
+      const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
       if (!noted) throw loginExpired();
     },
 

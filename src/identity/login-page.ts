@@ -72,7 +72,8 @@ export const submitLogin = operation({
       } catch (refusal) {
         if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
         const { halfway } = await identity.interactions.find(body.did);
-        return halfway === undefined
+        // With the password changed between the two pages it begins anew.
+        return halfway === undefined || refusal.code === 'invalid-credentials'
           ? loginPage(interaction, baseUrl, { refusal, username: body.username })
           : codePage(interaction, halfway, baseUrl, refusal);
       }

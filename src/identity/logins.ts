@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Acts } from '#acts/act.ts';
 import { linkIsVoid, rehashPassword, setOwnPassword } from '#acts/credentials.ts';
 import { logIn, putOffLogins, wrongCode, wrongCredentials } from '#acts/logins.ts';
-import type { Credentials, Logins } from '#api/identity.ts';
+import type { Credentials, Logins, Proven } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -65,7 +65,7 @@ type Without<Secret extends keyof Credentials> = Omit<Credentials, Secret>;
 async function checkPassword(
   parts: Parts,
   credentials: Credentials,
-): Promise<{ account: Account; needsOneTimePassword: boolean }> {
+): Promise<{ account: Proven; needsOneTimePassword: boolean }> {
   const { records, passwords, backOff } = parts;
   const { name, password, address } = credentials;
   const account = await records.accounts.logsInAs(name);
@@ -79,16 +79,17 @@ async function checkPassword(
     throw wrongCredentials();
   }
   if (stale) await rehash(parts, { account, before: kept.hash }, credentials);
-  return { account, needsOneTimePassword: (await records.totpSecrets.find(account.id)) !== undefined };
+  const needsOneTimePassword = (await records.totpSecrets.find(account.id)) !== undefined;
+  return { account: { ...account, passwordSetAt: kept.changedAt }, needsOneTimePassword };
 }
 
-async function finish(parts: Parts, account: Account, credentials: Without<'password'>): Promise<void> {
+async function finish(parts: Parts, account: Proven, credentials: Without<'password'>): Promise<void> {
   const { acts, backOff } = parts;
   const { name, address, requestId } = credentials;
   const attempt = attemptOf(account, name, address);
   try {
     const oneTimePassword = await proveOneTimePassword(parts, { account, attempt }, credentials);
-    const wanted = { accountId: account.id, oneTimePassword, address };
+    const wanted = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
     await acts.do(logIn, { actor: account.id, requestId }, wanted);
   } catch (error) {
     // Wrong, or somebody else was quicker with the same code.

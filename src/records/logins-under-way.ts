@@ -16,6 +16,8 @@ export interface LoginUnderWay {
 export interface LoginFound extends LoginUnderWay {
   /** The account whose password was right. */
   halfway: string | null;
+  /** When that password was set. */
+  passwordSetAt: string | null;
   /** The account that has logged in, and the token that proves it, sealed; nothing before it is finished. */
   accountId: string | null;
   token: string | null;
@@ -30,7 +32,8 @@ export interface LoginProof {
 }
 
 const loginColumns = columns`
-  id, wait_id AS "waitId", client, about, halfway, account_id AS "accountId", token, ends_at AS "endsAt"`;
+  id, wait_id AS "waitId", client, about, halfway,
+  password_set_at AS "passwordSetAt", account_id AS "accountId", token, ends_at AS "endsAt"`;
 
 export const loginsUnderWay = (db: Reading) => ({
   /** The one that the browser knows, while it lasts. */
@@ -79,10 +82,11 @@ export const loginPassing = (db: Queries) => ({
       VALUES (${login.id}, ${login.waitId}, ${login.client}, ${login.about}, ${login.about.length}, ${login.endsAt})`),
 
   /** Notes whose password was right; false when it is finished, or has ended. */
-  halfway: async (id: string, accountId: string, now: string) =>
+  halfway: async (id: string, account: { id: string; passwordSetAt: string }, now: string) =>
     0 <
     (await db.run(sql`
-      UPDATE passing_logins SET halfway = ${accountId} WHERE id = ${id} AND account_id IS NULL AND ends_at > ${now}`)),
+      UPDATE passing_logins SET halfway = ${account.id}, password_set_at = ${account.passwordSetAt}
+      WHERE id = ${id} AND account_id IS NULL AND ends_at > ${now}`)),
 
   /** Notes who has logged in; false when somebody has already, or it has ended. */
   finish: async (id: string, { accountId, token, now }: { accountId: string; token: string; now: string }) =>

@@ -1,15 +1,15 @@
 // Logins under way: few, short and bounded, whatever anybody does.
 import t from 'tap';
 
-import type { Interactions } from '#api/identity.ts';
+import type { Interactions, Proven } from '#api/identity.ts';
 import { minutes } from '#domain/clock.ts';
 import { createInteractions } from '#identity/interactions.ts';
 import type { AskedCaveat } from '#macaroons/discharger.ts';
-import type { Account } from '#records/accounts.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
-const account = (id: string): Account => ({
+const account = (id: string): Proven => ({
+  passwordSetAt: '2026-01-01T00:00:00.000Z',
   id,
   username: id,
   displayName: id,

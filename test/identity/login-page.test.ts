@@ -154,6 +154,25 @@ t.test(
   },
 );
 
+t.test('a password that is changed before the code is given lets nobody in with the old one', async (t) => {
+  const store = await startIdentity(t);
+  const secret = await store.setTotp('ada');
+  const url = await visit(store);
+  const place = url.split('?')[0]!;
+  t.match(await logInAt(url, { username: 'ada', password }), { status: 200, body: /six digits/ });
+  store.clock.advance(1000);
+  await store.setPassword('ada', 'four other words of ada');
+  const reply = await postForm(place, { did: didOf(url), code: code(secret, store) });
+  t.match(reply, { status: 401, body: /The name or the password is not right/ });
+  t.match(reply.body, /name="password"/, 'the login begins anew');
+  const anew = { did: didOf(url), username: 'ada', password: 'four other words of ada' };
+  t.match(await postForm(place, anew), { status: 200, body: /six digits/ });
+  t.match(await postForm(place, { did: didOf(url), code: code(secret, store) }), {
+    status: 200,
+    body: /You are logged in/,
+  });
+});
+
 t.test('a code without the password before it opens nothing', async (t) => {
   const store = await startIdentity(t);
   const secret = await store.setTotp('ada');

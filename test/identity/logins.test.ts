@@ -75,14 +75,21 @@ t.test('what changes while a password is verified or hashed counts', async (t) =
   t.equal(await rows(), before, 'and no login is told of');
   await acts.do(enableAccount, itself, { id });
 
+  store.clock.advance(1000);
+  await store.setPassword('ada', 'another four words');
+  const asWasSet = await rows();
+  await t.rejects(logins.finish(account, about), { code: 'invalid-credentials' }, 'the password is another one by now');
+  t.equal(await rows(), asWasSet);
+  const { account: known } = await logins.checkPassword(about);
+
   meanwhile = () => store.setTotp('ada');
-  await t.rejects(looking.finish(account, about), { code: 'twofactor-failure' }, 'asked for a code by now');
+  await t.rejects(looking.finish(known, about), { code: 'twofactor-failure' }, 'asked for a code by now');
   meanwhile = async () => undefined;
-  await t.rejects(looking.finish(account, about), { code: 'twofactor-required' });
+  await t.rejects(looking.finish(known, about), { code: 'twofactor-required' });
   const secret = await store.setTotp('ada');
   const code = { ...about, oneTimePassword: codeAt(secret, Math.floor(now().getTime() / seconds(30))) };
   meanwhile = () => store.setTotp('ada');
-  await t.rejects(looking.finish(account, code), { code: 'twofactor-failure' }, 'the authenticator is another by now');
+  await t.rejects(looking.finish(known, code), { code: 'twofactor-failure' }, 'the authenticator is another by now');
 
   const kept = (await records.passwords.find(id))?.hash;
   const set = { requestId: 'r1', endTokens: true };

@@ -98,18 +98,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       return token;
     },
 
-    async wait(waitId, signal) {
-      const key = digestOf(waitId);
-      const look = async () => {
-        const login = await logins.awaited(key, at());
-        return login === undefined || login.token !== null ? { login } : undefined;
-      };
-      const patience = Date.parse((await logins.awaited(key, at()))?.endsAt ?? at()) - now().getTime();
-      const { login } = (await waiting.until(key, look, { patience, signal })) ?? {};
-      if (login === undefined || login.token === null || closed) throw loginExpired();
-      const { caveat } = openAbout(siteKey, login.id, login.about);
-      return { caveat, token: unseal(siteKey, login.token, tokenOf(key)).toString() };
-    },
+    wait: waiter({ logins, waiting, siteKey, now, isClosed: () => closed }),
 
     codeFor: proofs.codeFor,
     tokenFor: proofs.tokenFor,
@@ -121,6 +110,28 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
     },
   };
 }
+
+interface Waiter extends Pick<InteractionOptions, 'siteKey' | 'now'> {
+  logins: Records['loginsUnderWay'];
+  waiting: ReturnType<typeof createWaiting>;
+  isClosed: () => boolean;
+}
+
+const waiter =
+  ({ logins, waiting, siteKey, now, isClosed }: Waiter): Interactions['wait'] =>
+  async (waitId, signal) => {
+    const at = (): string => timestamp(now());
+    const key = digestOf(waitId);
+    const look = async () => {
+      const login = await logins.awaited(key, at());
+      return login === undefined || login.token !== null ? { login } : undefined;
+    };
+    const patience = Date.parse((await logins.awaited(key, at()))?.endsAt ?? at()) - now().getTime();
+    const { login } = (await waiting.until(key, look, { patience, signal })) ?? {};
+    if (login === undefined || login.token === null || isClosed()) throw loginExpired();
+    const { caveat } = openAbout(siteKey, login.id, login.about);
+    return { caveat, token: unseal(siteKey, login.token, tokenOf(key)).toString() };
+  };
 
 async function refuseBeyond(
   most: Bounds,

@@ -83,14 +83,17 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     read,
     text(name) {
       const bytes = read(name);
-      if (bytes === undefined) return undefined;
-      try {
-        return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      } catch {
-        throw new Unacceptable(`${name} is not text in UTF-8: save it as such.`);
-      }
+      return bytes && textOf(name, bytes);
     },
   };
+}
+
+function textOf(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Unacceptable(`${name} is not text in UTF-8: save it as such.`);
+  }
 }
 
 /** What yauzl reads comes out of a window, so that a list of many entries costs few reads, and comes at once. */

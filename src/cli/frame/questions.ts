@@ -1,6 +1,6 @@
 // Asks the person at the terminal. Questions go to the standard error, so that what a program reads stays clean; where
 // nobody can answer, nothing is asked.
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Failure, UsageError, type World } from './command.ts';
 import { visible } from './terminal.ts';
@@ -37,28 +37,7 @@ export async function converse<Result>(world: World, talk: (with_: Conversation)
     terminal: true,
     historySize: 0,
   });
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => undefined);
-  lines.on('SIGINT', () => {
-    ended.reject(new Failure('interrupted; nothing was done', { exitCode: interrupted, code: 'interrupted' }));
-  });
-  lines.on('close', () => {
-    ended.reject(new Failure('no answer; nothing was done', { code: 'not-confirmed' }));
-  });
-  // Lines that were typed ahead wait for their question.
-  const typed: string[] = [];
-  let wanted: ((line: string) => void) | undefined;
-  lines.on('line', (line) => {
-    if (wanted === undefined) typed.push(line);
-    else wanted(line);
-  });
-  const line = async (): Promise<string> => {
-    const next = Promise.withResolvers<string>();
-    const early = typed.shift();
-    if (early === undefined) wanted = next.resolve;
-    else next.resolve(early);
-    return Promise.race([next.promise, ended.promise]).finally(() => (wanted = undefined));
-  };
+  const line = lineByLine(lines);
   const prompt = (text: string): void => {
     lines.setPrompt(text);
     lines.prompt();
@@ -88,6 +67,32 @@ export async function converse<Result>(world: World, talk: (with_: Conversation)
   } finally {
     lines.close();
   }
+}
+
+/** The next line that is typed, one after the other; rejects with a Failure when there will be none. */
+function lineByLine(lines: Interface): () => Promise<string> {
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  lines.on('SIGINT', () => {
+    ended.reject(new Failure('interrupted; nothing was done', { exitCode: interrupted, code: 'interrupted' }));
+  });
+  lines.on('close', () => {
+    ended.reject(new Failure('no answer; nothing was done', { code: 'not-confirmed' }));
+  });
+  // Lines that were typed ahead wait for their question.
+  const typed: string[] = [];
+  let wanted: ((line: string) => void) | undefined;
+  lines.on('line', (line) => {
+    if (wanted === undefined) typed.push(line);
+    else wanted(line);
+  });
+  return async () => {
+    const next = Promise.withResolvers<string>();
+    const early = typed.shift();
+    if (early === undefined) wanted = next.resolve;
+    else next.resolve(early);
+    return Promise.race([next.promise, ended.promise]).finally(() => (wanted = undefined));
+  };
 }
 
 /** Goes on only when the person at the terminal says so. */

@@ -27,18 +27,7 @@ type Prepared = SQLite.Statement<Value[]>;
  * says otherwise this throws. Other processes may hold the same file open; each waits for the other's commit.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  const open = (settings: SQLite.Options = {}): Connection =>
-    new SQLite(file, {
-      ...settings,
-      ...(options.nativeBinding && { nativeBinding: options.nativeBinding as unknown as string }),
-    });
-  const writer = open({ timeout: patience });
-  configure(writer);
-  writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
-  const reader = open({ timeout: patience });
-  configure(reader);
-  reader.pragma('query_only = ON');
-
+  const { writer, reader } = connect(file, options);
   const reading = queries(reader, options.damaged);
   const writing = queries(writer, options.damaged);
   const commits = commitCounter(file);
@@ -95,6 +84,23 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
       writer.close();
     },
   };
+}
+
+/** One connection that writes, and one that sees only what is committed. */
+function connect(file: string, { nativeBinding }: SqliteOptions): { writer: Connection; reader: Connection } {
+  const open = (): Connection => {
+    const connection = new SQLite(file, {
+      timeout: patience,
+      ...(nativeBinding && { nativeBinding: nativeBinding as unknown as string }),
+    });
+    configure(connection);
+    return connection;
+  };
+  const writer = open();
+  writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
+  const reader = open();
+  reader.pragma('query_only = ON');
+  return { writer, reader };
 }
 
 /** How many milliseconds to wait for another process that writes. */

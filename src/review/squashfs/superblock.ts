@@ -64,13 +64,7 @@ export function readSuperblock(source: Source): Superblock {
   if (blockSize < smallestBlock || blockSize > largestBlock || 2 ** u16(22) !== blockSize) {
     throw damaged(`its block size of ${String(blockSize)} is not a power of two from 4 KiB to 1 MiB`);
   }
-  const inodeCount = u32(4);
-  if (inodeCount === 0) throw damaged('it holds no files');
-  if (inodeCount > mostInodes) {
-    throw new Unacceptable(
-      `The image holds ${String(inodeCount)} files and folders, but at most ${String(mostInodes)} are taken: put many small files into an archive.`,
-    );
-  }
+  refuseFileCount(u32(4));
 
   /** A position within the image, past the superblock. */
   const position = (at: number, what: string) => {
@@ -104,6 +98,14 @@ export function readSuperblock(source: Source): Superblock {
     directoryTable: { start: directories, end: afterDirectories },
     fragmentIndex,
   };
+}
+
+function refuseFileCount(count: number): void {
+  if (count === 0) throw damaged('it holds no files');
+  if (count <= mostInodes) return;
+  throw new Unacceptable(
+    `The image holds ${String(count)} files and folders, but at most ${String(mostInodes)} are taken: put many small files into an archive.`,
+  );
 }
 
 function notSquashfs(): Unacceptable {

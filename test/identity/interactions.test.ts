@@ -164,6 +164,17 @@ t.test('a login that was finished is not finished again by somebody else', async
     await t.rejects(again().then(), expired);
 });
 
+t.test('of two who finish a login at the same moment one does', async (t) => {
+  const { interactions, elsewhere } = await world(t);
+  const { id } = await interactions.begin({ caveat: caveat('x'), address: '10.0.0.1' });
+  const both = await Promise.allSettled([
+    interactions.finish(id, account('ada')),
+    elsewhere.finish(id, account('bob')),
+    interactions.finish(id, account('ada')),
+  ]);
+  t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+});
+
 t.test('a code stands for its token for a minute, and once', async (t) => {
   const { interactions, clock } = await world(t);
   const { id } = await interactions.begin({

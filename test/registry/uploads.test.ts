@@ -95,6 +95,35 @@ t.test('an upload is known to whoever began it, in the repository that it is for
   t.equal(await uploads.find(sender, 'one'), undefined);
 });
 
+t.test('while a request sends to an upload at one process, none does at another', async (t) => {
+  const both = await openRecords(t, 2);
+  const [here, there] = both.map((records) => {
+    const { receive } = taker();
+    return createBlobUploads({ records, receive, newId: () => 'one', now: () => new Date() });
+  }) as [BlobUploads, BlobUploads];
+  const last = Promise.withResolvers<undefined>();
+  const sending = (await here.begin(sender)).append(
+    (async function* () {
+      yield Buffer.from('chunk');
+      await last.promise;
+      yield Buffer.from('chunk');
+    })(),
+    { limit: 100 },
+  );
+  const at = new Date().toISOString();
+  while (typeof (await both[0].registryUploads.find('one', at))?.sender !== 'string') await sleep(1);
+  const other = (await there.find(sender, 'one'))!;
+  const busy = { code: 'conflict' };
+  await t.rejects(other.append(chunks(0), { limit: 100 }), busy);
+  await t.rejects(other.append(chunks(), { limit: 100 }), busy);
+  await t.rejects(other.finish({ algorithm: 'sha256', digits: '5' }, 100), busy);
+  last.resolve(undefined);
+  await sending;
+  t.match(await there.find(sender, 'one'), { size: 10 }, 'and then it knows how much has come');
+  await here.close();
+  t.equal(await there.find(sender, 'one'), undefined, 'what nobody goes on with ends with the process that has it');
+});
+
 /** What becomes of a body whose sender does this. */
 async function bodyOf(
   t: { teardown(work: () => unknown): void },

@@ -196,6 +196,7 @@ t.test('an older release refuses newer data, and goes back to what it knows', as
   t.ok(migrationsIn(said['kept-aside'] as string).includes('9999-newer'), 'what was there is kept');
   t.match(await larder('account list'), { code: 0, out: /ada-id/ });
   t.match((await larder('audit list')).out, /go-back/);
+  t.match(await json('audit verify'), { good: true, 'begun-anew': [{ by: 'go-back' }] });
   t.match(await larder('audit verify'), { code: 0 });
   t.same(checkDatabase(join(data, 'larder.db')), []);
   await serve(t, data);

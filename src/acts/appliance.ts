@@ -1,6 +1,7 @@
 // The appliance itself: what it and whoever looks after its host do to the store as a whole.
 import { keepSiteKeyCheck } from './site-key.ts';
 import { act } from './act.ts';
+import { leaves } from './exports.ts';
 
 /** The account of the administrator that a new store has. */
 export const administratorId = 'larder-admin';
@@ -77,7 +78,10 @@ export const makeBackup = act({
   object: ({ id }: BackupMade) => `backup/${id}`,
   gate: { never: 'it takes nothing from the store and changes nothing in it' },
 
-  perform: (tx, made: BackupMade, doing) => noted(tx, { ...made }, doing),
+  async perform(tx, made: BackupMade, doing) {
+    await noted(tx, { ...made }, doing);
+    await leaves(tx, { what: 'backup', name: made.id, sha256: made.sha256, bytes: made.bytes }, doing);
+  },
 });
 
 interface BackupMade {
@@ -89,6 +93,9 @@ interface BackupMade {
   lacking: number;
   /** Whether it holds the keys of the store. */
   keys: boolean;
+  /** Of the whole file. */
+  sha256: string;
+  bytes: number;
 }
 
 export const restore = act({

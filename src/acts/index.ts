@@ -38,6 +38,7 @@ import {
 } from './images.ts';
 import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } from './integrity.ts';
 import { logIn, putOffLogins } from './logins.ts';
+import { exportAudit } from './exports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
@@ -88,6 +89,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Charm libraries
   createLibrary,
   publishLibrary,
+  // Exports
+  exportAudit,
   // The clock
   acceptClock,
   rememberTime,

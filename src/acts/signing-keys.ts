@@ -6,6 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 import { act, type Acts, type By } from './act.ts';
+import { leaves, measured } from './exports.ts';
 
 interface KeyOfBrand {
   brandAccountId: string;
@@ -59,19 +60,22 @@ export const deleteSigningKey = act({
   },
 });
 
-export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', string | null>, void>({
+export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', string | null> & { text: string }, void>({
   name: 'read_signing_key_account_key_request',
   summary: 'Remember that the registration of a signing key was asked for, by a request that somebody carries out.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: objectOf,
   gate: { never: 'the request holds no secret, and the online store decides on it' },
 
-  async perform(tx, { brandAccountId, sha3_384, since, until }, { at, note }) {
+  /** `text` is the request, which leaves the host. */
+  async perform(tx, { brandAccountId, sha3_384, since, until, text }, doing) {
+    const { at, note } = doing;
     // It was signed before; whoever deleted the key meanwhile wants it registered no more.
     const key = await tx.signingKeys.find(sha3_384);
     if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
     await tx.signingKeys.request(sha3_384, at);
     note({ since, until });
+    await leaves(tx, { what: 'key request', name: sha3_384, ...measured(text) }, doing);
   },
 });
 

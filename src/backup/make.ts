@@ -53,6 +53,8 @@ export interface BackupResult {
   manifest: Manifest;
   /** Bytes of the archive. */
   size: number;
+  /** Of the whole file. */
+  sha256: string;
   /** What the store needs and the backup has not. */
   lacking: LackingBlob[];
   /** What is wrong with the database that was copied. */
@@ -113,11 +115,17 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     };
     const { name, content } = signedManifest(manifest, siteKey);
     await tar.add(name, content.length, Readable.from([content]));
-    await tar.finish();
+    const sha256 = await tar.finish();
     await readBack(target, options);
     const { size } = await target.handle.stat();
     await asCaller(() => target.place());
-    return { manifest, size, lacking: lacking.filter(({ why }) => why !== 'forgotten'), problems: copy.problems };
+    return {
+      manifest,
+      size,
+      sha256,
+      lacking: lacking.filter(({ why }) => why !== 'forgotten'),
+      problems: copy.problems,
+    };
   } catch (error) {
     await asCaller(() => target.discard());
     throw error;

@@ -15,8 +15,8 @@ export interface TarWriter {
   add(name: string, size: number, source: AsyncIterable<Uint8Array>, options?: { sha3?: boolean }): Promise<Written>;
   /** Takes the file that was added last out again. */
   takeBack(): Promise<void>;
-  /** Writes the end of the archive, and makes all of it durable. */
-  finish(): Promise<void>;
+  /** Writes the end of the archive, and makes all of it durable; the SHA-256 of the whole file. */
+  finish(): Promise<string>;
 }
 
 export interface Written {
@@ -37,24 +37,34 @@ export class CannotReadSource extends Error {
 export function writeTar(handle: FileHandle, modified: Date): TarWriter {
   const file = appending(handle, { sendOn: true });
   let last = 0;
-  const takeBack = (): Promise<void> => file.cut(last);
+  let whole = createHash('sha256');
+  let wholeBefore = whole.copy();
+  const append = (bytes: Uint8Array): Promise<void> => {
+    whole.update(bytes);
+    return file.append(bytes);
+  };
+  const takeBack = (): Promise<void> => {
+    whole = wholeBefore.copy();
+    return file.cut(last);
+  };
   return {
     async add(name, size, source, { sha3 = false } = {}) {
       last = file.end;
+      wholeBefore = whole.copy();
       const [sha256, sha3_384] = [createHash('sha256'), createHash('sha3-384')];
       try {
-        await file.append(tarHeader(name, size, modified));
+        await append(tarHeader(name, size, modified));
         let written = 0;
         for await (const bytes of read(name, source)) {
           written += bytes.length;
           if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
           sha256.update(bytes);
           if (sha3) sha3_384.update(bytes);
-          await file.append(bytes);
+          await append(bytes);
         }
         if (written < size)
           throw new CannotReadSource(name, `it ends after ${String(written)} of ${String(size)} bytes`);
-        await file.append(Buffer.alloc(padding(size)));
+        await append(Buffer.alloc(padding(size)));
       } catch (error) {
         if (error instanceof CannotReadSource) await takeBack();
         throw error;
@@ -63,8 +73,9 @@ export function writeTar(handle: FileHandle, modified: Date): TarWriter {
     },
     takeBack,
     async finish() {
-      await file.append(Buffer.alloc(2 * block));
+      await append(Buffer.alloc(2 * block));
       await file.finish();
+      return whole.digest('hex');
     },
   };
 }

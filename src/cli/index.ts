@@ -80,6 +80,7 @@ export const groups: readonly Group[] = [
       { name: 'verify', load: async () => (await import('./store/verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit/list.ts')).auditList },
       { name: 'audit export', load: async () => (await import('./audit/export.ts')).auditExport },
+      { name: 'audit report', load: async () => (await import('./audit/report.ts')).auditReport },
       { name: 'audit verify', load: async () => (await import('./audit/verify.ts')).auditVerify },
       { name: 'audit accept', load: async () => (await import('./audit/accept.ts')).auditAccept },
     ],

@@ -100,7 +100,9 @@ import { macaroonInfo } from './tokens/macaroon-info.ts';
 import { offlineExchangeMacaroon } from './tokens/offline-exchange-macaroon.ts';
 import { revokeMacaroon } from './tokens/revoke-macaroon.ts';
 import { listAccounts } from './store/list-accounts.ts';
+import { listAudit } from './store/list-audit.ts';
 import { listBrands } from './store/list-brands.ts';
+import { listExports } from './store/list-exports.ts';
 import { listPackages } from './store/list-packages.ts';
 import { listWaitingUploads } from './store/list-waiting-uploads.ts';
 import { readPackage } from './store/read-package.ts';
@@ -145,6 +147,8 @@ export const sections: readonly Section[] = [
       listBrands,
       listWaitingUploads,
       storageUse,
+      listExports,
+      listAudit,
       explainAccess(() => operations),
     ],
   },

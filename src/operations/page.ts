@@ -18,6 +18,13 @@ export function pageSize(query: PageQuery): number {
 export const placeOf = <Place extends readonly string[]>(query: PageQuery, first: Place): Place =>
   query.cursor === undefined ? first : (readCursor(query.cursor, first.length) as unknown as Place);
 
+/** The number behind which a page begins of a list that counts down. */
+export function numberBefore(query: PageQuery): number {
+  const [before] = placeOf(query, [String(Number.MAX_SAFE_INTEGER)] as const);
+  if (/^[1-9]\d{0,15}$/.test(before)) return Number(before);
+  throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
+}
+
 /** A page of what was found, which is one entry more than it has when there is another page. */
 export function pageOf<Entry>(
   found: readonly Entry[],

@@ -14,6 +14,7 @@ import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { exportChanges, exports } from './exports.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
@@ -63,6 +64,7 @@ const reading = (db: Reading) => ({
   counts: counts(db),
   damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
+  exports: exports(db),
   externalImages: externalImages(db),
   failures: failures(db),
   guardrails: guardrails(db),
@@ -109,6 +111,7 @@ const changing = (db: Queries) => ({
   commitWorkflows: commitWorkflowChanges(db),
   damagedBlobs: damagedBlobChanges(db),
   dischargerKeys: dischargerKeyChanges(db),
+  exports: exportChanges(db),
   externalImages: externalImageChanges(db),
   guardrails: guardrailChanges(db),
   invites: inviteChanges(db),

@@ -31,7 +31,7 @@ const table: Record<About, string> = {
     read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
-    list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access
+    list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
     list_tokens revoke_token end_tokens disable_account enable_account`,
 };
 const about = new Map(

@@ -161,6 +161,8 @@ const table: Row[] = [
       'list_brands',
       'list_waiting_uploads',
       'storage_use',
+      'list_exports',
+      'list_audit',
       'explain_access',
     ],
     needs: ['store-view'],

@@ -1,10 +1,12 @@
 // larder audit list, export, verify, accept
 import t from 'tap';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { csvLine } from '#cli/audit/report-csv.ts';
 import { openStore } from '#data/store.ts';
 import { folder } from './process.ts';
 import { larder } from './world.ts';
@@ -147,3 +149,59 @@ t.test(
     t.match(entries, [{ details: { 'left-behind': { seq: lost!.seq } } }]);
   },
 );
+
+t.test('a report tells of a time: who did what, what left the host, and whether the log is whole', async (t) => {
+  const data = await world(t);
+  const place = join(data, '..');
+  const hostile = `<script>alert(1)</script>`;
+  const { accounts } = JSON.parse((await larder(`account list --data ${data} --json`)).out) as {
+    accounts: { id: string; username: string }[];
+  };
+  const ada = accounts.find(({ username }) => username === 'ada')?.id ?? '';
+  t.equal((await larder(`brand create --data ${data} --account ${ada} --name '${hostile}'`)).code, 0);
+  t.equal((await larder(`audit export --data ${data} ${join(place, 'audit.jsonl')}`)).code, 0);
+  const digest = createHash('sha256')
+    .update(readFileSync(join(place, 'audit.jsonl')))
+    .digest('hex');
+  t.equal((await larder(`backup --data ${data} ${join(place, 'backup.tar')}`)).code, 0);
+  const report = (rest: string) => larder(`audit report --data ${data} --from 2020-01-01 ${rest}`);
+
+  const { exports, doings, problems } = JSON.parse((await report('--json')).out) as Record<string, object[]>;
+  t.same(problems, []);
+  t.match(exports, [
+    { what: 'backup', actor: /^cli:/ },
+    { what: 'audit log', sha256: digest },
+  ]);
+  const backup = readFileSync(join(place, 'backup.tar'));
+  t.match(exports?.[0], { bytes: backup.length, sha256: createHash('sha256').update(backup).digest('hex') });
+  t.match(doings?.[0], { outcome: 'done', count: 1 });
+  t.match(await report(''), { code: 0, out: /WHO +ACTION[^]*account create +done +1[^]*backup[^]*audit log/ });
+
+  const page = join(place, 'report.html');
+  t.equal((await report(`--html ${page} --csv ${join(place, 'report.csv')}`)).code, 0);
+  const html = readFileSync(page, 'utf8');
+  t.match(
+    html,
+    /^<!doctype html>[^]*The audit log is whole[^]*What left the host[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
+  );
+  t.notMatch(html, hostile, 'what people wrote is text');
+  const lines = readFileSync(join(place, 'report.csv'), 'utf8').trimEnd().split('\r\n');
+  t.match(lines[0], /^seq,at,actor/);
+  t.match(lines[1], /^"1","\d{4}-[^"]+","cli:/);
+  const later = JSON.parse((await report('--json')).out) as { exports: object[]; entries: number };
+  t.match(later.exports.length, 4, 'the page and the lines have left, too');
+  t.match(await report(`--html ${page}`), { code: 1 }, 'a file that is there is not overwritten');
+  t.match(await larder(`audit report --data ${data} --from 2020-01-01 --to 2020-02-01`), { out: /: 0 entries/ });
+  for (const line of ['--from yesterday', '--from 2020-01-02 --to 2020-01-01', '--from 2020-13-01', '']) {
+    t.equal((await larder(`audit report --data ${data} ${line}`)).code, 2, line);
+  }
+});
+
+t.test('a spreadsheet takes nothing that people wrote for a formula', (t) => {
+  const row = { seq: 1, at: '', actor: '=1+1', sessionId: null, action: '', object: '@x', requestId: null };
+  const line = csvLine({ ...row, details: '{"a":"b"}', previous: '', hash: '', outcome: null });
+  t.match(line, `"'=1+1"`);
+  t.match(line, `"'@x"`);
+  t.match(line, `"{""a"":""b""}"`);
+  t.end();
+});

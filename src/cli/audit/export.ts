@@ -1,5 +1,6 @@
 // larder audit export
 import { resolve } from 'node:path';
+import { exportAudit } from '#acts/exports.ts';
 import type { Records } from '#records/index.ts';
 import { presentAudit } from './list.ts';
 import { command, type Answer } from '../frame/command.ts';
@@ -28,12 +29,12 @@ async function exportTo(
   file: string,
   after: number,
   progress: Progress,
-  { records, asCaller }: OpenStore,
+  { records, acts, person, asCaller }: OpenStore,
 ): Promise<Answer> {
   const total = (await records.audit.head())?.seq ?? 0;
   let last = after;
   let rows = 0;
-  await writeNew(file, asCaller, async (append) => {
+  const written = await writeNew(file, asCaller, async (append) => {
     for await (const { text, count, seq } of lines(records, last)) {
       await append(text);
       rows += count;
@@ -41,9 +42,10 @@ async function exportTo(
       progress.at('writing', seq, total);
     }
   }).finally(progress.end);
+  await acts.do(exportAudit, person, { first: after + 1, last, entries: rows, ...written });
   return {
     text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
-    json: { file, entries: rows, last },
+    json: { file, entries: rows, last, ...written },
   };
 }
 

@@ -148,10 +148,11 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
 /** Enters it in the audit log. On a full disk the backup is the way out, and is good without an entry. */
 async function note(
   { acts, person }: OpenStore,
-  { manifest: { id, since, blobs, keys }, lacking }: BackupResult,
+  { manifest: { id, since, blobs, keys }, lacking, sha256, size }: BackupResult,
 ): Promise<string[]> {
   try {
-    await acts.do(enterBackup, person, { id, since, blobs: blobs.length, keys, lacking: lacking.length });
+    const file = { sha256, bytes: size };
+    await acts.do(enterBackup, person, { id, since, blobs: blobs.length, keys, lacking: lacking.length, ...file });
     return [];
   } catch (error) {
     if (!isFull(error)) throw error;
@@ -185,7 +186,7 @@ function told(error: unknown): unknown {
 
 function answered(
   file: string,
-  { manifest, size, lacking, problems }: BackupResult,
+  { manifest, size, sha256, lacking, problems }: BackupResult,
   { exitCode, notes, removed }: { exitCode: number; notes: string[]; removed: string[] },
 ): Answer {
   const fresh = manifest.blobs.filter(({ backup }) => backup === manifest.id).length;
@@ -199,6 +200,7 @@ function answered(
     json: {
       file,
       size,
+      sha256,
       id: manifest.id,
       since: manifest.since,
       'made-at': manifest.madeAt,

@@ -1,5 +1,6 @@
 // Files that a command reads and writes outside of the data directory: on a stick, in somebody's home. When that does not
 // work, the person is told which file, why, and what to do.
+import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { appending, syncFolder } from '#files/streamed.ts';
@@ -39,19 +40,26 @@ export async function writing<Result>(file: string, work: () => Result | Promise
 
 /**
  * Writes a new file, durably; of one that cannot be filled nothing is left. It is made and finished with the rights of
- * whoever typed the command, and filled without them: what it is filled from belongs to the store.
+ * whoever typed the command, and filled without them: what it is filled from belongs to the store. Says what is in it.
  */
 export async function writeNew(
   file: string,
   asCaller: AsCaller,
   fill: (append: (text: string) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  await writing(file, async () => {
+): Promise<{ sha256: string; bytes: number }> {
+  return writing(file, async () => {
+    const sha256 = createHash('sha256');
+    let bytes = 0;
     const handle = await asCaller(() => open(file, 'wx', 0o600));
     try {
       const appended = appending(handle);
-      await fill((text) => appended.append(Buffer.from(text)));
+      await fill((text) => {
+        const piece = Buffer.from(text);
+        sha256.update(piece);
+        return appended.append(piece);
+      });
       await appended.finish();
+      bytes = appended.end;
       await handle.close();
     } catch (error) {
       await handle.close().catch(() => undefined);
@@ -59,6 +67,7 @@ export async function writeNew(
       throw error;
     }
     await asCaller(() => syncFolder(dirname(file)));
+    return { sha256: sha256.digest('hex'), bytes };
   });
 }
 

@@ -54,7 +54,7 @@ export const keyRequest = command({
         const carried = { text, brand, name, keyId };
         await writing(folder, () => store.asCaller(() => writeCarryOut(folder, carried)));
       }
-      const details = { since: options.since ?? null, until: options.until ?? null };
+      const details = { since: options.since ?? null, until: options.until ?? null, text };
       await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });
       return {
         text:

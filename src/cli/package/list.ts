@@ -1,11 +1,11 @@
 // larder package list
 import { timestamp } from '#domain/clock.ts';
-import { readDateTime } from '#domain/date-time.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
 import { presentStorePackage } from '#operations/store/present.ts';
 import type { InventoryPackage, Wanted } from '#records/inventory.ts';
 import type { Records } from '#records/index.ts';
 import { command, UsageError } from '../frame/command.ts';
+import { momentNamed } from '../frame/moment.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { channelNamed } from '../release/channels.ts';
@@ -37,12 +37,16 @@ export const packageList = command({
   run({ options, data, world }) {
     const { limit = 1000, namespace } = options;
     const channel = options.channel === undefined ? null : channelNamed(options.channel).name;
+    const moment = (option: 'registered-before' | 'quiet-since'): string | null => {
+      const text = options[option];
+      return text === undefined ? null : timestamp(momentNamed(option, text));
+    };
     const wanted = {
       namespace: namespace !== undefined && isNamespace(namespace) ? namespace : null,
       channel,
       atLeast: options['at-least'] ?? null,
-      registeredBefore: dateIn(options['registered-before']),
-      quietSince: dateIn(options['quiet-since']),
+      registeredBefore: moment('registered-before'),
+      quietSince: moment('quiet-since'),
     };
     return withStore({ data, world }, async ({ records }) => {
       const publisher = options.publisher === undefined ? null : await accountId(records, options.publisher);
@@ -80,14 +84,6 @@ async function packagesIn(
     after = last;
   }
   return found;
-}
-
-/** The moment at which a day begins, or a moment as it stands. */
-function dateIn(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const moment = readDateTime(/^[^T]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (moment !== undefined) return timestamp(moment);
-  throw new UsageError(`'${text}' is not a date; write it as 2026-01-31 or 2026-01-31T12:00:00Z, in UTC`);
 }
 
 async function accountId({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<string> {

@@ -42,6 +42,7 @@ export const readSigningKeyAccountKeyRequest = operation({
       sha3_384: key.sha3_384,
       since: since ?? null,
       until: until ?? null,
+      text,
     });
     if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };
     return new Answer({

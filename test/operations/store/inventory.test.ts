@@ -119,12 +119,46 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     });
   });
 
+  await t.test('the audit log, and what has left the host', async (t) => {
+    const entries: { seq: number; action: string }[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await root.get(`/internal/v1/audit?page-size=7${cursor}`);
+      entries.push(...(body.entries as typeof entries));
+      if (body['next-cursor'] === null) break;
+      cursor = `&cursor=${body['next-cursor'] as string}`;
+    }
+    t.same(
+      entries.map(({ seq }) => seq),
+      entries.map((_, at) => entries.length - at),
+    );
+    const one = await root.get(`/internal/v1/audit?actor=${store.ids.bob}&action=register_name&object=snap/bobs`);
+    t.match(one.body.entries, [{ outcome: 'done', hash: /^[0-9a-f]{64}$/ }]);
+    t.same((await root.get('/internal/v1/audit?action=nothing')).body, { entries: [], 'next-cursor': null });
+    const { larder } = commandsOn(store.directory);
+    t.equal((await larder(`audit export ${store.directory}/audit.jsonl`)).code, 0);
+    const { exports } = (await root.get('/internal/v1/exports')).body;
+    t.match(exports, [{ what: 'audit log', actor: /^cli:/, sha256: /^[0-9a-f]{64}$/ }]);
+    t.same((await root.get('/internal/v1/exports?to=2020-01-01T00:00:00Z')).body.exports, []);
+    for (const query of [
+      'audit?page-size=0',
+      'audit?cursor=x',
+      `audit?cursor=${Buffer.from('["x"]').toString('base64url')}`,
+      'audit?actor=',
+      'exports?from=x',
+      'exports?cursor=x',
+    ]) {
+      t.match(await root.get(`/internal/v1/${query}`), { status: 400 }, query);
+    }
+  });
+
   await t.test('nobody else sees any of it', async (t) => {
     const ada = await store.as('ada');
     for (const path of [
       'packages',
       'packages/snap/hello',
       'packages/snap/nothing',
+      'audit',
+      'exports',
       'accounts',
       'brands',
       'uploads',
@@ -140,7 +174,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     t.same(packages, await list(`namespace=snap&publisher=${store.ids.ada}`));
     t.match(await larder('package list --channel edge'), { code: 0, out: /snap\/hello +ada +2 +2\.0 KiB +\d{4}/ });
     t.match(await larder('package list --at-least 999999'), { out: /There is none/ });
-    t.match(await larder('package list --quiet-since yesterday'), { code: 2, err: /is not a date/ });
+    t.match(await larder('package list --quiet-since yesterday'), { code: 2, err: /is a date such as/ });
     t.match(await larder('package list --publisher zoe'), { code: 2, err: /there is no account 'zoe'/ });
     t.same(await json('package show snap/hello'), (await root.get('/internal/v1/packages/snap/hello')).body);
     t.match(await larder('package show snap/hello'), { code: 0, out: /Collaborators +bob\n[^]*latest +all +stable/ });

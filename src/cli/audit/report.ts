@@ -1,0 +1,146 @@
+// larder audit report
+import { resolve } from 'node:path';
+
+import { exportAudit } from '#acts/exports.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { AuditRow } from '#records/audit.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import type { Export } from '#records/exports.ts';
+import type { Records } from '#records/index.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { momentNamed } from '../frame/moment.ts';
+import { writeNew } from '../frame/outside.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { bytes } from '../store/status.ts';
+import { csvLine, csvHeading } from './report-csv.ts';
+import { closing, opening, rowOf } from './report-page.ts';
+
+/** What a report says of a time. */
+export interface Summary {
+  from: string;
+  to: string;
+  entries: number;
+  /** How often somebody did something, the most frequent first. */
+  doings: { actor: string; action: string; outcome: string; count: number }[];
+  exports: Export[];
+  /** The head of the whole log, and what is wrong with it. */
+  head: { seq: number; hash: string } | null;
+  problems: string[];
+}
+
+/** How many rows are looked at in one piece. */
+const batch = 2000;
+/** More than anybody lets out in the time of a report. */
+const mostExports = 10_000;
+
+export const auditReport = command({
+  name: 'audit report',
+  summary: 'Tell of a time: who did what, what left the host, and whether the audit log is whole.',
+  description:
+    'As a page to print (--html), as lines for a spreadsheet (--csv), or as a summary on the terminal. The page and the ' +
+    'lines hold every entry of the time, and are themselves entered as something that left the host.',
+  options: {
+    from: {
+      type: 'string',
+      value: 'DATE',
+      required: true,
+      summary: 'Its first day, as 2026-01-01, or a moment in UTC.',
+    },
+    to: { type: 'string', value: 'DATE', summary: 'The day or the moment before which it ends; otherwise now.' },
+    html: { type: 'string', value: 'FILE', summary: 'Write one page that needs nothing else.' },
+    csv: { type: 'string', value: 'FILE', summary: 'Write one line for each entry.' },
+  },
+  examples: [
+    'larder audit report --from 2026-01-01',
+    'larder audit report --from 2026-01-01 --to 2026-02-01 --html ./january.html',
+    'larder audit report --from 2026-01-01 --csv /media/usb/audit.csv',
+  ],
+
+  run({ options, data, world }) {
+    const from = timestamp(momentNamed('from', options.from));
+    const until = options.to === undefined ? undefined : timestamp(momentNamed('to', options.to));
+    if (until !== undefined && until <= from) throw new UsageError('--to is a time after --from');
+    const work = async (store: OpenStore) => {
+      const summary = await summaryOf(store, from, until ?? timestamp(store.now()));
+      const files: string[] = [];
+      if (options.html !== undefined) files.push(await writePage(resolve(options.html), summary, store));
+      if (options.csv !== undefined) files.push(await writeLines(resolve(options.csv), summary, store));
+      return {
+        text: [said(summary), ...files.map((file) => `Written to ${file}.`)].join('\n\n'),
+        json: { ...summary, files },
+        exitCode: summary.problems.length === 0 ? 0 : 1,
+      };
+    };
+    return withStore({ data, world }, work, { writesOutside: true });
+  },
+});
+
+/** The rows of a time, many at a time. */
+async function* rowsOf({ audit }: Pick<Records, 'audit'>, from: string, to: string): AsyncGenerator<AuditRow> {
+  for (let after = 0; ;) {
+    const some = await audit.list(after, batch);
+    if (some.length === 0) return;
+    after = some.at(-1)!.seq;
+    // The clock may have been set between two of them: the order of the rows is not that of their times.
+    for (const row of some) if (row.at >= from && row.at < to) yield row;
+  }
+}
+
+async function summaryOf({ records, siteKey, sealing }: OpenStore, from: string, to: string): Promise<Summary> {
+  const { problems, head } = await verifyAudit(records, { siteKey, file: sealing.file });
+  const counts = new Map<string, Summary['doings'][number]>();
+  let entries = 0;
+  for await (const { actor, action, outcome } of rowsOf(records, from, to)) {
+    entries += 1;
+    const ended = outcome ?? 'done';
+    const key = JSON.stringify([actor, action, ended]);
+    const known = counts.get(key) ?? { actor, action, outcome: ended, count: 0 };
+    counts.set(key, { ...known, count: known.count + 1 });
+  }
+  const doings = [...counts.values()].sort((a, b) => b.count - a.count || (a.actor < b.actor ? -1 : 1));
+  const exports = await records.exports.list(from, to, Number.MAX_SAFE_INTEGER, mostExports);
+  return { from, to, entries, doings, exports, head: head ?? null, problems };
+}
+
+async function writePage(file: string, summary: Summary, { records, acts, person, asCaller }: OpenStore) {
+  const written = await writeNew(file, asCaller, async (append) => {
+    await append(opening(summary));
+    for await (const row of rowsOf(records, summary.from, summary.to)) await append(rowOf(row));
+    await append(closing);
+  });
+  await acts.do(exportAudit, person, { ...reach(summary), ...written });
+  return file;
+}
+
+async function writeLines(file: string, summary: Summary, { records, acts, person, asCaller }: OpenStore) {
+  const written = await writeNew(file, asCaller, async (append) => {
+    await append(csvHeading);
+    for await (const row of rowsOf(records, summary.from, summary.to)) await append(csvLine(row));
+  });
+  await acts.do(exportAudit, person, { ...reach(summary), ...written });
+  return file;
+}
+
+const reach = ({ head, entries }: Summary) => ({ first: 1, last: head?.seq ?? 0, entries });
+
+function said({ from, to, entries, doings, exports, head, problems }: Summary): string {
+  const whole =
+    problems.length === 0
+      ? `The audit log is whole${head === null ? '' : `; its head is ${String(head.seq)}:${head.hash}`}.`
+      : `The audit log was tampered with or damaged:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
+  const did = table(
+    ['WHO', 'ACTION', 'OUTCOME', 'TIMES'],
+    doings.map(({ actor, action, outcome, count }) => [actor, action, outcome, String(count)]),
+  );
+  const left = table(
+    ['TIME', 'WHO', 'WHAT LEFT', 'WHICH', 'SIZE', 'SHA-256'],
+    exports.map((one) => [one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256]),
+  );
+  return [
+    `From ${from} to ${to}: ${String(entries)} entries.`,
+    whole,
+    ...(doings.length > 0 ? [did] : []),
+    exports.length > 0 ? left : 'Nothing left the host.',
+  ].join('\n\n');
+}

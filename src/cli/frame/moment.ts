@@ -1,0 +1,10 @@
+// Days and moments as command lines name them.
+import { readDateTime } from '#domain/date-time.ts';
+import { UsageError } from './command.ts';
+
+/** The moment at which a day begins in UTC, or a moment in UTC as it stands. */
+export function momentNamed(option: string, text: string): Date {
+  const moment = readDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (moment !== undefined) return moment;
+  throw new UsageError(`--${option} is a date such as 2026-01-31, or 2026-01-31T12:00:00Z in UTC, not '${text}'`);
+}

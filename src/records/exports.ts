@@ -1,0 +1,32 @@
+// Exports: what has left the host.
+import { sql, type Queries } from '#engine/database.ts';
+
+export interface Export {
+  /** RFC 3339. */
+  at: string;
+  /** Who let it out, as the audit log writes it. */
+  actor: string;
+  what: 'backup' | 'audit log' | 'key request';
+  /** Which one: a backup's id, a key's id, the entries of the log. */
+  name: string;
+  /** Of the file, or of the text. */
+  sha256: string;
+  bytes: number;
+}
+
+export const exports = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** Those from one moment up to another, the newest first, before a number; at most so many. */
+  list: (from: string, to: string, before: number, limit: number) =>
+    db.all<Export & { seq: number }>(sql`
+      SELECT seq, at, actor, what, name, sha256, bytes FROM exports
+      WHERE seq < ${before} AND at >= ${from} AND at < ${to} ORDER BY seq DESC LIMIT ${limit}`),
+});
+
+export const exportChanges = (db: Queries) => ({
+  ...exports(db),
+
+  add: (e: Export) =>
+    db.run(sql`
+      INSERT INTO exports (at, actor, what, name, sha256, bytes)
+      VALUES (${e.at}, ${e.actor}, ${e.what}, ${e.name}, ${e.sha256}, ${e.bytes})`),
+});

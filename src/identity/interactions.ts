@@ -52,9 +52,6 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
     return found;
   };
 
-  const accountOf = async (id: string | null | undefined): Promise<Account | undefined> =>
-    id === null || id === undefined ? undefined : records.accounts.find(id);
-
   return {
     async begin(about) {
       if (closed) throw loginExpired();
@@ -72,12 +69,12 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
 
     async find(id) {
       const { about, halfway, passwordSetAt } = await unfinished(id);
-      const account = await accountOf(halfway);
+      const account = await accountOf(records, halfway);
       const proven = account && passwordSetAt !== null ? { ...account, passwordSetAt } : undefined;
       return { id, ...openAbout(siteKey, digestOf(id), about), halfway: proven };
     },
 
-    whoFinished: async (id) => accountOf((await logins.find(digestOf(id), at()))?.accountId),
+    whoFinished: async (id) => accountOf(records, (await logins.find(digestOf(id), at()))?.accountId),
 
     async halfway(id, account) {
       const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
@@ -132,6 +129,11 @@ const waiter =
     const { caveat } = openAbout(siteKey, login.id, login.about);
     return { caveat, token: unseal(siteKey, login.token, tokenOf(key)).toString() };
   };
+
+const accountOf = async (
+  { accounts }: Pick<Records, 'accounts'>,
+  id: string | null | undefined,
+): Promise<Account | undefined> => (id === null || id === undefined ? undefined : accounts.find(id));
 
 async function refuseBeyond(
   most: Bounds,

@@ -6,7 +6,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
-import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, copyDatabase, type FileOptions } from '#engine/sqlite/check.ts';
@@ -27,7 +27,7 @@ export interface BackupOptions extends FileOptions {
   file: string;
   /** A folder for the copy of the database: empty, the store's own. */
   workspace: string;
-  blobs: Pick<Blobs, 'list' | 'path'>;
+  blobs: Pick<Blobs, 'list' | 'borrow'>;
   siteKey: Buffer;
   /** An earlier backup, whose blobs are left out. */
   since?: OpenArchive | undefined;
@@ -206,10 +206,12 @@ async function addBlobs(
   let bytes = 0;
   for (const { sha3_384, size } of wanted) {
     try {
-      const source = await openIfThere(blobs.path(sha3_384));
+      const found = await withFile(blobs, sha3_384, async (file) => {
+        const source = await openIfThere(file);
+        return source && tar.add(`blobs/${sha3_384}`, size, source, { sha3: true });
+      });
       // An upload that nobody claimed may have been forgotten meanwhile.
-      if (source === undefined) continue;
-      const found = await tar.add(`blobs/${sha3_384}`, size, source, { sha3: true });
+      if (found === undefined) continue;
       if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size, backup: id });
       else {
         await tar.takeBack();

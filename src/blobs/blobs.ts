@@ -68,8 +68,11 @@ export interface Blobs {
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
   /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */
   prove(sha3_384: string): Promise<boolean>;
-  /** Where a worker finds the content as a file; `prove` it first. */
-  path(sha3_384: string): string;
+  /**
+   * Lends the content as a file, for a thread or program that reads files; `prove` it first. What is not there is found
+   * out by opening the file (ENOENT). See `withFile`.
+   */
+  borrow(sha3_384: string): Promise<Loan>;
   /** Everything that is there. Where part of it cannot be read this throws, or tells `unread` and goes on. */
   list(unread?: (error: Error) => void): AsyncIterable<StoredBlob>;
   /** False when it was not there, or was taken in again at or after the time given. */
@@ -78,7 +81,7 @@ export interface Blobs {
   /** Takes damaged content out of service; its bytes stay for whoever wants to look at them. False when it was not there. */
   quarantine(sha3_384: string): Promise<boolean>;
   /** What was taken out of service. */
-  quarantined: Pick<Blobs, 'path' | 'stat'>;
+  quarantined: Pick<Blobs, 'borrow' | 'stat'>;
   /** Puts back what was taken out of service, in the place of whatever is there; as if it were taken in now. */
   putBack(sha3_384: string): Promise<void>;
 
@@ -88,6 +91,26 @@ export interface Blobs {
   free(): Promise<number>;
   /** Bytes that the whole disk has. */
   capacity(): Promise<number>;
+}
+
+/** A file that is lent: the content itself or a copy. It may be read, not changed, until it is given back. */
+export interface Loan {
+  file: string;
+  release(): Promise<void>;
+}
+
+/** Lends the content as a file for as long as `work` takes. */
+export async function withFile<Result>(
+  blobs: Pick<Blobs, 'borrow'>,
+  sha3_384: string,
+  work: (file: string) => Promise<Result>,
+): Promise<Result> {
+  const loan = await blobs.borrow(sha3_384);
+  try {
+    return await work(loan.file);
+  } finally {
+    await loan.release();
+  }
 }
 
 const digestForm = /^[0-9a-f]{96}$/;

@@ -13,7 +13,7 @@ import { open as openFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
-import type { Blobs } from './blobs.ts';
+import type { Blobs, Loan } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
 import { Contents, storedBlob } from './disk/contents.ts';
 import { DurableFiles } from './disk/durable.ts';
@@ -62,14 +62,14 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   return {
     receive: (source, how) => receiver.receive(source, how),
     put: (bytes, { id }) => receiver.put(bytes, id),
-    path,
+    borrow: async (sha3_384) => lend(path(sha3_384)),
     stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),
     ...reading({ files, path, proofs, damaged: options.damaged }),
     list: (unread) => contents.list(unread),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
     quarantined: {
-      path: quarantinePath,
+      borrow: async (sha3_384) => lend(quarantinePath(sha3_384)),
       stat: async (sha3_384) => storedBlob(quarantinePath(sha3_384), sha3_384),
     },
     putBack: async (sha3_384) => contents.putBack(sha3_384),
@@ -80,6 +80,9 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     releaseBallast: () => releaseBallast(contents.root),
   };
 }
+
+/** On a disk the content itself is lent, of which nothing has to be given back. */
+const lend = (file: string): Loan => ({ file, release: () => Promise.resolve() });
 
 interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
   files: DurableFiles;

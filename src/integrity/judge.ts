@@ -1,6 +1,6 @@
 // Whether a blob still has its digest. An error of reading proves nothing: damaged is what was read whole, twice, the second
 // time past the page cache, and had another digest both times.
-import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { isShortage } from '#src/system-errors.ts';
 
@@ -22,7 +22,7 @@ export const stride = 4 * 1024 * 1024;
 /** Judges what `where` has under this digest: the blobs in service, or those in quarantine. */
 export async function judge(
   { sha3_384 }: Pick<StoredBlob, 'sha3_384'>,
-  where: Pick<Blobs, 'path' | 'stat'>,
+  where: Pick<Blobs, 'borrow' | 'stat'>,
   digests: DigestPool,
   goOn: GoOn = () => true,
 ): Promise<Judgement> {
@@ -33,7 +33,7 @@ export async function judge(
       const there = await where.stat(sha3_384);
       if (there === undefined) return { verdict: 'unknown' };
       const direct = wrong + unread > 0;
-      const found = await digestOf(where.path(sha3_384), there.size, { digests, direct, goOn });
+      const found = await withFile(where, sha3_384, (file) => digestOf(file, there.size, { digests, direct, goOn }));
       if (found === undefined) return { verdict: 'unknown' };
       if (found === sha3_384) return { verdict: 'good', misread: wrong > 0 };
       if (++wrong === 2) return { verdict: 'damaged' };

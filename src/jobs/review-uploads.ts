@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { itself, type Act, type Acts } from '#acts/act.ts';
 import { approveUpload, rejectUpload, scanUpload, type OfUpload } from '#acts/reviews.ts';
-import type { Blobs } from '#blobs/blobs.ts';
+import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, seconds } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
@@ -170,15 +170,17 @@ class ReviewLine implements ReviewQueue {
     const { records, blobs, digests, reviewer } = this.#options;
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
-    const path = blobs.path(upload.sha3_384);
     if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
       // A stop does not wait for the end of a large file; it is begun anew after the next start.
-      const found = await Promise.race([digests.ofFile(path, ['sha384', 'sha512']), this.#stopping.promise]);
+      const reading = withFile(blobs, upload.sha3_384, (file) => digests.ofFile(file, ['sha384', 'sha512']));
+      const found = await Promise.race([reading, this.#stopping.promise]);
       if (found !== undefined) await this.#settle(upload, subject, { kind: 'resource', ...found });
       return;
     }
-    const verdict = await reviewer.review({ kind: kindOf(subject), path, name: subject.name });
+    const verdict = await withFile(blobs, upload.sha3_384, (path) =>
+      reviewer.review({ kind: kindOf(subject), path, name: subject.name }),
+    );
     if (this.#stopped) return;
     if (!verdict.approved) await this.#reject(upload, subject, verdict.errors);
     else await this.#settle(upload, subject, findingsOf(verdict, await this.#keepIcon(verdict)));

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 
 import { onDisk, type Files } from '#files/streamed.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
+import { lendCopies } from '#test/fixtures/lent-copies.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
@@ -91,7 +92,7 @@ t.test('nothing is left of a backup for which there was no room', async (t) => {
       /^the backup takes \d+ MiB, and 1 MiB are free in .*; make room, take a larger disk, or back up what is new/,
   });
   const large: BackupOptions['blobs'] = {
-    path: (sha3_384) => sha3_384,
+    borrow: (sha3_384) => Promise.resolve({ file: sha3_384, release: () => Promise.resolve() }),
     async *list() {
       yield await Promise.resolve({ sha3_384: 'a'.repeat(96), size: 4096 * MiB, storedAt: new Date() });
     },
@@ -124,12 +125,21 @@ t.test('a folder that cannot be synced is no reason to fail, as on some sticks',
 t.test('a blob that cannot be read is named as that, and the rest is backed up', async (t) => {
   const backup = await saved(t);
   const { sha3_384 } = backup;
-  const { lacking, manifest } = await withBlobs(backup.store.beside, ({ blobs }) =>
-    // Reading a folder fails, as reading from a bad disk does.
-    make(backup, {
-      blobs: { list: () => blobs.list(), path: (one) => (one === sha3_384 ? backup.folder : blobs.path(one)) },
-    }),
-  );
+  const { lacking, manifest } = await withBlobs(backup.store.beside, async ({ blobs }) => {
+    const { borrow, count } = await lendCopies(t, blobs);
+    const made = await make(backup, {
+      blobs: {
+        list: () => blobs.list(),
+        async borrow(one) {
+          const loan = await borrow(one);
+          // Reading a folder fails, as reading from a bad disk does.
+          return one === sha3_384 ? { ...loan, file: backup.folder } : loan;
+        },
+      },
+    });
+    t.same(count, { lent: 2, out: 0 }, 'every file that was lent was given back');
+    return made;
+  });
   t.strictSame(lacking, [{ sha3_384, why: 'unreadable' }]);
   t.equal(manifest.blobs.length, 1);
   t.match(await backup.run(`backup --check ${backup.folder}/full.tar`), {

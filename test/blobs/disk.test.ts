@@ -49,7 +49,7 @@ t.test('what was taken in comes back under its digest', async (t) => {
   const part = await blobs.open(taken.sha3_384, { start: 5, end: 1_000_000 });
   t.equal(part?.size, bytes.length);
   t.ok(part && bytes.subarray(5, 1_000_001).equals(await contentOf(part.stream)));
-  t.ok(bytes.equals(await readFile(blobs.path(taken.sha3_384))));
+  t.ok(bytes.equals(await readFile((await blobs.borrow(taken.sha3_384)).file)));
 
   const stored = await blobs.stat(taken.sha3_384);
   t.same(stored, { sha3_384: taken.sha3_384, size: bytes.length, storedAt: now });
@@ -58,7 +58,7 @@ t.test('what was taken in comes back under its digest', async (t) => {
   for (const folder of ['blobs', 'blobs/tmp', 'blobs/sha3', `blobs/sha3/${taken.sha3_384.slice(0, 2)}`]) {
     t.equal((await stat(join(directory, folder))).mode & 0o777, 0o700, folder);
   }
-  t.equal((await stat(blobs.path(taken.sha3_384))).mode & 0o777, 0o600);
+  t.equal((await stat((await blobs.borrow(taken.sha3_384)).file)).mode & 0o777, 0o600);
 });
 
 t.test('the memory of chunks that were given away is given back, and that of others is not touched', async (t) => {
@@ -88,7 +88,7 @@ t.test('a blob outlives the process that took it in', async (t) => {
 t.test('whoever leaves before the end, or before the beginning, leaves no file open', async (t) => {
   const { blobs } = await store(t);
   const { sha3_384 } = await blobs.put(randomBytes(MiB), { id: 'u1' });
-  const place = blobs.path(sha3_384);
+  const place = (await blobs.borrow(sha3_384)).file;
   const descriptors = async () => {
     const names = await readdir('/proc/self/fd');
     const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)));
@@ -187,26 +187,26 @@ t.test('the same content is kept once, however many send it at the same time', a
   const [first, ...others] = await Promise.all(takes);
   for (const other of others) t.same(other, first);
   t.same(await files(), [placeOf(digest('sha3-384', bytes))]);
-  const { ino } = await stat(blobs.path(first?.sha3_384 ?? ''));
+  const { ino } = await stat((await blobs.borrow(first?.sha3_384 ?? '')).file);
   await blobs.receive(from(bytes), { id: 'again', ...all });
-  t.equal((await stat(blobs.path(first?.sha3_384 ?? ''))).ino, ino, 'the file that was there is kept');
+  t.equal((await stat((await blobs.borrow(first?.sha3_384 ?? '')).file)).ino, ino, 'the file that was there is kept');
 });
 
 t.test('content that is there with the wrong size, or is no file, is replaced', async (t) => {
   const { blobs, files } = await store(t);
   const bytes = Buffer.from('hello, larder');
   const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
-  await truncate(blobs.path(sha3_384), 5);
+  await truncate((await blobs.borrow(sha3_384)).file, 5);
   await blobs.put(bytes, { id: 'u2' });
-  t.same(await readFile(blobs.path(sha3_384)), bytes);
+  t.same(await readFile((await blobs.borrow(sha3_384)).file), bytes);
 
   await blobs.remove(sha3_384);
-  await symlink('/etc/hostname', blobs.path(sha3_384));
+  await symlink('/etc/hostname', (await blobs.borrow(sha3_384)).file);
   t.equal(await blobs.open(sha3_384), undefined);
   t.equal(await blobs.stat(sha3_384), undefined);
   await blobs.put(bytes, { id: 'u3' });
   t.same(await files(), [placeOf(sha3_384)]);
-  t.same(await readFile(blobs.path(sha3_384)), bytes);
+  t.same(await readFile((await blobs.borrow(sha3_384)).file), bytes);
 });
 
 t.test('a blob is acknowledged only after the file, then its place, then both folders are durable', async (t) => {
@@ -311,7 +311,7 @@ t.test('what a write left out is written after it', async (t) => {
   const bytes = randomBytes(5 * MiB);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
   t.equal(sha3_384, digest('sha3-384', bytes));
-  t.ok(bytes.equals(await readFile(blobs.path(sha3_384))));
+  t.ok(bytes.equals(await readFile((await blobs.borrow(sha3_384)).file)));
 });
 
 t.test('a slow disk makes the sender wait', async (t) => {
@@ -428,7 +428,7 @@ t.test('neither an id nor a digest can name another path', async (t) => {
   }
   const good = digest('sha3-384');
   for (const bad of ['', '..', good.toUpperCase(), good.slice(1), `${good}0`, `../${good.slice(3)}`, `${good}\n`]) {
-    t.throws(() => blobs.path(bad), { message: /cannot name a blob/ });
+    await t.rejects(blobs.borrow(bad), { message: /cannot name a blob/ });
     await t.rejects(blobs.stat(bad), { message: /cannot name a blob/ });
     await t.rejects(blobs.open(bad), { message: /cannot name a blob/ });
     await t.rejects(blobs.remove(bad), { message: /cannot name a blob/ });

@@ -4,10 +4,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { digestPool } from '#blobs/digests.ts';
+import { judge, type GoOn } from '#integrity/judge.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
-import { contentOf, store as blobStore } from '#test/blobs/store.ts';
+import { lendCopies } from '#test/fixtures/lent-copies.ts';
+import { contentOf, startDigestWorker, store as blobStore } from '#test/blobs/store.ts';
 
 const quiet = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0');
 const sha3 = (content: Uint8Array | string): string => createHash('sha3-384').update(content).digest('hex');
@@ -41,7 +44,7 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     const before = await blobs.open(sha3_384, part);
     t.ok(before && (await contentOf(before.stream)).equals(bytes.subarray(10, 21)));
 
-    damage(blobs.path(sha3_384), at);
+    damage((await blobs.borrow(sha3_384)).file, at);
     await t.rejects(blobs.open(sha3_384, part), /it is damaged/, 'not even a part that is as it was');
     t.notOk(await blobs.prove(sha3_384));
     const whole = await blobs.open(sha3_384);
@@ -53,17 +56,17 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     t.same(new Set(told), new Set([sha3_384]));
     told.length = 0;
 
-    damage(blobs.path(sha3_384), at);
+    damage((await blobs.borrow(sha3_384)).file, at);
     const again = await blobs.open(sha3_384, part);
     t.ok(again && (await contentOf(again.stream)).equals(bytes.subarray(10, 21)), 'what is good is served again');
-    utimesSync(blobs.path(sha3_384), 1, 1);
+    utimesSync((await blobs.borrow(sha3_384)).file, 1, 1);
     const touched = await blobs.open(sha3_384, part);
     t.ok(
       touched && (await contentOf(touched.stream)).equals(bytes.subarray(10, 21)),
       'a file that was only touched too',
     );
 
-    damage(blobs.path(sha3_384), at);
+    damage((await blobs.borrow(sha3_384)).file, at);
     await blobs.receive([bytes] as unknown as AsyncIterable<Uint8Array>, { id: `again${at}`, limit: 4e6 });
     t.ok(await blobs.prove(sha3_384), 'the same content, taken in again, mends what nobody had found yet');
   }
@@ -122,4 +125,26 @@ t.test('a backup leaves a damaged blob out, says so, and exits with 1', async (t
     code: 1,
     out: new RegExp(`"damaged":\\["${sha3(content)}"\\]`),
   });
+});
+
+t.test('a blob that is lent as a copy is judged as well, and given back whatever is found', async (t) => {
+  const { blobs, files, directory } = await blobStore(t);
+  const digests = digestPool(startDigestWorker, 1);
+  t.teardown(() => digests.close());
+  const { borrow, count } = await lendCopies(t, blobs);
+  const where = { borrow, stat: blobs.stat };
+  const { sha3_384 } = await blobs.put(randomBytes(100_000), { id: 'one' });
+  const verdict = async (goOn?: GoOn) => (await judge({ sha3_384 }, where, digests, goOn)).verdict;
+  t.equal(await verdict(), 'good');
+  t.equal(await verdict(() => false), 'unknown', 'who stops reads no further');
+  await t.resolveMatch(
+    judge({ sha3_384 }, { ...where, borrow: async () => ({ ...(await borrow(sha3_384)), file: directory }) }, digests),
+    { verdict: 'unreadable' },
+  );
+  damage((await blobs.borrow(sha3_384)).file, 5);
+  t.equal(await verdict(), 'damaged');
+  await blobs.remove(sha3_384);
+  t.equal(await verdict(), 'unknown');
+  t.same(count, { lent: 6, out: 0 });
+  t.same(await files(), []);
 });

@@ -199,7 +199,7 @@ t.test('while the content of a resource cannot be read, no image is forgotten', 
   const id = (await here.ada.get('/v1/charm/hello')).body.metadata.id as string;
   const [revision] = await here.store.beside.records.resourceRevisions.list(id, 'image');
   const { sha3_384 = '' } = revision ?? {};
-  rmSync(here.blobs.path(sha3_384));
+  rmSync((await here.blobs.borrow(sha3_384)).file);
   here.store.clock.advance(days(31));
   t.match(await here.forget(), { manifests: 0, unreadable: 1 });
   t.same(await here.has(digest), [true]);

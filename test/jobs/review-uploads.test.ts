@@ -51,11 +51,23 @@ async function world(
   const acts = createActs(known, now);
   const lines: string[] = [];
   const looks: (() => string | undefined)[] = [];
+  /** A lent file is called like its content; all are given back in the end. */
+  let lent = 0;
+  const borrow = async (file: string) => {
+    lent++;
+    const release = async () => {
+      lent--;
+    };
+    return { file, release };
+  };
+  t.teardown(() => {
+    if (lent !== 0) throw new Error(`${String(lent)} files that were lent have not been given back`);
+  });
   const queueOf = (records: Records, holder: string) =>
     reviewQueue({
       records,
       acts: createActs(records, now),
-      blobs: { path: (digest: string) => digest, prove: () => Promise.resolve(true) } as unknown as Blobs,
+      blobs: { borrow, prove: () => Promise.resolve(true) } as unknown as Blobs,
       reviewer: { review, close: async () => undefined },
       digests: { ofFile: ofFile as DigestPool['ofFile'] },
       leases: createLeases({ records, holder, now }),

@@ -12,6 +12,10 @@ import { resourcesOf } from './released-resources.ts';
 /** A branch is forgotten so long after its last release. */
 const branchLife = days(30);
 
+/** When what was released to a channel at this moment is forgotten; never where it is no branch. */
+export const branchExpiry = ({ branch }: Channel, releasedAt: string): string | null =>
+  branch === null ? null : timestamp(after(new Date(releasedAt), branchLife));
+
 /** What one channel is to hold; no revision closes it. */
 export interface Wanted {
   channel: Channel;
@@ -96,7 +100,7 @@ async function release(
   const resources = await resourcesOf(tx, subject, { ...wanted, now: doing.at });
   const held = await tx.releases.inChannel(subject.id, channel.name, doing.at);
   const place = { packageId: subject.id, channel: channel.name };
-  const expiresAt = channel.branch === null ? null : timestamp(after(new Date(doing.at), branchLife));
+  const expiresAt = branchExpiry(channel, doing.at);
   for (const slot of slotsOf(subject.namespace, revision.details)) {
     // What is released to everybody ends what lay over the slot for a part of the devices.
     if (!isProgressive(progressive)) await tx.releases.endProgress(subject.id, channel.name, slot.slot);

@@ -274,7 +274,8 @@ export const outOfReach = (subject: { name: string } | undefined): Refusal =>
     `Package access not allowed: this token is not good for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
   );
 
-const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
+/** Whether somebody may do as a publisher does because he administers the store, and his token allows that. */
+export const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
   principal.storeAdministrator && grants(principal.permissions, storePermission(permission));
 
 function namespaceOf(params: Record<string, string>): Namespace {
@@ -289,7 +290,8 @@ async function findPackage(params: Record<string, string>, records: Records): Pr
   return found;
 }
 
-async function roleOf(
+/** Which part an account has in a package of its own right. */
+export async function roleOf(
   principal: Principal,
   subject: PublishedPackage,
   records: Records,

@@ -1,5 +1,5 @@
 // How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
-import { Refusal } from '#domain/refusal.ts';
+import { Refusal, statuses, type RefusalCode } from '#domain/refusal.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
 import { json, type Sent } from './sent.ts';
 
@@ -33,11 +33,18 @@ export function familyAt(path: string): ErrorFamily {
 
 const deviceWords = ['snaps', 'charms', 'assertions', 'cohorts', 'auth', 'messages', 'repairs'];
 
+/**
+ * The status of a refusal. Clients of the dashboard take every 401 for a login that has ended, and throw it away: a right
+ * that a token lacks is 403 for them.
+ */
+export const statusIn = (family: ErrorFamily, code: RefusalCode): number =>
+  family === 'dashboard' && code === 'permission-required' ? 403 : statuses[code];
+
 /** What a refused or failed call is told. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
   const refusal = error instanceof Refusal ? error : isOutOfFiles(error) ? outOfFiles() : undefined;
   const { code, message } = refusal ?? internal;
-  const status = refusal?.status ?? 500;
+  const status = refusal === undefined ? 500 : statusIn(family, refusal.code);
   return {
     status,
     headers: {

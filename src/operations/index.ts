@@ -41,6 +41,12 @@ import { bulkLibraries } from './libraries/bulk-libraries.ts';
 import { createLibrary } from './libraries/create-library.ts';
 import { publishLibrary } from './libraries/publish-library.ts';
 import { readLibrary } from './libraries/read-library.ts';
+import { dashboardChannelMap } from './dashboard/channel-map.ts';
+import { dashboardClose } from './dashboard/close.ts';
+import { dashboardMetrics } from './dashboard/metrics.ts';
+import { dashboardReleases } from './dashboard/releases.ts';
+import { dashboardSnapRelease } from './dashboard/snap-release.ts';
+import { dashboardState } from './dashboard/state.ts';
 import { dashboardAccount } from './names/dashboard-account.ts';
 import { dashboardRegisterName } from './names/dashboard-register-name.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
@@ -277,7 +283,19 @@ export const sections: readonly Section[] = [
   {
     title: 'Older tools',
     about: 'What stock snapcraft asks of the store that it was written for.',
-    operations: [dashboardAcl, dashboardWhoami, dashboardRegisterName, dashboardAccount, dashboardAccountKey],
+    operations: [
+      dashboardAcl,
+      dashboardWhoami,
+      dashboardRegisterName,
+      dashboardAccount,
+      dashboardAccountKey,
+      dashboardSnapRelease,
+      dashboardClose,
+      dashboardState,
+      dashboardChannelMap,
+      dashboardReleases,
+      dashboardMetrics,
+    ],
   },
   {
     title: 'The appliance',

@@ -47,11 +47,11 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
-  /** The newest revisions first, from the one given downwards. */
-  async list(packageId: string, limit: number): Promise<Revision[]> {
+  /** The newest revisions first; so many are passed over before. */
+  async list(packageId: string, limit: number, passedOver = 0): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
-      FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit}`);
+      FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit} OFFSET ${passedOver}`);
     return rows.map(asRevision);
   },
 

@@ -26,7 +26,7 @@ async function sealedWithHello(store: TestAppliance) {
   for (const revision of [1, 2, 3]) await addRevision(store, id, revision, { details: { architectures: ['amd64'] } });
   rmSync(join(store.directory, 'master.key'));
   store.appliance.reload();
-  return { ada, subject: { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id } };
+  return { ada, subject: { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id, snap_id: id } };
 }
 
 t.test('no body breaks an operation', async (t) => {

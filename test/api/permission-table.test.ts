@@ -94,6 +94,30 @@ const table: Row[] = [
     needs: [],
     who: 'any account',
   },
+  {
+    operations: ['dashboard_state', 'dashboard_channel_map', 'dashboard_releases'],
+    needs: [
+      'package-view-releases',
+      'package-manage-acl',
+      'package-manage-metadata',
+      'package-manage-releases',
+      'package-manage-revisions',
+    ],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
+    operations: ['dashboard_snap_release', 'dashboard_close'],
+    needs: ['package-manage-releases'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['dashboard_metrics'],
+    needs: ['package-view-metrics'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
   { operations: ['dashboard_register_name'], needs: ['account-register-package'], who: 'any account' },
   { operations: ['dashboard_account_key'], needs: ['account-manage-keys'], who: 'any account' },
   {

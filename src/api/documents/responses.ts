@@ -1,8 +1,8 @@
 // What an operation may answer, by status: told by its record.
-import { statuses, type RefusalCode } from '#domain/refusal.ts';
+import type { RefusalCode } from '#domain/refusal.ts';
 import { anyone } from '../access.ts';
 import type { Operation } from '../operation.ts';
-import type { ErrorFamily } from '../refusals.ts';
+import { statusIn, type ErrorFamily } from '../refusals.ts';
 import { examples } from './examples.ts';
 import { carrying } from './headers.ts';
 import { reference } from './schemas.ts';
@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 /** The responses of an operation as OpenAPI has them. */
 export function responsesOf(op: Operation): Json {
-  const codes = Map.groupBy(refusalsOf(op), (code) => String(statuses[code]));
+  const codes = Map.groupBy(refusalsOf(op), (code) => String(statusIn(op.errors ?? 'publisher', code)));
   const asked = new Map(Object.entries(op.asks ?? {}));
   const refusing = [...new Set([...codes.keys(), ...asked.keys()])].sort();
   return {

@@ -2,10 +2,8 @@ import { pushReleases as act } from '#acts/releases.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { progressOf } from '#domain/channel-map.ts';
-import { parseChannel, type Channel } from '#domain/channel.ts';
-import { reachesChannel } from '#domain/principal.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
+import { readChannel, refuseOutOfReach } from './channels.ts';
 
 export const pushReleases = operation({
   name: 'push_releases',
@@ -21,15 +19,12 @@ export const pushReleases = operation({
   async handle(call) {
     const { package: subject, principal, body, acts } = call;
     const releases = body.map(({ channel, revision, progressive, resources }) => ({
-      channel: channelOf(channel),
+      channel: readChannel(channel),
       revision,
       progressive: progressOf(progressive),
       resources: resources ?? [],
     }));
-    for (const { channel } of releases) {
-      if (reachesChannel(principal, channel)) continue;
-      throw new Refusal('permission-required', `This token may not release to the channel '${channel.name}'.`);
-    }
+    for (const { channel } of releases) refuseOutOfReach(principal, channel);
     const released = await acts.do(act, caller(call), { package: subject, releases });
     return {
       released: released.map(({ channel, revision, resources }) => ({
@@ -40,12 +35,3 @@ export const pushReleases = operation({
     };
   },
 });
-
-function channelOf(text: string): Channel {
-  const channel = parseChannel(text);
-  if (channel !== undefined) return channel;
-  throw new Refusal(
-    'api-error',
-    `'${text}' is not a channel; write risk, track/risk or track/risk/branch, such as latest/edge.`,
-  );
-}

@@ -70,7 +70,7 @@ t.test('a request is checked, kept, and found by whoever carries it to the onlin
   const viewer = await store.as('ada', { permissions: ['package-view'] });
   t.match(
     await viewer.post(path, { account_key_request: text }),
-    refused(401, 'permission-required', /account-manage-keys/),
+    refused(403, 'permission-required', /account-manage-keys/),
   );
   t.same((await (await store.as('ada')).get('/dev/api/account')).body.account_keys, [], 'asked is not registered');
 });

@@ -1,0 +1,96 @@
+// Access to snaps as the older publishing tools name them: by their id, by the name alone, or somewhere in the body.
+import { grants, type Permission } from '#domain/permission.ts';
+import type { Principal } from '#domain/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { actsAsPublisher, missing, nowhere, partIn, roleOf, type Access, type Asked } from './access.ts';
+import type { PackageEvidence } from './access.ts';
+
+type AtLeastOne = readonly [Permission, ...Permission[]];
+
+/** Any one of these lets somebody see what a snap's channels hold: whoever changes something of it has to see it. */
+export const viewsReleases: AtLeastOne = [
+  'package-view-releases',
+  'package-manage-acl',
+  'package-manage-metadata',
+  'package-manage-releases',
+  'package-manage-revisions',
+];
+
+/** Whoever works on the snap whose id is in the path, with a token that holds any one of these permissions. */
+export const onSnapOfId = (permissions: AtLeastOne): Access<PackageEvidence> =>
+  onSnap(permissions, ({ params, records }) => byId(params['snap_id'] ?? '', records));
+
+/** The same for the snap that the path names. */
+export const onSnapNamed = (permissions: AtLeastOne): Access<PackageEvidence> =>
+  onSnap(permissions, ({ params, records }) => byName(params['name'] ?? '', records));
+
+/** Who asks, and the way to snaps that the body names; those of others are not there. */
+export interface SnapsInBody {
+  principal: Principal;
+  snapNamed(name: string): Promise<PublishedPackage>;
+  snapOfId(id: string): Promise<PublishedPackage>;
+}
+
+/** Whoever has this permission; the snaps that the body names are found for those who work on them. */
+export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
+  about: 'packages',
+  permissions: [permission],
+  who: 'publisher, collaborator, store administrator',
+  async admit({ authenticate, records }) {
+    const principal = await authenticate();
+    refuseWithout([permission], principal);
+    const own = async ({ found, unknown }: Looked): Promise<PublishedPackage> => {
+      if (found !== undefined && (await partIn(principal, found, permission, records))) return found;
+      throw unknown;
+    };
+    return {
+      principal,
+      snapNamed: async (name) => own(await byName(name, records)),
+      snapOfId: async (id) => own(await byId(id, records)),
+    };
+  },
+});
+
+const onSnap = (permissions: AtLeastOne, find: (asked: Asked) => Promise<Looked>): Access<PackageEvidence> => ({
+  about: 'package',
+  permissions: [...permissions],
+  who: 'publisher, collaborator, store administrator',
+  async admit(asked) {
+    const principal = await asked.authenticate();
+    const { granted, administers } = refuseWithout(permissions, principal);
+    const { found, unknown } = await find(asked);
+    if (found === undefined) throw unknown;
+    const role = granted ? await roleOf(principal, found, asked.records) : undefined;
+    if (role === undefined && !administers) throw unknown;
+    return { principal, package: found, role: role ?? 'store administrator' };
+  },
+});
+
+function refuseWithout(permissions: AtLeastOne, principal: Principal): { granted: boolean; administers: boolean } {
+  const granted = permissions.some((one) => grants(principal.permissions, one));
+  const administers = permissions.some((one) => actsAsPublisher(principal, one));
+  if (granted || administers) return { granted, administers };
+  throw missing(permissions[0]);
+}
+
+/** What was looked for, and what is said where it is not there, or somebody else's. */
+interface Looked {
+  found: PublishedPackage | undefined;
+  unknown: Refusal;
+}
+
+const byName = async (name: string, { packages }: Records): Promise<Looked> => ({
+  found: await packages.find('snap', name),
+  unknown: nowhere({ namespace: 'snap', name }),
+});
+
+async function byId(id: string, { packages }: Records): Promise<Looked> {
+  const found = await packages.byId(id);
+  const unknown = `There is no snap with the id '${id.slice(0, 64)}', or this account has no part in it`;
+  return {
+    found: found?.namespace === 'snap' ? found : undefined,
+    unknown: new Refusal('resource-not-found', unknown),
+  };
+}

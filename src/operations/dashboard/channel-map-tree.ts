@@ -1,0 +1,85 @@
+// What the channels of a snap hold, as a tree: by track, by series, by architecture.
+import type { Services } from '#api/services.ts';
+import type { DashboardChannel, DashboardChannelMapTree } from '#api/wire.ts';
+import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
+import { isProgressive } from '#domain/channel-map.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+
+/** From so many of a snap's newest revisions its architectures are gathered. */
+const newest = 500;
+
+/**
+ * Every channel that is open for an architecture stands under it, with the four risks. A track lists the architectures for
+ * which something is released there; one to which nothing is released lists those of the snap, so that whoever reads it
+ * finds that nothing is there.
+ */
+export async function channelMapTree(
+  { id }: PublishedPackage,
+  { records, now }: Pick<Services, 'records' | 'now'>,
+): Promise<DashboardChannelMapTree> {
+  const tracks = await records.tracks.list(id);
+  const releases = await records.releases.current(id, timestamp(now()));
+  const numbers = [...new Set(releases.map(({ revision }) => revision))];
+  const versions = new Map((await records.revisions.listOf(id, numbers)).map((one) => [one.revision, one.version]));
+  const built = new Set(
+    (await records.revisions.list(id, newest)).flatMap(({ details }) => details.architectures ?? ['all']),
+  );
+  const placed = releases.map((release) => ({ release, channel: parseChannel(release.channel)! }));
+  return Object.fromEntries(
+    tracks.map(({ name: track }) => {
+      const inTrack = placed.filter((one) => one.channel.track === track);
+      const released = new Set(inTrack.map(({ release }) => release.slot));
+      const architectures = [...(released.size > 0 ? released : built)].sort();
+      const channelsFor = (architecture: string): DashboardChannel[] => {
+        const held = inTrack.filter(({ release }) => release.slot === architecture);
+        return channelsIn(track, held).map((one) => entry(one, held, versions));
+      };
+      return [track, { '16': Object.fromEntries(architectures.map((one) => [one, channelsFor(one)])) }];
+    }),
+  );
+}
+
+interface Placed {
+  release: Release;
+  channel: Channel;
+}
+
+/** The four risks of a track, then its open branches. */
+function channelsIn(track: string, held: Placed[]): Channel[] {
+  const branches = new Map(
+    held.filter((one) => one.channel.branch !== null).map((one) => [one.channel.name, one.channel]),
+  );
+  return [...risks.map((risk) => channel(track, risk)), ...branches.values()];
+}
+
+/** What one channel holds; a progressive release is told beside, and does not count as what the channel holds. */
+function entry(of: Channel, held: Placed[], versions: Map<number, string>): DashboardChannel {
+  const here = held.filter((one) => one.channel.name === of.name).map(({ release }) => release);
+  const ordinary = here.find((one) => !isProgressive(one.progressive));
+  const over = here.find((one) => isProgressive(one.progressive));
+  const version = ({ revision }: Release): string => versions.get(revision) ?? '';
+  const { risk, branch } = of;
+  return {
+    channel: branch === null ? risk : `${risk}/${branch}`,
+    ...(ordinary === undefined
+      ? { info: isTracking(of, held) ? 'tracking' : 'none' }
+      : { info: branch === null ? 'specific' : 'branch', revision: ordinary.revision, version: version(ordinary) }),
+    ...(branch !== null && { expires_at: here[0]?.expiresAt ?? null }),
+    ...(over !== undefined && {
+      progressive: { revision: over.revision, version: version(over), ...over.progressive },
+    }),
+  };
+}
+
+/** Whether a safer channel holds something, which devices get that ask for this one. */
+function isTracking(of: Channel, held: Placed[]): boolean {
+  for (let name = fallback(of); name !== null;) {
+    const safer = name;
+    if (held.some(({ release }) => release.channel === safer && !isProgressive(release.progressive))) return true;
+    const next = parseChannel(safer);
+    name = next === undefined ? null : fallback(next);
+  }
+  return false;
+}

@@ -1,0 +1,53 @@
+import { operation } from '#api/operation.ts';
+import { onSnapNamed, viewsReleases } from '#api/snap-access.ts';
+import { timestamp } from '#domain/clock.ts';
+import { channelsOf, presentChannel } from '../releases/present.ts';
+import { presentSnapRevision } from './present.ts';
+
+export const dashboardChannelMap = operation({
+  name: 'dashboard_channel_map',
+  method: 'GET',
+  path: '/api/v2/snaps/:name/channel-map',
+  since: 0,
+  summary: "Say what a snap's channels hold and which tracks it has, as the older publishing tools ask for it.",
+  access: onSnapNamed(viewsReleases),
+  errors: 'dashboard',
+  response: 'DashboardChannelMapResponse',
+
+  async handle({ package: subject, records, now }) {
+    const { id, name, defaultTrack } = subject;
+    const tracks = await records.tracks.list(id);
+    const releases = await records.releases.current(id, timestamp(now()));
+    const channels = channelsOf(
+      tracks.map((track) => track.name),
+      releases,
+    );
+    const order = new Map(channels.map((channel, at) => [channel.name, at]));
+    releases.sort((a, b) => (order.get(a.channel) ?? 0) - (order.get(b.channel) ?? 0));
+    const numbers = [...new Set(releases.map(({ revision }) => revision))];
+    return {
+      'channel-map': releases.map((release) => ({
+        architecture: release.slot,
+        channel: release.channel,
+        'expiration-date': release.expiresAt,
+        progressive: { ...release.progressive, 'current-percentage': null },
+        revision: release.revision,
+        when: release.releasedAt,
+      })),
+      revisions: (await records.revisions.listOf(id, numbers)).map(presentSnapRevision),
+      snap: {
+        id,
+        name,
+        private: subject.private,
+        'default-track': defaultTrack,
+        channels: channels.map(presentChannel),
+        tracks: tracks.map((track) => ({
+          name: track.name,
+          status: track.name === defaultTrack ? ('default' as const) : ('active' as const),
+          'creation-date': track.createdAt,
+          'version-pattern': track.versionPattern,
+        })),
+      },
+    };
+  },
+});

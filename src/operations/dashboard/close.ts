@@ -1,0 +1,36 @@
+import { pushReleases } from '#acts/releases.ts';
+import { operation } from '#api/operation.ts';
+import { onSnapOfId } from '#api/snap-access.ts';
+import { everybody } from '#domain/channel-map.ts';
+import { caller } from '../by.ts';
+import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
+import { channelMapTree } from './channel-map-tree.ts';
+
+export const dashboardClose = operation({
+  name: 'dashboard_close',
+  method: 'POST',
+  path: '/dev/api/snaps/:snap_id/close',
+  since: 0,
+  summary: 'Close channels of a snap, as the older publishing tools ask for it.',
+  access: onSnapOfId(['package-manage-releases']),
+  errors: 'dashboard',
+  body: 'DashboardCloseRequest',
+  response: 'DashboardCloseResponse',
+
+  async handle(call) {
+    const { principal, package: subject, body, acts } = call;
+    const releases = body.channels.map((channel) => ({
+      channel: readChannel(channel),
+      revision: null,
+      progressive: everybody,
+      resources: [],
+    }));
+    for (const { channel } of releases) refuseOutOfReach(principal, channel);
+    const closed = await acts.do(pushReleases, caller(call), { package: subject, releases });
+    return {
+      success: true,
+      closed_channels: closed.map(({ channel }) => channel),
+      channel_map_tree: await channelMapTree(subject, call),
+    };
+  },
+});

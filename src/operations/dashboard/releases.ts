@@ -1,0 +1,75 @@
+import { branchExpiry } from '#acts/releases.ts';
+import { operation } from '#api/operation.ts';
+import { onSnapNamed, viewsReleases } from '#api/snap-access.ts';
+import type { DashboardPastRelease } from '#api/wire.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PastRelease } from '#records/past-releases.ts';
+import { presentSnapRevision } from './present.ts';
+
+/** How many a page holds, unless fewer are asked for. */
+const most = 500;
+
+export const dashboardReleases = operation({
+  name: 'dashboard_releases',
+  method: 'GET',
+  path: '/api/v2/snaps/:name/releases',
+  since: 0,
+  summary: 'List what was ever released of a snap, and its revisions, newest first, as the older publishing tools ask.',
+  access: onSnapNamed(viewsReleases),
+  errors: 'dashboard',
+  query: 'DashboardReleasesQuery',
+  response: 'DashboardReleasesResponse',
+
+  async handle({ package: { id }, query, records, now }) {
+    const [page, size] = [Number(query.page ?? '1'), Number(query.size ?? most)];
+    if (page < 1) throw new Refusal('api-error', 'The first page is 1 at /page');
+    if (size < 1 || size > most) throw new Refusal('api-error', `A page holds 1 to ${most} entries at /size`);
+    const passedOver = (page - 1) * size;
+    // They are numbered without gaps.
+    const [last] = await records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, 1);
+    const past = await records.pastReleases.newest(id, (last?.seq ?? 0) + 1 - passedOver, size);
+    const revisions = await records.revisions.list(id, size, passedOver);
+    return {
+      releases: withExpiries(past, timestamp(now())).map(presentPast),
+      revisions: revisions.map(presentSnapRevision),
+    };
+  },
+});
+
+/**
+ * The same with an entry for the end of each branch that has expired by `now` without anything having been put there since:
+ * whoever reads the list takes the first entry of a channel for what it holds.
+ */
+function withExpiries(past: PastRelease[], now: string): PastRelease[] {
+  const seen = new Set<string>();
+  const all = past.flatMap((one) => {
+    const place = `${one.channel} ${one.slot}`;
+    const isLatest = !seen.has(place);
+    seen.add(place);
+    const end = one.revision === null ? null : expiryOf(one);
+    if (!isLatest || end === null || end > now) return [one];
+    return [{ ...one, revision: null, percentage: null, paused: null, releasedAt: end }, one];
+  });
+  return all.sort((a, b) => (a.releasedAt < b.releasedAt ? 1 : a.releasedAt > b.releasedAt ? -1 : 0));
+}
+
+const expiryOf = ({ channel, releasedAt }: PastRelease): string | null =>
+  branchExpiry(parseChannel(channel)!, releasedAt);
+
+function presentPast(past: PastRelease): DashboardPastRelease {
+  const { track, risk, branch, name } = parseChannel(past.channel)!;
+  const { percentage, paused } = past;
+  return {
+    architecture: past.slot,
+    branch,
+    channel: name,
+    'expiration-date': past.revision === null ? null : expiryOf(past),
+    progressive: { paused, percentage, 'current-percentage': null },
+    revision: past.revision,
+    risk,
+    track,
+    when: past.releasedAt,
+  };
+}

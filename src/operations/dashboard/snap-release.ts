@@ -1,0 +1,39 @@
+import { pushReleases } from '#acts/releases.ts';
+import { operation } from '#api/operation.ts';
+import { snapsInBody } from '#api/snap-access.ts';
+import { progressOf } from '#domain/channel-map.ts';
+import { caller } from '../by.ts';
+import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
+import { channelMapTree } from './channel-map-tree.ts';
+
+export const dashboardSnapRelease = operation({
+  name: 'dashboard_snap_release',
+  method: 'POST',
+  path: '/dev/api/snap-release/',
+  since: 0,
+  summary: 'Release a revision of a snap to channels, all of them or none, as the older publishing tools ask for it.',
+  access: snapsInBody('package-manage-releases'),
+  errors: 'dashboard',
+  body: 'DashboardSnapReleaseRequest',
+  response: 'DashboardSnapReleaseResponse',
+  refuses: ['conflict', 'resource-not-found'],
+
+  async handle(call) {
+    const { principal, snapNamed, body, acts } = call;
+    const subject = await snapNamed(body.name);
+    const progressive = progressOf(body.progressive ?? undefined);
+    const releases = body.channels.map((channel) => ({
+      channel: readChannel(channel),
+      revision: Number(body.revision),
+      progressive,
+      resources: [],
+    }));
+    for (const { channel } of releases) refuseOutOfReach(principal, channel);
+    const released = await acts.do(pushReleases, caller(call), { package: subject, releases });
+    return {
+      success: true,
+      opened_channels: released.map(({ channel }) => channel),
+      channel_map_tree: await channelMapTree(subject, call),
+    };
+  },
+});

@@ -25,6 +25,7 @@ export function takeUp(
   certificate: Certificate,
 ): void {
   store.config = config;
+  store.records.forgetRemembered();
   log.level = config.log.level;
   certificate.renew().catch((error: unknown) => {
     log.error({ err: error }, 'cannot take the new certificate; the old one stays');

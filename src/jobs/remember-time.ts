@@ -21,6 +21,7 @@ export async function timeKeeper(records: Records, acts: Acts, latestTime: Lates
   const kept = await records.appliance.find(latestTimeName);
   if (kept !== undefined) latestTime.saw(new Date(kept));
   const doubtedAtStart = latestTime.isInDoubt();
+  let isDoubted = doubtedAtStart;
   let lastKept = now();
 
   const keep = async (): Promise<void> => {
@@ -42,6 +43,10 @@ export async function timeKeeper(records: Records, acts: Acts, latestTime: Lates
       inEach: true,
       every: minutes(1),
       async run() {
+        if (latestTime.isInDoubt() !== isDoubted) {
+          isDoubted = !isDoubted;
+          records.forgetRemembered();
+        }
         const newest = await records.appliance.find(acceptanceName);
         if (newest !== accepted) {
           accepted = newest;

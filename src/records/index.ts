@@ -25,9 +25,11 @@ import { imageChanges, images } from './images.ts';
 import { leasePassing, leases } from './leases.ts';
 import { loginPassing, loginsUnderWay } from './logins-under-way.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
+import { memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notes } from './notes.ts';
+import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { passed } from './passed.ts';
@@ -45,7 +47,6 @@ import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
-import { eachWhileUnchanged, whileUnchanged } from './unchanged.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
@@ -148,12 +149,19 @@ const passing = (db: Queries) => ({
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 
-/** What every request of a gateway asks is remembered until something changes. */
-const remembering = (nouns: ReturnType<typeof reading>, db: Database) => ({
+/** The tables that what is remembered is made of; each has its number in `noun_versions`, and triggers that raise it. */
+export const madeOf = {
+  counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
+  session: ['accounts', 'macaroons', 'root_keys', 'store_administrators'],
+  snapsFor: ['collaborators', 'packages'],
+} as const;
+
+/** What every request of a gateway asks is remembered until one of its tables changes. */
+const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => ({
   ...nouns,
-  counts: { all: whileUnchanged(db.version, nouns.counts.all) },
-  macaroons: { ...nouns.macaroons, session: whileUnchanged(db.version, nouns.macaroons.session) },
-  packages: { ...nouns.packages, snapsFor: eachWhileUnchanged(db.version, nouns.packages.snapFor) },
+  counts: { all: memo({ versions, nouns: madeOf.counts }, nouns.counts.all) },
+  macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
+  packages: { ...nouns.packages, snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor) },
 });
 
 /** The records inside a transaction. */
@@ -168,6 +176,7 @@ type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => vo
 
 /** The records of a database: nouns to read, and `change` to alter them. With `sealing` the audit log is sealed. */
 export function records(db: Database, sealing?: Sealing) {
+  const versions = nounVersions(db);
   const changeOn = async <Result>(entry: AuditEntry, work: Work<Result>, occasion: Occasion): Promise<Result> => {
     const { result, seal } = await db.transaction(async (queries) => {
       let details = entry.details ?? {};
@@ -179,7 +188,10 @@ export function records(db: Database, sealing?: Sealing) {
   };
 
   return {
-    ...remembering(reading(db), db),
+    ...remembering(reading(db), versions),
+
+    /** Forgets what is remembered: at a reload, an unseal, and when the clock is in doubt. */
+    forgetRemembered: versions.forget,
 
     // The lane of what happens often and matters little: `note` and `writeNotes`.
     ...gatherNotes(db),

@@ -18,6 +18,7 @@ const small = new Set([
   'store_administrators',
   'root_keys',
   'discharger_keys',
+  'noun_versions',
   'sqlite_master',
   // Bounded, whatever strangers do.
   'passing_familiar_places',

@@ -11,7 +11,7 @@ import type { Value } from '../database.ts';
 type Connection = SQLite.Database;
 
 /** The audit log has a chain of its own; the migrations are under the digest of the schema; what passes or is only noted may go. */
-const exempt = /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|row_digest.*)$/;
+const exempt = /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|noun_versions|row_digest.*)$/;
 
 /** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
 export function keepRowDigests(writer: Connection): void {

@@ -1,0 +1,283 @@
+// What is remembered, and what lets it be forgotten.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { days } from '#domain/clock.ts';
+import type { Database, Statement } from '#engine/database.ts';
+import { openSqlite } from '#engine/sqlite/driver.ts';
+import { timeKeeper } from '#jobs/remember-time.ts';
+import { latestTime } from '#macaroons/latest-time.ts';
+import { madeOf, records } from '#records/index.ts';
+import { memo, memoOfEach } from '#records/memo.ts';
+import { nounVersions } from '#records/noun-versions.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addCollaborator } from '#test/fixtures/packages.ts';
+
+/** Versions that a test raises by hand. */
+const byHand = (nouns: Record<string, number> = { a: 1 }) => {
+  let asked = 0;
+  let last = { generation: 0, numbers: new Map(Object.entries(nouns)) };
+  return {
+    raise: (noun: string) => {
+      last = { generation: 0, numbers: new Map(last.numbers).set(noun, (last.numbers.get(noun) ?? 0) + 1) };
+    },
+    asked: () => asked,
+    current: () => {
+      asked++;
+      return Promise.resolve(last);
+    },
+  };
+};
+
+t.test('what was found is found again without looking, until one of its tables has changed', async (t) => {
+  const versions = byHand();
+  const asked: string[] = [];
+  const find = memo({ versions, nouns: ['a', 'b'] }, (one: string, other: string) =>
+    Promise.resolve(asked.push(`${one} ${other}`)),
+  );
+  t.same([await find('a', 'b'), await find('a', 'b'), await find('ab', '')], [1, 1, 2]);
+  versions.raise('c');
+  t.equal(await find('a', 'b'), 1, 'another table is nothing to it');
+  versions.raise('a');
+  t.equal(await find('a', 'b'), 3);
+  versions.raise('b');
+  t.equal(await find('a', 'b'), 4, 'a table that changes for the first time, too');
+});
+
+t.test('several are found with one look at the versions, and only the new ones looked for', async (t) => {
+  const versions = byHand();
+  const asked: string[] = [];
+  const find = memoOfEach({ versions, nouns: ['a'] }, (one, common) => {
+    asked.push(one);
+    return Promise.resolve(`${one}/${common}`);
+  });
+  t.same(await find(['a', 'b'], 'x'), ['a/x', 'b/x']);
+  t.same(await find(['b', 'c'], 'x'), ['b/x', 'c/x']);
+  t.same([asked, versions.asked()], [['a', 'b', 'c'], 2]);
+});
+
+t.test('a failure is not remembered', async (t) => {
+  let calls = 0;
+  const find = memo({ versions: byHand(), nouns: ['a'] }, () =>
+    ++calls === 1 ? Promise.reject(new Error('once')) : Promise.resolve('well'),
+  );
+  await t.rejects(find(), { message: 'once' });
+  t.equal(await find(), 'well');
+});
+
+t.test('no more is kept than was said', async (t) => {
+  let calls = 0;
+  const find = memo({ versions: byHand(), nouns: ['a'], most: 2 }, (one: string) =>
+    Promise.resolve(one === '' ? 0 : ++calls),
+  );
+  for (const one of ['a', 'b', 'c', 'a']) await find(one);
+  t.equal(calls, 4);
+});
+
+t.test('the versions are read after a commit and never else; a failure is read again', async (t) => {
+  let [version, queries, broken] = [1, 0, false];
+  const versions = nounVersions({
+    version: () => version,
+    all: () => {
+      queries++;
+      return broken ? Promise.reject(new Error('no')) : Promise.resolve([]);
+    },
+  });
+  const first = await versions.current();
+  t.equal(await versions.current(), first);
+  t.equal(queries, 1);
+  version++;
+  broken = true;
+  await t.rejects(versions.current(), { message: 'no' });
+  broken = false;
+  t.not(await versions.current(), first);
+  t.equal(queries, 3);
+  versions.forget();
+  t.equal((await versions.current()).generation, first.generation + 1);
+});
+
+/** Records that tell which statements reach the database from outside of transactions. */
+async function watched(t: Parameters<typeof startStore>[0]) {
+  const store = await startStore(t);
+  const db = openSqlite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  const asked: string[] = [];
+  const see =
+    <Answer>(ask: (statement: Statement) => Answer) =>
+    (statement: Statement): Answer => {
+      asked.push(statement.text.join('?').replace(/\s+/g, ' ').trim());
+      return ask(statement);
+    };
+  const watching: Database = { ...db, get: see(db.get) as Database['get'], all: see(db.all) as Database['all'] };
+  return { store, asked, records: records(watching) };
+}
+
+t.test('what passes and what is noted lets nothing be forgotten, however often', async (t) => {
+  const { store, asked, records } = await watched(t);
+  const at = store.clock.now.toISOString();
+  const ask = () =>
+    Promise.all([
+      records.macaroons.session('s', 'r'),
+      records.packages.snapsFor(['a', 'b'], 'x'),
+      records.counts.all(),
+    ]);
+  await ask();
+  asked.length = 0;
+  for (let times = 0; times < 10; times++) {
+    store.beside.records.note('download', 'x', at);
+    await store.beside.records.writeNotes();
+    await store.beside.records.passing(({ failures }) => failures.set('login', 'x', { count: 1, endsAt: at }));
+    await ask();
+  }
+  const others = asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions');
+  t.same(others, [], 'nothing was looked for again');
+  t.ok(asked.length <= 20, 'and the versions once a commit');
+  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
+  t.teardown(() => db.close());
+  t.same(db.prepare("SELECT noun FROM noun_versions WHERE noun LIKE 'passing%' OR noun = 'notes'").all(), []);
+  records.forgetRemembered();
+  await ask();
+  t.equal(asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions').length, 4, 'all of it');
+});
+
+/** The audit log is added to, and nothing else; with it comes every new account. */
+const eventsOf: Record<string, string[]> = { audit: ['INSERT'], accounts: ['UPDATE', 'DELETE'] };
+
+t.test('what is remembered says which tables it is made of', async (t) => {
+  const { store, asked, records } = await watched(t);
+  const askings = {
+    counts: () => records.counts.all(),
+    session: () => records.macaroons.session('s', 'r'),
+    snapsFor: () => records.packages.snapsFor(['a'], 'x'),
+  };
+  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
+  t.teardown(() => db.close());
+  for (const [name, ask] of Object.entries(askings)) {
+    asked.length = 0;
+    await ask();
+    const tables = asked.flatMap((text) => [...text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, table = '']) => table));
+    const nouns: readonly string[] = madeOf[name as keyof typeof madeOf];
+    t.same(new Set(nouns), new Set(tables.filter((table) => table !== 'noun_versions')), name);
+    for (const noun of nouns) {
+      const triggers = db
+        .prepare<[string], { sql: string }>("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?")
+        .all(noun)
+        .map((trigger) => trigger.sql);
+      for (const event of eventsOf[noun] ?? ['INSERT', 'UPDATE', 'DELETE']) {
+        const raises = new RegExp(`AFTER ${event} ON ${noun} .* noun_versions .* noun = '${noun}'`);
+        t.ok(
+          triggers.some((text) => raises.test(text)),
+          `${name}: ${event} on ${noun}`,
+        );
+      }
+    }
+  }
+});
+
+t.test('a change that is not made raises nothing', async (t) => {
+  const store = await startStore(t);
+  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
+  t.teardown(() => db.close());
+  const version = (noun: string) =>
+    db.prepare<[string], { version: number }>('SELECT version FROM noun_versions WHERE noun = ?').get(noun)?.version;
+  const at = store.clock.now.toISOString();
+  const entry = { at, actor: 'test', action: 'try', object: 'x' };
+  const { records } = store.beside;
+  const before = version('audit') ?? 0;
+  await records.change(entry, (tx) => tx.damagedBlobs.add({ sha3_384: 'a'.repeat(96), size: 1, foundAt: at }));
+  t.same([version('audit'), version('damaged_blobs')], [before + 1, 1]);
+  await records.change(entry, (tx) => tx.damagedBlobs.mended('b'.repeat(96)));
+  t.same([version('audit'), version('damaged_blobs')], [before + 2, 1], 'no row was changed');
+  await t.rejects(
+    records.change(entry, async (tx) => {
+      await tx.damagedBlobs.mended('a'.repeat(96));
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.same([version('audit'), version('damaged_blobs')], [before + 2, 1]);
+  const collaborators = version('collaborators') ?? 0;
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  await addCollaborator(store, id, 'bob');
+  await ada.delete('/v1/snap/hello');
+  t.equal(version('collaborators'), collaborators + 2, 'what goes with a package is counted, too');
+});
+
+t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  t.teardown(() => db.close());
+  /** Changes what no number tells of. */
+  const revoke = (at: string | null) =>
+    db.transaction(() => {
+      db.prepare('UPDATE macaroons SET revoked_at = ?').run(at);
+      db.prepare("UPDATE noun_versions SET version = version - 1 WHERE noun = 'macaroons'").run();
+    })();
+  const status = async () => (await ada.get('/v1/tokens/whoami')).status;
+  t.equal(await status(), 200);
+  revoke(store.clock.now.toISOString());
+  t.equal(await status(), 200, 'it is remembered');
+  store.appliance.reload();
+  t.equal(await status(), 401);
+
+  const { records, acts } = store.beside;
+  const clock = { now: store.clock.now };
+  const latest = latestTime(() => clock.now);
+  const { job } = await timeKeeper(records, acts, latest, () => clock.now);
+  const session = async () => (await records.macaroons.session(sessionId, rootKeyId)) !== undefined;
+  const { sessionId, rootKeyId } = db
+    .prepare<[], { sessionId: string; rootKeyId: string }>(
+      'SELECT session_id AS "sessionId", root_key_id AS "rootKeyId" FROM macaroons',
+    )
+    .get()!;
+  revoke(null);
+  for (const step of [days(2), -days(2)]) {
+    await job.run();
+    const before = await session();
+    revoke(before ? clock.now.toISOString() : null);
+    t.equal(await session(), before, 'it is remembered');
+    clock.now = new Date(clock.now.getTime() + step);
+    await job.run();
+    t.equal(await session(), !before);
+  }
+});
+
+t.test('what a process of its own revokes is refused on the next request', async (t) => {
+  const store = await startStore(t);
+  for (const name of ['ada', 'bob'] as const) {
+    const person = await store.as(name);
+    t.match(await person.get('/v1/tokens/whoami'), { status: 200 });
+    const { macaroons } = (await person.get('/v1/tokens')).body as { macaroons: { 'session-id': string }[] };
+    const session = macaroons.at(-1)?.['session-id'] ?? '';
+    const { status, stderr } = spawnSync(process.execPath, [main, 'token', 'revoke', session, '--yes'], {
+      env: { ...process.env, LARDER_DATA: store.directory },
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, stderr);
+    t.match(await person.get('/v1/tokens/whoami'), { status: 401 });
+  }
+});
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+t.test('a commit of another connection shows on the next request', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const at = store.clock.now.toISOString();
+  for (let round = 0; round < 20; round++) {
+    t.match(await ada.get('/v1/tokens/whoami'), { status: 200 });
+    const token = await store.as('bob');
+    t.match(await token.get('/v1/tokens/whoami'), { status: 200 });
+    const [macaroon] = (await token.get('/v1/tokens')).body.macaroons.slice(-1) as { 'session-id': string }[];
+    const session = macaroon?.['session-id'] ?? '';
+    await store.beside.records.change({ at, actor: 'test', action: 'revoke', object: session }, (tx) =>
+      tx.macaroons.revoke(session, store.ids.bob, at),
+    );
+    t.match(await token.get('/v1/tokens/whoami'), { status: 401 });
+  }
+});

@@ -5,4 +5,4 @@ export const uploadStatuses = ['new', 'scanned', 'approved', 'rejected'] as cons
 export type UploadStatus = (typeof uploadStatuses)[number];
 
 /** `released` once it has been in a channel. */
-export type RevisionStatus = 'approved' | 'released' | 'rejected';
+export type RevisionStatus = 'approved' | 'released';

@@ -13,6 +13,3 @@ export const caller = ({ principal, requestId }: Caller): By & { sessionId: stri
   sessionId: principal.sessionId,
   requestId,
 });
-
-/** The part of an audit entry that a call knows of itself. */
-export const by = (call: Caller, action: string) => ({ ...caller(call), action });

@@ -90,6 +90,7 @@ t.test('a pull of a damaged image is cut off or refused, and the blob goes out o
     t.match(await client.call('HEAD', place), { status: 404 });
     t.match(await client.call('GET', place), { status: 500 });
     t.match(await client.blob(content), { status: 201 });
+    t.same(await store.beside.records.damagedBlobs.list(10), []);
     t.match(
       await client.call('GET', place, undefined, { range: 'bytes=5-9' }),
       { status: 206 },

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { itself } from '#acts/act.ts';
+import { deleteImageManifest } from '#acts/images.ts';
+import { forgetImages } from '#acts/unwanted-images.ts';
 import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
-import { days, hours, minutes } from '#domain/clock.ts';
-import { forgetImages } from '#jobs/forget-images.ts';
+import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
+import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startWorker } from '#src/embedded.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
@@ -51,7 +54,7 @@ async function site(t: Parameters<typeof startStore>[0]): Promise<Site> {
     ada,
     blobs,
     client,
-    forget: () => forgetImages(store.beside.records, store.beside.acts, blobs, () => store.clock.now).run(),
+    forget: () => forgetImagesJob(store.beside.records, store.beside.acts, blobs, () => store.clock.now).run(),
     async has(...wanted) {
       const reader = await client();
       const found: boolean[] = [];
@@ -202,6 +205,15 @@ t.test('while the content of a resource cannot be read, no image is forgotten', 
   rmSync((await here.blobs.borrow(sha3_384)).file);
   here.store.clock.advance(days(31));
   t.match(await here.forget(), { manifests: 0, unreadable: 1 });
+  t.same(await here.has(digest), [true]);
+
+  const { acts, records } = here.store.beside;
+  const everything = { before: timestamp(after(here.store.clock.now, days(1))), most: 100 };
+  t.equal(await acts.do(forgetImages, itself, everything), 0, 'nor by whoever has not looked');
+  const push = await uploadLogin(here.ada, 'hello');
+  const credential = (await records.imageCredentials.byId(push.username))!;
+  const sha256 = digest.replace('sha256:', '');
+  await t.rejects(acts.do(deleteImageManifest, itself, { credential, sha256 }), { message: /^It cannot be told/ });
   t.same(await here.has(digest), [true]);
 });
 

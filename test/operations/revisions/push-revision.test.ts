@@ -1,5 +1,6 @@
 import t from 'tap';
 
+import { pushRevision } from '#acts/uploads.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
@@ -43,6 +44,11 @@ t.test('pushing again is safe: it answers the same and makes nothing new', async
   for (const reply of replies) t.match(reply, { status: 200, body: replies[0].body });
   t.same(footprint(store.directory), rows, 'not even an entry in the audit log');
   t.equal((await ada.get('/v1/bin/hello/revisions')).body.revisions.length, 1);
+
+  const { acts, records } = store.beside;
+  const wanted = { upload, package: (await records.packages.byId(id))! };
+  await acts.do(pushRevision, { actor: store.ids.ada }, wanted);
+  t.match(await records.uploads.review(id, upload), { status: 'approved', revision: 1 }, 'nor at the same moment');
 
   await addCollaborator(store, id, 'bob');
   t.match(await (await store.as('bob')).post('/v1/bin/hello/revisions', { 'upload-id': upload }), { status: 200 });

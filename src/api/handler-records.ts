@@ -8,11 +8,20 @@ type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = 
 
 /**
  * What a handler may ask of the records. A package, a brand, a key and a build are somebody's: who they are for is
- * decided by the access rule of the operation, and they reach its handler as evidence or not at all.
+ * decided by the access rule of the operation, and they reach its handler as evidence or not at all. What is changed is
+ * changed by acts.
  */
 export type HandlerRecords = Omit<
   Records,
-  'packages' | 'brands' | 'signingKeys' | 'buildSets' | 'commitWorkflows' | 'beginAnew' | 'seal' | 'settleSeals'
+  | 'packages'
+  | 'brands'
+  | 'signingKeys'
+  | 'buildSets'
+  | 'commitWorkflows'
+  | 'change'
+  | 'beginAnew'
+  | 'seal'
+  | 'settleSeals'
 > &
   Without<'packages', 'find' | 'byId'> &
   Without<'brands', 'find'> &

@@ -1,4 +1,5 @@
 // What is done to the store as a whole, each by its command: what the audit log says of it.
+import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -44,7 +45,10 @@ t.test('what is done to the store as a whole stands in the audit log in the word
 
   const { id } = JSON.parse(await done(`backup ${join(folder, 'monday.tar')} --data ${data} --json`)) as { id: string };
   t.match(await entered(data, 'backup'), { ...person, object: `backup/${id}` });
-  t.strictSame((await entered(data, 'backup'))?.details, { id, since: null, blobs: 0, keys: false, lacking: 0 });
+  const { sha256, bytes, ...made } = (await entered(data, 'backup'))?.details as Record<string, unknown>;
+  t.strictSame(made, { id, since: null, blobs: 0, keys: false, lacking: 0 });
+  const file = readFileSync(join(folder, 'monday.tar'));
+  t.strictSame({ sha256, bytes }, { sha256: hash('sha256', file), bytes: file.length });
 
   const safe = join(folder, 'safe');
   mkdirSync(safe);

@@ -2,13 +2,13 @@
 import t from 'tap';
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { inviteAccount } from '#acts/credentials.ts';
+import { inviteAccount, setPassword } from '#acts/credentials.ts';
 import { after, hours, seconds } from '#domain/clock.ts';
 import { createLogins } from '#identity/logins.ts';
 import { codeAt } from '#identity/totp.ts';
-import type { Passwords } from '#identity/passwords.ts';
+import { createPasswords, type Passwords } from '#identity/passwords.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { startIdentity } from './world.ts';
+import { begin, logInAt, password, startIdentity, waysIn } from './world.ts';
 
 t.test('an account or an address that is put off is told of once, however often somebody tries', async (t) => {
   const store = await startStore(t);
@@ -109,4 +109,23 @@ t.test('what changes while a password is verified or hashed counts', async (t) =
     await t.rejects(logins.setPassword(link, 'a good long password', set), { code: 'login-expired' }, name);
     t.equal((await records.passwords.find(id))?.hash, kept, `${name}: the password stays`);
   }
+});
+
+t.test('a password that is kept in an older way is kept anew by the next login', async (t) => {
+  const store = await startIdentity(t);
+  const { records, acts } = store.beside;
+  const { ada: id } = store.ids;
+  const older = await createPasswords().hash(password);
+  await acts.do(setPassword, itself, { id, hash: older, endTokensAt: null });
+  const logInOnce = async () => {
+    const { caveatId } = await begin(store);
+    const info = await waysIn(store, caveatId);
+    return logInAt(info.InteractionMethods['browser-window'].VisitURL, { username: 'ada', password });
+  };
+  t.match(await logInOnce(), { status: 200 });
+  const anew = (await records.passwords.find(id))!.hash;
+  t.not(anew, older);
+  t.match(await records.audit.newestOf('rehash_password'), { seq: Number }, 'and the audit log tells so');
+  t.match(await logInOnce(), { status: 200 }, 'the password is the same');
+  t.equal((await records.passwords.find(id))!.hash, anew, 'once is enough');
 });

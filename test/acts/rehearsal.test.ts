@@ -1,0 +1,94 @@
+// Every act may be run again from its start. So every one of them is done here twice, the first time for nothing, and what
+// other tests expect of the store must come out all the same.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { everyAct } from '#acts/index.ts';
+
+t.setTimeout(600_000);
+
+/** Tests that between them do every act; of the longer ones, the parts that this is about, by the beginnings of their names. */
+const journeys: [file: string, ...parts: string[]][] = [
+  ['acts/accounts.test.ts'],
+  ['acts/appliance.test.ts'],
+  ['acts/brands.test.ts'],
+  ['backup/before-upgrade.test.ts', 'only the release', 'an older release refuses newer data'],
+  ['backup/complete.test.ts', 'a missing blob'],
+  ['cli/accounts.test.ts', 'a role is given', 'every change is in the audit log'],
+  ['cli/admin-macaroon.test.ts'],
+  ['cli/assertions.test.ts'],
+  ['cli/audit.test.ts', 'the log says who'],
+  ['cli/credentials.test.ts', 'one-time', 'an invitation', 'a new password', 'agents', 'keys are rotated'],
+  ['cli/package-set-id.test.ts'],
+  ['cli/reviews.test.ts', 'an upload waits', 'a person rejects', 'guardrails'],
+  ['identity/login-page.test.ts', 'somebody sets his own password'],
+  ['identity/logins.test.ts'],
+  ['integrity/passing-errors.test.ts', 'what is in quarantine'],
+  ['integrity/prove-records.test.ts', 'soon after'],
+  ['integrity/verify.test.ts', 'the serving store finds'],
+  ['jobs/expire-branches.test.ts'],
+  ['jobs/forget-images.test.ts', 'an image that lost its tag', 'an index from before', 'a blob that became'],
+  ['jobs/forget-invites.test.ts'],
+  ['jobs/forget-sessions.test.ts'],
+  ['jobs/sign-revisions.test.ts', 'what waits for the online store', 'a revision of no provenance'],
+  ['macaroons/root-keys.test.ts', 'an old root key goes'],
+  ['operations/assertions/dashboard-account-key.test.ts'],
+  ['operations/builds/builds.test.ts', 'a build is watched', 'commit workflows'],
+  ['operations/collaborators/invites.test.ts', 'who ', 'an invite is worth'],
+  ['operations/libraries/libraries.test.ts', 'a library is created'],
+  ['operations/models/models.test.ts', 'a model is'],
+  ['operations/names/unregister-package.test.ts', 'a publisher gives up'],
+  ['operations/names/update-package-metadata.test.ts', 'what is said about'],
+  ['operations/names/ways-to-register.test.ts'],
+  ['operations/registry/deletions.test.ts', 'a tag goes alone', 'what a resource names'],
+  ['operations/registry/events.test.ts', 'the registry tells of a push'],
+  ['operations/releases/push-releases.test.ts', 'one request', 'a charm fills', 'a progressive'],
+  ['operations/remodel-allowlist/remodel-allowlist.test.ts', 'remodels are', 'a list of which'],
+  ['operations/resources/resources.test.ts', 'bases can be changed'],
+  ['operations/tokens/offline-exchange-macaroon.test.ts', "the administrator's credential"],
+  ['operations/serial-policies/serial-policies.test.ts'],
+  ['tls/serving.test.ts', 'a certificate that is made or renewed'],
+];
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs a test with every act done twice; what went wrong in it. */
+async function rehearse(told: string, file: string, parts: readonly string[]): Promise<string[]> {
+  const grep = parts.length === 0 ? {} : { TAP_GREP: `/^(?:${parts.join('|')})/` };
+  const env = { ...process.env, ...grep, LARDER_REHEARSED: told };
+  const fixture = join(root, 'test/fixtures/rehearse.ts');
+  const child = spawn(process.execPath, ['--import', fixture, join(root, 'test', file)], { cwd: root, env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === 0) return [];
+  const wrong = [...output.matchAll(/^ *(?:not ok .*|.*did not do the same twice.*)$/gm)].map(([line]) => line.trim());
+  return [`${file} ended with ${String(code)}`, ...wrong];
+}
+
+t.test('every act may be run again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'larder-rehearsal-'));
+  t.teardown(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const told = join(folder, 'told');
+  const left = journeys.toReversed();
+  const next = async (): Promise<void> => {
+    for (let one = left.pop(); one !== undefined; one = left.pop()) {
+      const [file, ...parts] = one;
+      t.strictSame(await rehearse(told, file, parts), [], file);
+    }
+  };
+  await Promise.all([next(), next()]);
+  const lines = existsSync(told) ? readFileSync(told, 'utf8').trim().split('\n') : [];
+  const runs = lines.map((line) => JSON.parse(line) as { act: string; what: 'done' | 'refused' | 'different' });
+  t.strictSame([...new Set(runs.filter(({ what }) => what === 'different').map(({ act }) => act))], []);
+  const done = new Set(runs.filter(({ what }) => what === 'done').map(({ act }) => act));
+  const undone = everyAct.map(({ name, outcome = 'done' }) => `${name} ${outcome}`).filter((act) => !done.has(act));
+  t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
+});

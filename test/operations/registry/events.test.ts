@@ -170,3 +170,23 @@ t.test('a token for the other registry says what may be done in it, and for how 
   t.same((await settingsOf(store)).notifications, (await settingsOf(store)).notifications, 'the key stays');
   t.equal((await fetchToken(store, { ...login, password: 'x' })).status, 401);
 });
+
+t.test('the key of the tokens is made once, by the server or by a command, whoever needs it first', async (t) => {
+  const entries: object[] = [];
+  for (const byCommand of [false, true]) {
+    const store = await startStore(t, external);
+    await declare(store, 'ada', 'hello');
+    const login = await uploadLogin(await store.as('ada'), 'hello');
+    const basic = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
+    const needs = [
+      () => fetch(`${store.url}/registry/token?service=${host}`, { headers: { authorization: basic } }),
+      () => larder(`registry certificate --data ${store.directory}`),
+    ];
+    for (const need of byCommand ? needs.reverse() : needs) await need();
+    const all = await store.beside.records.audit.list(0, 1000);
+    const made = all.filter(({ action }) => action === 'make_registry_key');
+    t.match(made, [{ actor: byCommand ? /^cli:/ : 'larder' }]);
+    entries.push(made.map(({ object, outcome, details }) => ({ object, outcome, details })));
+  }
+  t.same(entries[1], entries[0]);
+});

@@ -59,6 +59,7 @@ import {
   issueToken,
   revokeOwnToken,
   revokeToken,
+  rotateToken,
 } from './tokens.ts';
 import { addGuardrail, createTracks, removeGuardrail } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
@@ -182,6 +183,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   issueToken,
   revokeOwnToken,
   revokeToken,
+  rotateToken,
   // Tracks
   addGuardrail,
   createTracks,

@@ -1,6 +1,6 @@
 // Tokens: the sessions that they begin, and how these end.
 import { Refusal } from '#domain/refusal.ts';
-import type { Macaroon, OwnedMacaroon } from '#records/macaroons.ts';
+import type { NewMacaroon, OwnedMacaroon } from '#records/macaroons.ts';
 import { existing, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
 
@@ -11,7 +11,7 @@ interface OfSession {
 const sessionObject = <Input extends OfSession>({ sessionId }: Input): string => `session/${sessionId}`;
 
 /** A session that is to begin: what the records keep of it. */
-export type NewSession = Omit<Macaroon, 'revokedAt' | 'revokedBy'>;
+export type NewSession = NewMacaroon;
 
 const ofSession = <Input extends { session: NewSession }>({ session }: Input): string => `session/${session.sessionId}`;
 
@@ -28,6 +28,39 @@ export const issueToken = act({
     await tx.macaroons.add(session);
   },
 });
+
+export const rotateToken = act({
+  name: 'rotate_token',
+  summary: 'Issue a token in the place of another one, which ends after a while.',
+  on: 'session/ID',
+  object: ({ sessionId }: Rotation) => `session/${sessionId}`,
+  gate: { never: 'the token is shown once, to whoever asks for it' },
+
+  /** Once for each token, while it is good and its account is let in. */
+  async perform(tx, { sessionId, session, moment, endsAt }, { note }): Promise<void> {
+    note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
+    const old = await tx.macaroons.find(sessionId);
+    const refuse = (why: string): never => {
+      throw new Refusal('conflict', `The token of the session ${sessionId} ${why}.`);
+    };
+    if (old?.accountId !== session.accountId) return refuse('is gone');
+    if (old.revokedAt !== null) return refuse(`was revoked at ${old.revokedAt}`);
+    if (old.replacedBy !== null) return refuse(`has another one in its place, of the session ${old.replacedBy}`);
+    if (old.validUntil <= moment) return refuse(`ended at ${old.validUntil}`);
+    if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('is of a disabled account');
+    await tx.macaroons.add(session);
+    await tx.macaroons.replace(sessionId, session.sessionId, endsAt);
+  },
+});
+
+interface Rotation extends OfSession {
+  /** The session of the new token, which is narrowed as the other one is. */
+  session: NewSession;
+  /** The latest time that the store has seen. */
+  moment: string;
+  /** When the other one ends. */
+  endsAt: string;
+}
 
 export const exchangeCredential = act({
   name: 'offline_exchange_macaroon',

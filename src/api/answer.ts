@@ -51,6 +51,7 @@ export async function answer(
     config: services.config,
     async authenticate() {
       exchange.principal = await services.authority.authenticate(await tokens());
+      services.authority.used(exchange.principal.sessionId);
       return exchange.principal;
     },
     login: async () => services.authority.login(await tokens()),

@@ -24,6 +24,7 @@ export interface StoreState {
   diskSizeBytes: number;
   scrubbedBytes: number;
   auditEntries: number;
+  tokensEnding: number;
   sealed: boolean;
   /** When the server's certificate ends. */
   certificateEnds: Date | undefined;
@@ -78,6 +79,7 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
     [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
     [gauge('scrubbed_bytes', 'Bytes of blobs read again since the start.'), (now) => now.scrubbedBytes],
     [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
+    [gauge('tokens_ending', 'Tokens at least two weeks old that end within two weeks.'), (now) => now.tokensEnding],
     [gauge('sealed', '1 while the store has no signing master key and signs nothing.'), (now) => Number(now.sealed)],
     [
       gauge('certificate_end_seconds', "When the server's certificate ends, in seconds since 1970; 0 without TLS."),

@@ -7,7 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 
+import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { endsSoon } from '#domain/token-end.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
 import { answer, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
@@ -203,7 +205,10 @@ async function converse(
     sent = refused(error, call.errors, call.allow);
   }
   const { operation } = call;
-  const aborted = await send(request, response, sent, everyAnswer(requestId, operation));
+  const aborted = await send(request, response, sent, [
+    ...everyAnswer(requestId, operation),
+    ...soonEnding(call.exchange, services),
+  ]);
   const refusal = failure instanceof Refusal ? failure : undefined;
   const milliseconds = performance.now() - started;
   const line = {
@@ -242,6 +247,12 @@ const everyAnswer = (requestId: string, operation: string): string[] => [
   'x-view-name',
   `larder.${operation}`,
 ];
+
+/** Tells whoever uses a token that it ends soon. */
+function soonEnding({ principal }: Exchange, { authority }: ServerServices): string[] {
+  if (principal === undefined || principal.until - authority.latestTime().getTime() > endsSoon) return [];
+  return ['macaroon-expires', timestamp(new Date(principal.until))];
+}
 
 /** Sends an answer; true when the client went away before it was whole. */
 async function send(

@@ -1,6 +1,7 @@
 // What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
 import type { StoreState } from '#api/metrics.ts';
 import type { ServerServices } from '#api/services.ts';
+import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
@@ -80,6 +81,7 @@ export async function countState({ storage, background, certificate, current }: 
     ...counted,
     ...occupied(directory),
     uploads: { unclaimed, waiting, approved, rejected },
+    tokensEnding: await tokensEnding(records, storage.store.latestTime),
     scrubbedBytes: background.scrub.state().bytes,
     sealed: current().masterKey === undefined,
     certificateEnds: certificate.current()?.ends,

@@ -45,6 +45,7 @@ export const groups: readonly Group[] = [
       { name: 'token issue', load: async () => (await import('./token/issue.ts')).tokenIssue },
       { name: 'token list', load: async () => (await import('./token/list.ts')).tokenList },
       { name: 'token revoke', load: async () => (await import('./token/revoke.ts')).tokenRevoke },
+      { name: 'token rotate', load: async () => (await import('./token/rotate.ts')).tokenRotate },
       { name: 'agent register', load: async () => (await import('./agent/agents.ts')).agentRegister },
       { name: 'agent list', load: async () => (await import('./agent/agents.ts')).agentList },
       { name: 'agent remove', load: async () => (await import('./agent/agents.ts')).agentRemove },

@@ -21,6 +21,8 @@ export interface Principal extends Restrictions {
   validation: string;
   storeAdministrator: boolean;
   sessionId: string;
+  /** When the token ends: milliseconds since the epoch. */
+  until: number;
 }
 
 /** Whether the token may touch this package. */

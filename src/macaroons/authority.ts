@@ -3,7 +3,9 @@ import { days } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import { createChecking, type Checking } from './checking.ts';
 import { createIssuing, type Issuing, type IssuingOptions } from './issuing.ts';
+import { createRotating, type Rotating } from './rotating.ts';
 import { createSessions } from './sessions.ts';
+import { createUses, type Uses } from './uses.ts';
 
 export type { Login } from './login.ts';
 export type { LoginRequest } from './issuing.ts';
@@ -12,7 +14,7 @@ export interface AuthorityOptions extends Omit<IssuingOptions, 'sessions'> {
   records: Records;
 }
 
-export interface Authority extends Issuing, Checking {
+export interface Authority extends Issuing, Checking, Rotating, Uses {
   /** Milliseconds that a token lasts at most, as the store is configured. */
   longestLife(): number;
   /** The latest time that was ever seen: a clock that is set back brings no token to life. */
@@ -33,6 +35,8 @@ export function createAuthority(options: AuthorityOptions): Authority {
   return {
     ...createIssuing({ ...options, sessions }),
     ...createChecking({ ...options, sessions }),
+    ...createRotating(options),
+    ...createUses(options),
     longestLife,
     latestTime: () => latestTime.now(),
   };

@@ -24,18 +24,31 @@ export interface Terms extends Restrictions {
 }
 
 /** The caveats of a new token, in the order that the interface's clients know. */
-export const caveatsFor = (
-  session: { id: string; since: string; until: string },
-  attenuation: Attenuation,
-): string[] => [
-  `time-before ${session.until}`,
-  `time-since ${session.since}`,
-  `session-id ${session.id}`,
+export const caveatsFor = (session: SessionTerms, attenuation: Attenuation): string[] => [
+  ...sessionCaveats(session),
   ...(['permissions', 'channels', 'packages'] as const).flatMap((kind) => {
     const list = attenuation[kind];
     return list === null || list === undefined ? [] : [`${kind} ${JSON.stringify(list)}`];
   }),
 ];
+
+/** Which session a new token is of, and between which moments it is good. */
+export interface SessionTerms {
+  id: string;
+  since: string;
+  until: string;
+}
+
+/** The caveats that say so. */
+export const sessionCaveats = ({ id, since, until }: SessionTerms): string[] => [
+  `time-before ${until}`,
+  `time-since ${since}`,
+  `session-id ${id}`,
+];
+
+/** Of a token's caveats those that narrow what it allows, which a token in its place has too. */
+export const narrowing = (caveats: string[]): string[] =>
+  caveats.filter((caveat) => /^(?:permissions|channels|packages) /.test(caveat));
 
 /** Which words a macaroon's channels are in: names and patterns of them, or the globs of the first release. */
 export type Version = Identity['version'];

@@ -73,8 +73,14 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
       if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
       const { permissions, channels, packages, sessionId } = token.terms;
       const session = await (isLogin(token) ? sessions.ofLogin(token) : sessions.find(sessionId, token.rootKeyId));
-      const { storeAdministrator, ...account } = session;
-      return { ...account, storeAdministrator: storeAdministrator === 1, sessionId, permissions, channels, packages };
+      const { storeAdministrator, replacedUntil, ...account } = session;
+      // A token in whose place another one was issued ends earlier than it says itself.
+      const until = Math.min(token.terms.until, replacedUntil === null ? Infinity : Date.parse(replacedUntil));
+      refuseExpired({ ...token.terms, until }, moment);
+      return {
+        ...{ ...account, storeAdministrator: storeAdministrator === 1, until },
+        ...{ sessionId, permissions, channels, packages },
+      };
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Acts, By } from '#acts/act.ts';
 import { exchangeCredential, issueToken, notThisAccount, type NewSession } from '#acts/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import { caveatsFor, type Attenuation, type Version } from './caveats.ts';
+import { caveatsFor, narrowing, type Attenuation, type SessionTerms, type Version } from './caveats.ts';
 import { mint, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
@@ -62,6 +62,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
   const issue = async (request: TokenRequest, begin: (session: NewSession) => Promise<void>): Promise<Token> => {
     const root = await rootKeys.current();
     const terms = newTerms(request, options);
+    const caveats = caveatsFor(terms, request);
     await begin({
       sessionId: terms.id,
       accountId: request.accountId,
@@ -69,8 +70,9 @@ export function createIssuing(options: IssuingOptions): Issuing {
       description: request.description ?? null,
       validSince: terms.since,
       validUntil: terms.until,
+      conditions: JSON.stringify(narrowing(caveats)),
     });
-    const token = tokenFor(root, { version: '2', caveats: caveatsFor(terms, request), location: location() });
+    const token = tokenFor(root, { version: '2', caveats, location: location() });
     return { token, sessionId: terms.id, validUntil: terms.until };
   };
 
@@ -110,17 +112,17 @@ export function createIssuing(options: IssuingOptions): Issuing {
 }
 
 /** The session of what is asked for, and between which moments it is good. */
-function newTerms(
-  { ttl }: LoginRequest,
-  { newId, latestTime, longestLife }: IssuingOptions,
-): { id: string; since: string; until: string } {
+export function newTerms(
+  { ttl }: Pick<LoginRequest, 'ttl'>,
+  { newId, latestTime, longestLife }: Pick<IssuingOptions, 'newId' | 'latestTime' | 'longestLife'>,
+): SessionTerms {
   const moment = latestTime.now();
   const most = longestLife();
   const life = ttl === undefined ? most : Math.min(ttl * 1000, most);
   return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
 }
 
-function tokenFor(
+export function tokenFor(
   root: RootKey,
   { version, caveats, location }: { version: Version; caveats: string[]; location: string },
 ): string {

@@ -5,6 +5,7 @@ import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { Session } from '#records/macaroons.ts';
+import { narrowing } from './caveats.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { Login } from './login.ts';
 
@@ -31,7 +32,7 @@ export interface SessionOptions {
 
 export function createSessions({ records, acts, latestTime }: SessionOptions): Sessions {
   const begin: Sessions['begin'] = async (login, { address, requestId = null }, description) => {
-    const { terms, rootKeyId, discharge } = login;
+    const { terms, rootKeyId, discharge, version, caveats } = login;
     const account = await records.accounts.logsInAs(discharge.username);
     if (account === undefined || account.username !== discharge.username) throw notThisAccount();
     const since = terms.since === -Infinity ? latestTime.now() : new Date(terms.since);
@@ -39,6 +40,8 @@ export function createSessions({ records, acts, latestTime }: SessionOptions): S
       ...{ sessionId: terms.sessionId, accountId: account.id, rootKeyId, description },
       validSince: timestamp(since),
       validUntil: timestamp(new Date(terms.until)),
+      // Channels of the first release are in other words than those of a token that is issued now.
+      conditions: version === '2' ? JSON.stringify(narrowing(caveats)) : null,
     };
     await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });
   };

@@ -1,5 +1,5 @@
 // Macaroons: a row for each token issued, so that it can be listed and revoked.
-import { columns, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface Macaroon {
   sessionId: string;
@@ -12,9 +12,16 @@ export interface Macaroon {
   revokedBy: string | null;
 }
 
-/** A macaroon with the name of whose it is. */
+/** A session that begins. */
+export interface NewMacaroon extends Omit<Macaroon, 'revokedAt' | 'revokedBy'> {
+  /** What narrows the token: a JSON list of conditions; nothing where that is not known. */
+  conditions?: string | null;
+}
+
+/** A macaroon with the name of whose it is, and when it was last used, to the minute. */
 export interface OwnedMacaroon extends Macaroon {
   username: string;
+  lastUsedAt: string | null;
 }
 
 /** A session in force, with the account it belongs to. */
@@ -25,20 +32,29 @@ export interface Session {
   email: string;
   validation: string;
   storeAdministrator: 0 | 1;
+  /** When it ends, with another one in its place; null where there is none. */
+  replacedUntil: string | null;
 }
 
 const macaroonColumns = columns`
   session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
 
-const issuedColumns = columns`session_id, account_id, root_key_id, description, valid_since, valid_until`;
+const issuedColumns = columns`session_id, account_id, root_key_id, description, valid_since, valid_until, conditions`;
+
+/** Those of a macaroon with its owner and its last use. */
+const ownedColumns = columns`
+  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+  valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+  accounts.username, used.last_at AS "lastUsedAt"`;
 
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The account of a session that is neither revoked, nor signed with a root key that is gone, nor of a disabled account. */
   session: (sessionId: string, rootKeyId: string) =>
     db.get<Session>(sql`
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
-        account.validation, CASE WHEN administrator.account_id IS NULL THEN 0 ELSE 1 END AS "storeAdministrator"
+        account.validation, CASE WHEN administrator.account_id IS NULL THEN 0 ELSE 1 END AS "storeAdministrator",
+        CASE WHEN macaroon.replaced_by IS NULL THEN NULL ELSE macaroon.valid_until END AS "replacedUntil"
       FROM macaroons AS macaroon
       JOIN root_keys ON root_keys.id = macaroon.root_key_id
       JOIN accounts AS account ON account.id = macaroon.account_id
@@ -73,49 +89,87 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   ) => {
     const { accountId, includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
     return db.all<OwnedMacaroon>(sql`
-      SELECT ${macaroonColumns},
-        accounts.username
+      SELECT ${ownedColumns}
       FROM macaroons JOIN accounts ON accounts.id = account_id
+      LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
       WHERE (valid_since, session_id) < (${before.since}, ${before.sessionId})
         AND (${accountId} IS NULL OR account_id = ${accountId})
         AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
   },
 
-  /** Whether any ended before the one time and, where it is revoked, began before the other. */
+  /** Good ones of an account or of all that end by a moment, in the order of their ends, behind a place in it. */
+  ending: (
+    wanted: { accountId: string | null; now: string; by: string; after: { until: string; sessionId: string } },
+    limit: number,
+  ) => {
+    const { accountId, now, by, after } = wanted;
+    return db.all<OwnedMacaroon>(sql`
+      SELECT ${ownedColumns}
+      FROM macaroons JOIN accounts ON accounts.id = account_id
+      LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+      WHERE (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
+        AND valid_until <= ${by} AND (${accountId} IS NULL OR account_id = ${accountId}) AND revoked_at IS NULL
+      ORDER BY valid_until, session_id LIMIT ${limit}`);
+  },
+
+  /** How many good ones that began before a moment end by another one. */
+  countEnding: async (wanted: { now: string; by: string; begunBefore: string }) =>
+    (
+      await db.get<{ count: number }>(sql`
+        SELECT COUNT(*) AS count FROM macaroons JOIN accounts ON accounts.id = account_id
+        WHERE valid_until > ${wanted.now} AND valid_until <= ${wanted.by} AND valid_since < ${wanted.begunBefore}
+          AND revoked_at IS NULL AND disabled_at IS NULL`)
+    )?.count ?? 0,
+
+  /** One with what narrows it, and the session of the one in its place. */
+  find: (sessionId: string) =>
+    db.get<Macaroon & { conditions: string | null; replacedBy: string | null }>(sql`
+      SELECT ${macaroonColumns}, conditions, replaced_by AS "replacedBy"
+      FROM macaroons WHERE session_id = ${sessionId}`),
+
+  /** Whether any ended before the one time and, where it is revoked or has another one in its place, began before the other. */
   anyEnded: async (endedBefore: string, begunBefore: string) =>
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM macaroons
-      WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore}) LIMIT 1`)),
+      WHERE valid_until < ${endedBefore} AND ((revoked_at IS NULL AND replaced_by IS NULL) OR valid_since < ${begunBefore}) LIMIT 1`)),
 });
 
 export const macaroonChanges = (db: Queries) => ({
   ...macaroons(db),
 
-  add: (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
+  add: (macaroon: NewMacaroon) =>
     db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
-        ${macaroon.validSince}, ${macaroon.validUntil})`),
+        ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})`),
 
   /** Begins the session of a login; false when it has begun before. */
-  claim: async (macaroon: Omit<Macaroon, 'revokedAt' | 'revokedBy'>) =>
+  claim: async (macaroon: NewMacaroon) =>
     0 <
     (await db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
-        ${macaroon.validSince}, ${macaroon.validUntil})
+        ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
       ON CONFLICT (session_id) DO NOTHING`)),
 
   /** Forgets those that `anyEnded` tells of, the earliest first and at most so many; how many they were. */
-  forgetEnded: (endedBefore: string, begunBefore: string, most: number) =>
+  async forgetEnded(endedBefore: string, begunBefore: string, most: number): Promise<number> {
+    const ended = await db.all<{ sessionId: string }>(sql`
+      SELECT session_id AS "sessionId" FROM macaroons
+      WHERE valid_until < ${endedBefore}
+        AND ((revoked_at IS NULL AND replaced_by IS NULL) OR valid_since < ${begunBefore})
+      ORDER BY valid_until LIMIT ${most}`);
+    const sessions = ended.map(({ sessionId }) => sessionId);
+    await db.run(sql`DELETE FROM notes WHERE kind = 'token' AND key IN ${list(sessions)}`);
+    return db.run(sql`DELETE FROM macaroons WHERE session_id IN ${list(sessions)}`);
+  },
+
+  /** Lets one end at a moment, with another one in its place. */
+  replace: (sessionId: string, by: string, endsAt: string) =>
     db.run(sql`
-      DELETE FROM macaroons
-      WHERE session_id IN (
-        SELECT session_id FROM macaroons
-        WHERE valid_until < ${endedBefore} AND (revoked_at IS NULL OR valid_since < ${begunBefore})
-        ORDER BY valid_until LIMIT ${most})`),
+      UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${by} WHERE session_id = ${sessionId}`),
 
   /** Says what a session is for. */
   describe: (sessionId: string, description: string) =>
@@ -127,9 +181,10 @@ export const macaroonChanges = (db: Queries) => ({
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${by})
       WHERE session_id = ${sessionId}`);
     return db.get<OwnedMacaroon>(sql`
-      SELECT ${macaroonColumns},
-        accounts.username
-      FROM macaroons JOIN accounts ON accounts.id = account_id WHERE session_id = ${sessionId}`);
+      SELECT ${ownedColumns}
+      FROM macaroons JOIN accounts ON accounts.id = account_id
+      LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+      WHERE session_id = ${sessionId}`);
   },
 
   /**

@@ -139,7 +139,7 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
   t.same(new Set(await sessions('--account ada-id')), new Set([first, second].map((one) => one['session-id'])));
   t.match(
     (await larder('token list --account ada-id')).out,
-    /^SESSION +ACCOUNT +SINCE +UNTIL +FOR\n.* ada-id \(ada\) /,
+    /^SESSION +ACCOUNT +SINCE +UNTIL +LAST USED +FOR\n.* ada-id \(ada\) /,
   );
   t.match((await larder('token list --limit 1')).out, /There are more; --limit shows them\.\n$/);
   t.match(await larder('token list --account ada'), { code: 1, err: /that is a name of the account ada-id/ });
@@ -150,7 +150,7 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
     out: `The token of ada-id (ada) with the session ${first['session-id']} has ended.\n`,
   });
   t.same(await sessions('--account ada-id'), [second['session-id']]);
-  t.match((await larder('token list --account ada-id --ended')).out, / revoked 2\S+Z +nightly builds\n/);
+  t.match((await larder('token list --account ada-id --ended')).out, / revoked 2\S+Z +- +nightly builds\n/);
   t.match(await json('token revoke nonsense --yes'), { code: 'resource-not-found' });
   for (const options of [
     '',

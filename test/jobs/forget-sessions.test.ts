@@ -63,8 +63,14 @@ t.test('many are forgotten in turns that hold nobody up', async (t) => {
   await store.beside.records.change({ at, actor: 'test', action: 'fill', object: 'sessions' }, async (tx) => {
     for (let each = 0; each < 1001; each++) await tx.macaroons.add({ ...ended, sessionId: `ended-${String(each)}` });
   });
+  const { records } = store.beside;
+  records.note('token', 'ended-7', at);
+  records.note('token', 'another', at);
+  await records.writeNotes();
   store.clock.advance(days(91));
   t.same(await jobOf(store).run(), { forgotten: 1001 });
+  t.equal(await records.notes.find('token', 'ended-7'), undefined, 'and when they were last used');
+  t.match(await records.notes.find('token', 'another'), { count: 1 });
   t.equal((await audited(store)).length, 3);
   t.ok(
     store.appliance.jobs().some(({ name }) => name === 'forget-sessions'),

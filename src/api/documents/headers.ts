@@ -9,6 +9,7 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
     'publishergw-version': 'The newest version of the interface that this store has.',
     'x-request-id': 'The id under which the log has this request.',
     'x-view-name': 'The operation that answered.',
+    'macaroon-expires': 'When the token of the request ends, RFC 3339; from 14 days before its end.',
     'retry-after': 'After how many seconds it makes sense to ask again.',
     'www-authenticate': 'Where a token comes from.',
     ...headers,
@@ -17,7 +18,7 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
 
 /** What every answer carries, and these beside. */
 export const carrying = (
-  ...names: (HeaderName | 'retry-after' | 'www-authenticate')[]
+  ...names: (HeaderName | 'macaroon-expires' | 'retry-after' | 'www-authenticate')[]
 ): Readonly<Record<string, object>> =>
   Object.fromEntries(
     ['publishergw-version', 'x-request-id', 'x-view-name', ...names].map((name) => [

@@ -72,7 +72,7 @@ function successes(op: Operation): Json {
   );
   const described = (description: string, holds: Json): Json => ({
     description,
-    headers: carrying(...(op.headers ?? [])),
+    headers: carrying(...(op.headers ?? []), ...(op.access.about === 'public' ? [] : (['macaroon-expires'] as const))),
     ...(Object.keys(holds).length > 0 && { content: holds }),
   });
   return {

@@ -1,7 +1,10 @@
 // larder token list
 import type { OwnedMacaroon } from '#records/macaroons.ts';
+import { after, timestamp } from '#domain/clock.ts';
+import { longestLife } from '#macaroons/authority.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command } from '../frame/command.ts';
+import { readDuration } from '../frame/duration.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
@@ -12,18 +15,34 @@ export const tokenList = command({
   options: {
     account: { type: 'string', value: 'ID', summary: 'Only those of this account.' },
     ended: { type: 'boolean', summary: 'Also those that were revoked or have expired, for ninety days.' },
+    ending: {
+      type: 'string',
+      value: 'TIME',
+      summary: 'Only good ones that end within this time, such as 30d; those that end first stand first.',
+    },
     limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 100.' },
   },
-  examples: ['larder token list', 'larder token list --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --ended --json'],
+  examples: [
+    'larder token list',
+    'larder token list --ending 30d',
+    'larder token list --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --ended --json',
+  ],
 
   run: (call) =>
     withStore(call, async (store) => {
       const { records } = store;
-      const { account, ended, limit = 100 } = call.options;
+      const { account, ended, ending, limit = 100 } = call.options;
+      const within = ending === undefined ? undefined : readDuration(ending, '--ending', longestLife);
       if (account !== undefined) await accountOf(records, account);
       const now = await latestMoment(store);
       const wanted = { accountId: account ?? null, includeInactive: ended, now, before: undefined };
-      const found = await records.macaroons.page(wanted, limit + 1);
+      const found =
+        within === undefined
+          ? await records.macaroons.page(wanted, limit + 1)
+          : await records.macaroons.ending(
+              { ...wanted, by: timestamp(after(new Date(now), within)), after: { until: '', sessionId: '' } },
+              limit + 1,
+            );
       const shown = found.slice(0, limit);
       const more = found.length > limit ? `\nThere are more; --limit shows them.` : '';
       return {
@@ -35,12 +54,13 @@ export const tokenList = command({
 
 const list = (tokens: OwnedMacaroon[], now: string): string =>
   table(
-    ['SESSION', 'ACCOUNT', 'SINCE', 'UNTIL', 'FOR'],
+    ['SESSION', 'ACCOUNT', 'SINCE', 'UNTIL', 'LAST USED', 'FOR'],
     tokens.map(({ sessionId, accountId, username, validSince, validUntil, description, ...token }) => [
       sessionId,
       `${accountId} (${username})`,
       validSince,
       token.revokedAt !== null ? `revoked ${token.revokedAt}` : validUntil <= now ? `ended ${validUntil}` : validUntil,
+      token.lastUsedAt?.slice(0, 16).concat('Z') ?? '-',
       description ?? '',
     ]),
   );

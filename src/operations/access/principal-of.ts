@@ -17,5 +17,15 @@ export async function principalOf({ accounts }: Pick<Records, 'accounts'>, named
   const { id: accountId, username, displayName, email, validation } = account;
   const storeAdministrator = await accounts.isStoreAdministrator(accountId);
   const unrestricted = { permissions: null, channels: null, packages: null };
-  return { accountId, username, displayName, email, validation, storeAdministrator, sessionId: '', ...unrestricted };
+  return {
+    accountId,
+    username,
+    displayName,
+    email,
+    validation,
+    storeAdministrator,
+    sessionId: '',
+    until: Infinity,
+    ...unrestricted,
+  };
 }

@@ -6,5 +6,6 @@ import { presentMacaroon } from '../tokens/present.ts';
 export const presentToken = (macaroon: OwnedMacaroon): StoreToken => ({
   'account-id': macaroon.accountId,
   username: macaroon.username,
+  'last-used-at': macaroon.lastUsedAt,
   ...presentMacaroon(macaroon),
 });

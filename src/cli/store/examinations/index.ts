@@ -3,7 +3,7 @@ import { certificate } from './certificate.ts';
 import type { Examination } from './examination.ts';
 import { disk, owner, permissions } from './files.ts';
 import { signingKey, siteKey } from './keys.ts';
-import { backups, blobs, clock, records, registry } from './records.ts';
+import { backups, blobs, clock, records, registry, tokens } from './records.ts';
 import { coreDumps, jobs, scrub, server } from './server.ts';
 import { administrator, configuration } from './settings.ts';
 
@@ -20,6 +20,7 @@ export const examinations: readonly Examination[] = [
   clock,
   blobs,
   registry,
+  tokens,
   backups,
   server,
   jobs,

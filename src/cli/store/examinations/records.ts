@@ -5,6 +5,7 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
+import { tokensEnding } from '#macaroons/uses.ts';
 import { nativeBinding } from '#src/native.ts';
 import { refuseWithoutDatabase } from '../../frame/store.ts';
 import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
@@ -64,6 +65,20 @@ export const registry: Examination = {
       : notice(
           `${external} keeps the images, and has told of none yet`,
           "What its configuration needs for that, 'larder registry settings' prints.",
+        );
+  },
+};
+
+export const tokens: Examination = {
+  what: 'Tokens',
+  async look({ store }) {
+    const { records: known, latestTime } = await store();
+    const count = await tokensEnding(known, latestTime);
+    return count === 0
+      ? well('none that has served for two weeks ends within the next two')
+      : notice(
+          `${String(count)} that ${count === 1 ? 'has' : 'have'} served for two weeks or more ${count === 1 ? 'ends' : 'end'} within the next two`,
+          "'larder token list --ending 14d' lists them; 'larder token rotate SESSION' issues another one in its place.",
         );
   },
 };

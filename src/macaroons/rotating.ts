@@ -1,0 +1,60 @@
+// Rotating: a new token in the place of one that is out, with the same restrictions; both are good for a while.
+import type { Acts, By } from '#acts/act.ts';
+import { rotateToken } from '#acts/tokens.ts';
+import { after, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import { sessionCaveats } from './caveats.ts';
+import { newTerms, tokenFor, type IssuingOptions, type Token } from './issuing.ts';
+
+export interface Rotated extends Token {
+  accountId: string;
+  /** When the token that was ends: RFC 3339. */
+  endsAt: string;
+}
+
+export interface Rotating {
+  /**
+   * Issues a token in the place of the one of a session; it lasts as long as that one was to last. The other one ends
+   * after `overlap` milliseconds, or when it would have ended anyway.
+   */
+  rotate(sessionId: string, overlap: number, by: By): Promise<Rotated>;
+}
+
+export interface RotatingOptions extends Omit<IssuingOptions, 'sessions'> {
+  records: Pick<Records, 'macaroons'>;
+  acts: Acts;
+}
+
+export function createRotating(options: RotatingOptions): Rotating {
+  const { records, acts, rootKeys, latestTime, location } = options;
+  return {
+    async rotate(sessionId, overlap, by) {
+      const old = await records.macaroons.find(sessionId);
+      if (old === undefined) throw noSuchToken(sessionId);
+      if (old.conditions === null) {
+        throw new Refusal(
+          'conflict',
+          `What narrows the token of the session ${sessionId} is not known: it was issued by an earlier release. ` +
+            "Issue another one by 'larder token issue', and revoke this one.",
+        );
+      }
+      const root = await rootKeys.current();
+      const ttl = (Date.parse(old.validUntil) - Date.parse(old.validSince)) / 1000;
+      const terms = newTerms({ ttl }, options);
+      const endsAt = [old.validUntil, timestamp(after(latestTime.now(), overlap))].sort()[0]!;
+      const session = {
+        ...{ sessionId: terms.id, accountId: old.accountId, rootKeyId: root.id },
+        ...{ description: old.description, validSince: terms.since, validUntil: terms.until },
+        conditions: old.conditions,
+      };
+      await acts.do(rotateToken, by, { sessionId, session, moment: terms.since, endsAt });
+      const caveats = [...sessionCaveats(terms), ...(JSON.parse(old.conditions) as string[])];
+      const token = tokenFor(root, { version: '2', caveats, location: location() });
+      return { token, sessionId: terms.id, validUntil: terms.until, accountId: old.accountId, endsAt };
+    },
+  };
+}
+
+const noSuchToken = (sessionId: string): Refusal =>
+  new Refusal('resource-not-found', `There is no token with the session '${sessionId}'; 'larder token list' lists them.`);

@@ -1,0 +1,33 @@
+// Uses: when each token was last used, to the minute. Noted at most once a minute and token, because what is noted is written.
+import { after, minutes, timestamp } from '#domain/clock.ts';
+import { BoundedMap } from '#domain/bounded-map.ts';
+import { endsSoon } from '#domain/token-end.ts';
+import type { Records } from '#records/index.ts';
+import type { LatestTime } from './latest-time.ts';
+
+export interface Uses {
+  /** Notes that a token has just been used; costs the caller nothing. */
+  used(sessionId: string): void;
+}
+
+/** Of so many tokens the minute is remembered; one that is forgotten is noted once more than need be. */
+const most = 10_000;
+
+export function createUses({ records, latestTime }: { records: Pick<Records, 'note'>; latestTime: LatestTime }): Uses {
+  const noted = new BoundedMap<string, number>(most);
+  return {
+    used(sessionId) {
+      const minute = Math.floor(latestTime.now().getTime() / minutes(1));
+      if (noted.get(sessionId) === minute) return;
+      noted.set(sessionId, minute);
+      records.note('token', sessionId, timestamp(new Date(minute * minutes(1))));
+    },
+  };
+}
+
+/** How many tokens that have served for a while end soon. */
+export function tokensEnding({ macaroons }: Pick<Records, 'macaroons'>, latestTime: LatestTime): Promise<number> {
+  const now = latestTime.now();
+  const [by, begunBefore] = [after(now, endsSoon), after(now, -endsSoon)];
+  return macaroons.countEnding({ now: timestamp(now), by: timestamp(by), begunBefore: timestamp(begunBefore) });
+}

@@ -46,31 +46,8 @@ export interface Credentials {
 const patience = minutes(10);
 
 export function createCredentials(options: CredentialsOptions): Credentials {
-  const { records, acts, clock, newId, seal, unseal, seesUploads } = options;
-  /** When something last moved, by the name of the credentials. */
-  const moved = new Map<string, Date>();
-
-  function moves(id: string): void {
-    const now = clock();
-    for (const [other, at] of moved) {
-      if (now.getTime() - at.getTime() < patience) break; // the others moved later: the map is in the order of time
-      moved.delete(other);
-    }
-    moved.delete(id);
-    moved.set(id, now);
-  }
-
-  const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
-    kind === 'pull' ? undefined : after(new Date(issuedAt), longestPush);
-
-  function lasts(credential: ImageCredential): boolean {
-    const until = end(credential);
-    if (until === undefined) return true;
-    const now = clock();
-    if (credential.firstUsedAt !== null && !seesUploads()) return now < until;
-    const last = moved.get(credential.id) ?? new Date(credential.firstUsedAt ?? credential.issuedAt);
-    return now < until && now < after(last, patience);
-  }
+  const { records, acts, clock, newId, seal, unseal } = options;
+  const { moves, end, lasts } = lives(options);
 
   async function find(id: string): Promise<ImageCredential | undefined> {
     const found = await records.imageCredentials.find(id, timestamp(clock()));
@@ -120,6 +97,36 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     moves,
     end,
   };
+}
+
+/** How long credentials last, by their times and by what moves. */
+function lives({ clock, seesUploads }: Pick<CredentialsOptions, 'clock' | 'seesUploads'>) {
+  /** When something last moved, by the name of the credentials. */
+  const moved = new Map<string, Date>();
+
+  function moves(id: string): void {
+    const now = clock();
+    for (const [other, at] of moved) {
+      if (now.getTime() - at.getTime() < patience) break; // the others moved later: the map is in the order of time
+      moved.delete(other);
+    }
+    moved.delete(id);
+    moved.set(id, now);
+  }
+
+  const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
+    kind === 'pull' ? undefined : after(new Date(issuedAt), longestPush);
+
+  function lasts(credential: ImageCredential): boolean {
+    const until = end(credential);
+    if (until === undefined) return true;
+    const now = clock();
+    if (credential.firstUsedAt !== null && !seesUploads()) return now < until;
+    const last = moved.get(credential.id) ?? new Date(credential.firstUsedAt ?? credential.issuedAt);
+    return now < until && now < after(last, patience);
+  }
+
+  return { moves, end, lasts };
 }
 
 const newPassword = (): string => randomBytes(32).toString('base64url');

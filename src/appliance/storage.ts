@@ -18,6 +18,7 @@ import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
+import { processName, serveBeside, succeed } from '#shared/processes.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 
@@ -57,10 +58,8 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     () => openStoreToServe(options, telling, room),
     (store) => store.close(),
   );
-  const { records, now, newId } = store;
-  const leases = createLeases({ records, holder: newId.uuid(), now });
-  // Whoever has the lock of the directory is the only process that serves it: those that held leases have died.
-  if (await records.leases.any()) await records.passing((tx) => tx.leases.endAll());
+  const { records, now } = store;
+  const { leases, isAlone } = await joinProcesses(parts, options, store);
   await parts.start(
     'seals',
     () => undefined,
@@ -72,8 +71,23 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
-  const files = await openBlobs(parts, options, store, telling);
+  const files = await openBlobs(parts, options, store, { ...telling, isAlone });
   return { store, log, health, isBroken: promises.areBroken, clock, leases, room, ...files };
+}
+
+/** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
+async function joinProcesses(parts: Parts, { beside }: ApplianceOptions, { records, newId, now }: Store) {
+  const { isAlone } = await succeed(records);
+  if (beside === true) {
+    await parts.start(
+      'process',
+      () => serveBeside(records),
+      (served) => served.end(),
+    );
+  }
+  // Of two stores that one process opens, one after the other, each has its own name.
+  const holder = `${processName()} ${newId.uuid().slice(0, 8)}`;
+  return { leases: createLeases({ records, holder, now }), isAlone: isAlone && beside !== true };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
@@ -131,7 +145,7 @@ async function openBlobs(
   parts: Parts,
   options: ApplianceOptions,
   { directory, config, records, acts, now }: Store,
-  { log, health, fatal }: Telling,
+  { log, health, fatal, isAlone }: Telling & { isAlone: boolean },
 ): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
   const startDigests = (name: string, size?: number): Promise<DigestPool> =>
     parts.start(
@@ -155,8 +169,8 @@ async function openBlobs(
       now,
       places,
     });
-    // What was begun has ended with the last process, unless there is one beside this one.
-    if (options.beside !== true) {
+    // What was begun has ended with the last process, unless another one goes on with it.
+    if (isAlone) {
       await opened.sweepTemporary(() => false);
       if ((await records.registryUploads.countAll('')) > 0)
         await records.passing((tx) => tx.registryUploads.giveUpAll());

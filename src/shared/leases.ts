@@ -17,7 +17,7 @@ export interface Leases {
 
 export interface LeaseOptions {
   records: Pick<Records, 'passing'>;
-  /** What this process is called, of all processes that there are and were. */
+  /** What this process is called, of all processes that there are and were; see processes.ts. */
   holder: string;
   now: Now;
   /** Milliseconds that a lease lasts unless its holder says that it goes on. */
@@ -33,8 +33,8 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
   const take = (name: string, holder: string): Promise<boolean> =>
     records.passing(({ leases }) => {
       const moment = now();
-      const [endsAt, nobodys] = [timestamp(after(moment, life)), timestamp(after(moment, 2 * life))];
-      return leases.take(name, holder, { now: timestamp(moment), endsAt, nobodys });
+      const [endsAt, tooLate] = [timestamp(after(moment, life)), timestamp(after(moment, 2 * life))];
+      return leases.take(name, holder, { now: timestamp(moment), endsAt, tooLate });
     });
 
   return {

@@ -1,5 +1,8 @@
 // Two processes serve one store: whatever takes several requests succeeds when each of them comes to the other one, and
 // what is good once is good once in all.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
@@ -30,6 +33,7 @@ const { store, urls, given, turnTo } = await startTwoProcesses(t, (text) =>
   text.replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`),
 );
 const { records } = store.beside;
+const front = store.url;
 const at = store.clock.now.toISOString();
 const codeOf = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
 const directly = async (url: string, path: string, body: object) => {
@@ -136,7 +140,10 @@ t.test('an upload, its push and its review', async (t) => {
       return;
     }
   });
-  t.match(seen, [{ status: 'approved', revision: 1 }, { status: 'approved', revision: 2 }]);
+  t.match(seen, [
+    { status: 'approved', revision: 1 },
+    { status: 'approved', revision: 2 },
+  ]);
 });
 
 t.test('a push of an image: each chunk to the other process', async (t) => {
@@ -182,4 +189,48 @@ t.test('guesses count over both, and put off at both', async (t) => {
   for (const again of [1, 2]) {
     t.match(await logInAt(VisitURL, { username: 'nobody', password: 'guess' }), { status: 429 }, `${again}`);
   }
+});
+
+t.test('the process that holds the store starts again: what the other one has under way goes on', async (t) => {
+  await declare(store, 'ada', 'kept');
+  const client = await logInToRegistry(store, await uploadLogin(await store.as('ada'), 'kept'));
+  const other = async (...call: Parameters<typeof client.call>) => {
+    turnTo(1);
+    return client.call(...call);
+  };
+  const begun = await other('POST', 'blobs/uploads/');
+  const sent = await other('PATCH', begun.headers.get('location')!, 'begun before, ');
+  t.match(sent, { status: 202 });
+
+  const temporary = (): string[] => readdirSync(join(store.directory, 'blobs/tmp'));
+  const there = temporary().length;
+  const rest = Promise.withResolvers<undefined>();
+  const form = ['--form\r\n', 'content-disposition: form-data; name="binary"; filename="a.snap"\r\n\r\n', 'half'];
+  async function* halves() {
+    yield Buffer.from(form.join(''));
+    await rest.promise;
+    yield Buffer.from(' and half\r\n--form--\r\n');
+  }
+  const headers = { 'content-type': 'multipart/form-data; boundary=form' };
+  const uploading = fetch(`${urls[1]!}/unscanned-upload/`, {
+    ...{ method: 'POST', headers, duplex: 'half' },
+    body: Readable.from(halves()),
+  } as unknown as RequestInit);
+  while (temporary().length === there) await new Promise(setImmediate);
+
+  const process = (await records.leases.holders()).find((holder) => !holder.includes(' '))!;
+  const ends = { now: '', endsAt: '9999', tooLate: '9999' };
+  await records.passing(async ({ leases }) => {
+    await leases.take('of the other one', `${process} 1`, ends);
+    await leases.take('of one that died', '4194305.1 1', ends);
+  });
+  await store.restart();
+  store.url = front;
+
+  t.match(await records.leases.find('of the other one'), { holder: `${process} 1` });
+  t.equal(await records.leases.find('of one that died'), undefined);
+  rest.resolve(undefined);
+  t.equal((await uploading).status, 200);
+  const place = `${sent.headers.get('location')!}&digest=${digestOf('begun before, and after')}`;
+  t.match(await other('PUT', place, 'and after'), { status: 201 });
 });

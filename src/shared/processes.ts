@@ -1,0 +1,55 @@
+// The processes that serve a store on one host: what each is called, which of them are no more, and what those held.
+import { readFileSync } from 'node:fs';
+
+import type { Records } from '#records/index.ts';
+
+/** What this process is called: its number, and when it began, since numbers come again. No other ever had this name. */
+export const processName = (): string => nameOf(process.pid)!;
+
+/** Whether another process of this host that held something goes on; `holder` begins with its name. */
+export function isAnotherRunning(holder: string): boolean {
+  const name = holder.split(' ', 1)[0]!;
+  return name !== processName() && name === nameOf(Number.parseInt(name, 10));
+}
+
+/**
+ * Ends the leases of processes that are no more, and of this one, which starts. Says whether no other process serves the
+ * store beside it: then everything that was under way has ended.
+ */
+export async function succeed(records: Pick<Records, 'leases' | 'passing'>): Promise<{ isAlone: boolean }> {
+  const holders = await records.leases.holders();
+  const gone = holders.filter((holder) => !isAnotherRunning(holder));
+  if (gone.length > 0) {
+    await records.passing(async ({ leases }) => {
+      for (const holder of gone) await leases.releaseAll(holder);
+    });
+  }
+  return { isAlone: gone.length === holders.length };
+}
+
+/**
+ * Says that this process serves beside the one that holds the data directory, which starts again without taking what is
+ * this one's; until it is given back.
+ */
+export async function serveBeside({ passing }: Pick<Records, 'passing'>): Promise<{ end(): Promise<unknown> }> {
+  const holder = processName();
+  const name = `process ${holder}`;
+  await passing(({ leases }) => leases.take(name, holder, { now: '', endsAt: never, tooLate: never }));
+  return { end: () => passing(({ leases }) => leases.release(name, holder)) };
+}
+
+/** What ends with its process has no other end. */
+const never = '9999-12-31T23:59:59.999Z';
+
+/** A process's number and when it began, in ticks since the host did (proc(5), `starttime`); none of one that has ended. */
+function nameOf(pid: number): string | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the program's name, in brackets, and may have spaces and brackets in it.
+    const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+    // One that has ended stays in the list until whoever started it has heard of that.
+    return fields[0] === 'Z' ? undefined : `${pid}.${fields[19]!}`;
+  } catch {
+    return undefined;
+  }
+}

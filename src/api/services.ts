@@ -12,6 +12,7 @@ import type { Authority } from '#macaroons/authority.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
+import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/html.ts';
 import type { HandlerRecords } from './handler-records.ts';
@@ -38,6 +39,8 @@ export interface Services {
   now: Now;
   newId: NewIds;
   log: Logger;
+  /** What is done to the store, for those who follow it. */
+  changeFeed: ChangeFeed;
   /** Tells the review queue that an upload has been claimed. */
   reviewSoon: () => void;
   /** Tells that assertions came in, for which revisions may have waited to be signed. */

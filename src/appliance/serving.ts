@@ -17,6 +17,7 @@ import { createDischarger } from '#macaroons/discharger.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { sections } from '#operations/index.ts';
 import { createRegistry, type Registry } from '#registry/registry.ts';
+import { createChangeFeed } from '#shared/change-feed.ts';
 import { version } from '#src/version.ts';
 import { secureContext } from '#tls/settings.ts';
 import type { Background } from './background.ts';
@@ -68,7 +69,14 @@ export async function startServing(
     },
     (listening) => close(listening),
   );
-  // Who waits for a login would keep the server from closing.
+  // Who waits for a login or for changes would keep the server from closing.
+  await parts.start(
+    'change feed',
+    () => services().changeFeed,
+    (feed) => {
+      feed.close();
+    },
+  );
   await parts.start(
     'logins',
     () => services().identity.interactions,
@@ -110,6 +118,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
   health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
   const unchanging: Omit<ServerServices, 'config'> = {
     ...{ records, acts, authority, registry, blobs, custody: background.custody, now, newId, log, unknownProxies },
+    changeFeed: createChangeFeed(records),
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
     identity: createIdentity({ records, acts, siteKey, now }),
     roots: () => current().roots,

@@ -22,6 +22,7 @@ export const statuses = {
   'conflicting-tracks': 409,
   conflict: 409,
   'login-expired': 410,
+  reset: 410,
   'length-required': 411,
   'request-too-large': 413,
   'unsupported-media-type': 415,

@@ -1,7 +1,6 @@
 // Waiting, as long as a person takes to log in in a browser: the client's request stays open until then.
-import type { ServerResponse } from 'node:http';
-
 import { anyone } from '#api/access.ts';
+import { goneAway } from '#api/gone-away.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { dischargeFor } from './discharge.ts';
@@ -45,12 +44,3 @@ export const waitLegacy = operation({
     return { Macaroon: await dischargeFor(caveat, await interactions.redeem(token, caveat), call) };
   },
 });
-
-/** When the client has hung up, nobody waits any more. */
-function goneAway(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    controller.abort();
-  });
-  return controller.signal;
-}

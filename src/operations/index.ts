@@ -109,6 +109,7 @@ import { listAccounts } from './store/list-accounts.ts';
 import { listAudit } from './store/list-audit.ts';
 import { listBrands } from './store/list-brands.ts';
 import { listExports } from './store/list-exports.ts';
+import { readChanges } from './store/read-changes.ts';
 import { listPackages } from './store/list-packages.ts';
 import { listWaitingUploads } from './store/list-waiting-uploads.ts';
 import { readPackage } from './store/read-package.ts';
@@ -155,6 +156,7 @@ export const sections: readonly Section[] = [
       storageUse,
       listExports,
       listAudit,
+      readChanges,
       explainAccess(() => operations),
     ],
   },

@@ -49,6 +49,9 @@ export interface AuditRow {
   outcome: Outcome | null;
 }
 
+/** What a row tells to those who follow the log. */
+export type Done = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
+
 /** What stands before the first row. */
 export const beginning = '0'.repeat(64);
 
@@ -95,6 +98,11 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.get<{ seq: number; at: string }>(
       sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
     ),
+
+  /** What was done after a number, oldest first, without by whom; what was refused is among it. */
+  done: (after: number, limit: number) =>
+    db.all<Done>(sql`
+      SELECT seq, at, action, object, outcome FROM audit WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 
   /** The rows after a number, oldest first. */
   list: (after: number, limit: number) =>

@@ -1,4 +1,6 @@
 // The records: everything the store knows, one noun a module.
+import { randomBytes } from 'node:crypto';
+
 import { accountChanges, accounts } from './accounts.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
@@ -209,11 +211,16 @@ export function records(db: Database, sealing?: Sealing) {
     /**
      * A change with which the audit log goes on from somewhere else than where it had ended, such as a backup that was
      * restored. Its entry and its seal name what is left behind: the newest seal that is known outside the database.
+     * The numbers of its rows mean something else from here on, which a new `store-epoch` tells.
      */
     async beginAnew<Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> {
       const left = sealing && (await leftBehind(db, sealing));
       const details = { ...entry.details, ...(left && { 'left-behind': { seq: left.seq, hash: left.hash } }) };
-      return changeOn({ ...entry, details }, work, { anew: { by: entry.action, left } });
+      const anew: Work<Result> = async (tx, note) => {
+        await tx.appliance.set('store-epoch', randomBytes(16).toString('hex'));
+        return work(tx, note);
+      };
+      return changeOn({ ...entry, details }, anew, { anew: { by: entry.action, left } });
     },
 
     /** Seals the end of the audit log, where it is not sealed yet. */

@@ -34,7 +34,7 @@ const table: Record<About, string> = {
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
     list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
-    list_tokens revoke_token end_tokens disable_account enable_account`,
+    read_changes     list_tokens revoke_token end_tokens disable_account enable_account`,
 };
 const about = new Map(
   Object.entries(table).flatMap(([what, names]) => names.split(/\s+/).map((name) => [name, what as About] as const)),

@@ -187,6 +187,7 @@ const table: Row[] = [
       'storage_use',
       'list_exports',
       'list_audit',
+      'read_changes',
       'explain_access',
     ],
     needs: ['store-view'],

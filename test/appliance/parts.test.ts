@@ -31,6 +31,7 @@ const all = [
   'scrub',
   'registry',
   'server',
+  'change feed',
   'logins',
   'state',
   'ballast',

@@ -3,7 +3,7 @@ import { escape } from '#api/documents/html.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '../store/status.ts';
-import type { Summary } from './report.ts';
+import type { Summary } from './report-summary.ts';
 
 const style = `
 :root { color-scheme: light dark }

@@ -26,7 +26,7 @@ t.test('bash completes commands, their second words and their options', async (t
       .trim()
       .split('\n');
   t.match(complete('aud'), ['audit']);
-  t.strictSame(complete('audit', ''), ['list', 'export', 'verify', 'accept']);
+  t.strictSame(complete('audit', ''), ['list', 'export', 'report', 'verify', 'accept']);
   t.match(complete('backup', './x', '--inc'), ['--include-keys']);
 });
 

@@ -46,6 +46,7 @@ import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist
 import { updateResourceRevisions } from './resources.ts';
 import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
+import { restoreRevision, withdrawRevision } from './revisions.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
 import { giveSerial } from './serials.ts';
 import { createSigningKey, deleteSigningKey, requestRegistration } from './signing-keys.ts';
@@ -157,6 +158,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   approveUpload,
   rejectUpload,
   scanUpload,
+  // Revisions
+  restoreRevision,
+  withdrawRevision,
   // Revision signatures
   needsNoAssertion,
   signRevision,

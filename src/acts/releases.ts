@@ -6,6 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
+import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
 import { resourcesOf } from './released-resources.ts';
 
@@ -76,9 +77,14 @@ export const expireBranches = act({
 async function close(tx: Changes, subject: PublishedPackage, { name }: Channel, doing: Doing): Promise<void> {
   const before = await tx.releases.inChannel(subject.id, name, doing.at);
   await tx.releases.close(subject.id, name);
-  for (const { slot, revision, progressive } of before) {
+  await rememberEnded(tx, before, doing);
+}
+
+/** Keeps in the history that slots were emptied; one that a progressive release lay over holds what it held. */
+export async function rememberEnded(tx: Changes, ended: readonly Release[], doing: Doing): Promise<void> {
+  for (const { packageId, channel, slot, revision, progressive } of ended) {
     if (isProgressive(progressive)) continue;
-    await remember(tx, { packageId: subject.id, channel: name, slot, revision: null, before: revision }, doing);
+    await remember(tx, { packageId, channel, slot, revision: null, before: revision }, doing);
   }
 }
 
@@ -91,6 +97,7 @@ async function release(
   const { channel, progressive } = wanted;
   const revision = await tx.revisions.find(subject.id, wanted.revision);
   if (revision === undefined) throw new Refusal('api-error', `'${subject.name}' has no revision ${wanted.revision}.`);
+  if (revision.withdrawnAt !== null) throw withdrawn(subject, revision);
   if (isProgressive(progressive) && isWholeChannel(subject.namespace)) {
     throw new Refusal(
       'api-error',
@@ -113,6 +120,12 @@ async function release(
   await tx.packages.publish(subject.id);
   return resources;
 }
+
+const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: Revision): Refusal =>
+  new Refusal(
+    'api-error',
+    `Revision ${revision} of '${name}' is withdrawn and cannot be released before it is brought back: ${withdrawnBecause ?? ''}`,
+  );
 
 type Past = Parameters<Changes['pastReleases']['add']>[0];
 

@@ -118,7 +118,7 @@ async function addRevision(
     await tx.uploads.reject(upload.id, [
       {
         code: 'review-error',
-        message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.`,
+        message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.${stands(twin)}`,
       },
     ]);
     return { rejected: `same content as revision ${twin.revision}` };
@@ -143,6 +143,10 @@ async function addRevision(
   await fillIn(tx, subject, findings);
   return { revision };
 }
+
+/** What somebody should know of the revision whose content he has pushed again. */
+const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
+  withdrawnBecause === null ? '' : ` It is withdrawn, and may be brought back: ${withdrawnBecause}`;
 
 /** What the content says fills in what its publisher has not said; the icon is always the newest revision's. */
 async function fillIn(

@@ -4,5 +4,5 @@
 export const uploadStatuses = ['new', 'scanned', 'approved', 'rejected'] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
 
-/** `released` once it has been in a channel. */
-export type RevisionStatus = 'approved' | 'released';
+/** `released` once it has been in a channel, and `rejected` for as long as it is withdrawn. */
+export type RevisionStatus = 'approved' | 'released' | 'rejected';

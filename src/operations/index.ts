@@ -81,9 +81,12 @@ import { ociImageResourceBlob } from './resources/oci-image-resource-blob.ts';
 import { ociImageResourceUploadCredentials } from './resources/oci-image-resource-upload-credentials.ts';
 import { pushResource } from './resources/push-resource.ts';
 import { updateResourceRevisions } from './resources/update-resource-revisions.ts';
+import { listKeptRevisions } from './revisions/list-kept-revisions.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
+import { restoreRevision } from './revisions/restore-revision.ts';
+import { withdrawRevision } from './revisions/withdraw-revision.ts';
 import { listSerialLogOfSerial } from './serial-log/list-serial-log-of-serial.ts';
 import { listSerialLog } from './serial-log/list-serial-log.ts';
 import { createSerialPolicy } from './serial-policies/create-serial-policy.ts';
@@ -175,7 +178,15 @@ export const sections: readonly Section[] = [
   {
     title: 'Revisions',
     about: 'Uploading files, having them reviewed, and what comes of it.',
-    operations: [uploadBlob, pushRevision, listUploadReviews, listRevisions],
+    operations: [
+      uploadBlob,
+      pushRevision,
+      listUploadReviews,
+      listRevisions,
+      listKeptRevisions,
+      withdrawRevision,
+      restoreRevision,
+    ],
   },
   {
     title: 'Resources',

@@ -46,6 +46,16 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
+  /** What holds a revision in whichever channel, without what has expired by `now`. */
+  async holding(packageId: string, revision: number, now: string): Promise<Release[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${releaseColumns}
+      FROM releases
+      WHERE package_id = ${packageId} AND revision = ${revision} AND (expires_at IS NULL OR expires_at > ${now})
+      ORDER BY channel, slot, progressive`);
+    return rows.map(asRelease);
+  },
+
   anyExpired: async (now: string) =>
     undefined !==
     (await db.get(sql`SELECT 1 FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now} LIMIT 1`)),
@@ -77,6 +87,10 @@ export const releaseChanges = (db: Queries) => ({
   /** Empties every slot of a channel. */
   close: (packageId: string, channel: string) =>
     db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
+
+  /** Empties every slot that holds a revision, in whichever channel. */
+  remove: (packageId: string, revision: number) =>
+    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND revision = ${revision}`),
 
   /** Forgets releases to branches that have expired. */
   removeExpired: (now: string) =>

@@ -15,17 +15,27 @@ export interface RevisionDetails {
   type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';
 }
 
-export interface Revision {
+/** A revision as it is made. */
+export interface NewRevision {
   packageId: string;
   revision: number;
   sha3_384: string;
   sha256: string;
   size: number;
   version: string;
-  status: RevisionStatus;
+  status: Exclude<RevisionStatus, 'rejected'>;
   createdAt: string;
   createdBy: string;
   details: RevisionDetails;
+}
+
+/** A revision as it stands; its status is `rejected` for as long as it is withdrawn. */
+export interface Revision extends Omit<NewRevision, 'status'> {
+  status: RevisionStatus;
+  withdrawnAt: string | null;
+  /** As the audit log writes it. */
+  withdrawnBy: string | null;
+  withdrawnBecause: string | null;
 }
 
 type Row = Omit<Revision, 'details'> & { details: string };
@@ -36,8 +46,10 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
 });
 
 const revisionColumns = columns`
-  package_id AS "packageId", revision, sha3_384, sha256, size, version, status, created_at AS "createdAt",
-  created_by AS "createdBy", details`;
+  package_id AS "packageId", revision, sha3_384, sha256, size, version,
+  CASE WHEN withdrawn_at IS NULL THEN status ELSE 'rejected' END AS status, created_at AS "createdAt",
+  created_by AS "createdBy", details, withdrawn_at AS "withdrawnAt", withdrawn_by AS "withdrawnBy",
+  withdrawn_because AS "withdrawnBecause"`;
 
 export const revisions = (db: Reading) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
@@ -52,6 +64,14 @@ export const revisions = (db: Reading) => ({
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit} OFFSET ${passedOver}`);
+    return rows.map(asRevision);
+  },
+
+  /** The newest revisions before a number, newest first. */
+  async before(packageId: string, before: number, limit: number): Promise<Revision[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${revisionColumns}
+      FROM revisions WHERE package_id = ${packageId} AND revision < ${before} ORDER BY revision DESC LIMIT ${limit}`);
     return rows.map(asRevision);
   },
 
@@ -72,15 +92,16 @@ export const revisions = (db: Reading) => ({
 
   /** The revision of a package that has this content. */
   withContent: (packageId: string, sha3_384: string) =>
-    db.get<{ revision: number }>(sql`
-      SELECT revision FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
+    db.get<Pick<Revision, 'revision' | 'withdrawnBecause'>>(sql`
+      SELECT revision, withdrawn_because AS "withdrawnBecause"
+      FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
 
   /** Revisions whose snap.yaml speaks of a provenance and that have no assertion yet, after the one given. */
   toSign: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; size: number; packageYaml: string }>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, size, package_yaml AS "packageYaml"
       FROM revisions
-      WHERE assertion IS NULL AND package_yaml LIKE '%provenance:%'
+      WHERE assertion IS NULL AND withdrawn_at IS NULL AND package_yaml LIKE '%provenance:%'
         AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),
 
@@ -117,7 +138,7 @@ export const revisionChanges = (db: Queries) => ({
     return revisions(db).find(packageId, revision);
   },
 
-  add: (r: Revision & { packageYaml: string | null; craftYaml: string | null }) =>
+  add: (r: NewRevision & { packageYaml: string | null; craftYaml: string | null }) =>
     db.run(sql`
       INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details,
         package_yaml, craft_yaml)
@@ -129,6 +150,19 @@ export const revisionChanges = (db: Queries) => ({
     await refuseDamaged(db, packageId, revision);
     await db.run(sql`
       UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`);
+  },
+
+  /** Says that a revision is given to nobody any more, or with `undefined` that it may be given again. */
+  async setWithdrawn(
+    packageId: string,
+    revision: number,
+    withdrawn: { at: string; by: string; because: string } | undefined,
+  ): Promise<void> {
+    const { at = null, by = null, because = null } = withdrawn ?? {};
+    await refuseDamaged(db, packageId, revision);
+    await db.run(sql`
+      UPDATE revisions SET withdrawn_at = ${at}, withdrawn_by = ${by}, withdrawn_because = ${because}
+      WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
 
   async markReleased(packageId: string, revision: number): Promise<void> {

@@ -48,7 +48,13 @@ const table: Row[] = [
     administrator: 'store-manage',
   },
   {
-    operations: ['list_revisions', 'list_resources', 'list_resource_revisions', 'list_upload_reviews'],
+    operations: [
+      'list_revisions',
+      'list_kept_revisions',
+      'list_resources',
+      'list_resource_revisions',
+      'list_upload_reviews',
+    ],
     needs: ['package-view-revisions'],
     who: 'publisher, collaborator',
     administrator: 'store-view',
@@ -72,7 +78,7 @@ const table: Row[] = [
     administrator: 'store-view',
   },
   {
-    operations: ['push_releases', 'create_tracks'],
+    operations: ['push_releases', 'create_tracks', 'withdraw_revision', 'restore_revision'],
     needs: ['package-manage-releases'],
     who: 'publisher, collaborator',
     administrator: 'store-manage',

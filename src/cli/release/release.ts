@@ -4,6 +4,7 @@ import { everybody, progressOf } from '#domain/channel-map.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
+import { revisionArgument, revisionNumber } from '../revision/named.ts';
 import { channelsNamed } from './channels.ts';
 
 export const release = command({
@@ -14,7 +15,7 @@ export const release = command({
     "'larder status PACKAGE' shows the channels.",
   positionals: [
     packageArgument,
-    { name: 'revision', summary: 'The number of the revision.' },
+    revisionArgument,
     {
       name: 'channels',
       value: 'CHANNEL',
@@ -34,10 +35,7 @@ export const release = command({
   examples: ['larder release snap/hello 7 stable', 'larder release snap/hello 7 candidate,beta --progressive 20'],
 
   run({ positionals, options, data, world }) {
-    const revision = Number(positionals.revision);
-    if (!/^[1-9]\d{0,8}$/.test(positionals.revision)) {
-      throw new UsageError(`'${positionals.revision}' is not the number of a revision`);
-    }
+    const revision = revisionNumber(positionals.revision);
     const channels = channelsNamed(positionals.channels);
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
     const progressive = progressOf({ percentage: options.progressive ?? null });

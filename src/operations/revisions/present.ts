@@ -1,4 +1,4 @@
-import type { Revision as RevisionShape, UploadReview } from '#api/wire.ts';
+import type { ReviewError, Revision as RevisionShape, UploadReview } from '#api/wire.ts';
 import type { Namespace } from '#domain/namespace.ts';
 import type { Revision } from '#records/revisions.ts';
 import type { Review } from '#records/uploads.ts';
@@ -29,7 +29,7 @@ export function presentRevision(revision: Revision, namespace: Namespace, commit
         type: details.type ?? 'app',
       };
     case 'charm':
-      return { ...common, ...content, bases: details.bases ?? [], errors: null };
+      return { ...common, ...content, bases: details.bases ?? [], errors: errorsOf(revision) };
     case 'rock':
       return { ...common, ...author, sha256: revision.sha256 };
     case 'bin':
@@ -39,6 +39,10 @@ export function presentRevision(revision: Revision, namespace: Namespace, commit
       return { ...common, ...content, ...author, bases: details.bases ?? [] };
   }
 }
+
+/** Why a revision that was withdrawn stands there as rejected, where its namespace has a member for it. */
+const errorsOf = ({ withdrawnBecause }: Revision): ReviewError[] | null =>
+  withdrawnBecause === null ? null : [{ code: 'withdrawn', message: withdrawnBecause }];
 
 /** What list_revisions sends for a snap when no fields are named: the official client refuses any other member. */
 export const slimSnapFields =

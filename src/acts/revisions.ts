@@ -1,0 +1,73 @@
+// Revisions: withdrawn so that nobody gets them any more, and brought back.
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Revision } from '#records/revisions.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+import { rememberEnded } from './releases.ts';
+
+interface OfPackage {
+  package: PublishedPackage;
+  revision: number;
+}
+
+const object = <Input extends OfPackage>({ package: subject }: Input): string => packageObject(subject);
+
+export const withdrawRevision = act({
+  name: 'withdraw_revision',
+  summary: 'Withdraw a revision: whatever held it holds nothing, and nothing can hold it before it is brought back.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'what harms devices has to end at once, and the revision may be brought back' },
+
+  /** Gives the full names of the channels that held it. */
+  async perform(tx, { package: subject, revision, reason }: OfPackage & { reason: string }, doing): Promise<string[]> {
+    const because = reasonOf(reason);
+    const found = await revisionOf(tx, subject, revision);
+    if (found.withdrawnAt !== null) {
+      throw new Refusal(
+        'conflict',
+        `${called(subject, revision)} is withdrawn already: ${found.withdrawnBecause ?? ''}`,
+      );
+    }
+    const held = await tx.releases.holding(subject.id, revision, doing.at);
+    await tx.releases.remove(subject.id, revision);
+    await rememberEnded(tx, held, doing);
+    await tx.revisions.setWithdrawn(subject.id, revision, { at: doing.at, by: doing.actor, because });
+    const channels = [...new Set(held.map(({ channel }) => channel))];
+    doing.note({ revision, because, channels });
+    return channels;
+  },
+});
+
+export const restoreRevision = act({
+  name: 'restore_revision',
+  summary: 'Bring back a revision that was withdrawn; no channel holds it before it is released again.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, revision }: OfPackage, { note }): Promise<void> {
+    const { withdrawnAt, withdrawnBecause: because } = await revisionOf(tx, subject, revision);
+    if (withdrawnAt === null) throw new Refusal('conflict', `${called(subject, revision)} is not withdrawn.`);
+    await tx.revisions.setWithdrawn(subject.id, revision, undefined);
+    note({ revision, 'withdrawn-because': because });
+  },
+});
+
+const called = ({ name }: PublishedPackage, revision: number): string => `Revision ${String(revision)} of '${name}'`;
+
+async function revisionOf(tx: Changes, subject: PublishedPackage, revision: number): Promise<Revision> {
+  await latestOf(tx, subject);
+  const found = await tx.revisions.find(subject.id, revision);
+  if (found !== undefined) return found;
+  throw new Refusal('resource-not-found', `'${subject.name}' has no revision ${String(revision)}.`);
+}
+
+/** Why something is done, as people read it later: one line. */
+function reasonOf(text: string): string {
+  const reason = text.trim();
+  if (reason !== '' && reason.length <= 1000 && !/[\p{Cc}\u2028\u2029]/u.test(reason)) return reason;
+  throw new Refusal('api-error', 'A reason is one line of at most 1000 characters at /reason');
+}

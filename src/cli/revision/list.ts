@@ -1,0 +1,52 @@
+// larder revision list
+import type { KeptRevision } from '#api/wire.ts';
+import { keptRevisions } from '#operations/revisions/kept-revisions.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+import { bytes } from '../store/status.ts';
+
+/** How many rows are looked at in one piece. */
+const batch = 500;
+
+export const revisionList = command({
+  name: 'revision list',
+  summary:
+    "List a package's revisions, the newest first: how each stands, which channels hold it, why it was withdrawn.",
+  positionals: [packageArgument],
+  options: {
+    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 100.' },
+  },
+  examples: ['larder revision list snap/hello', 'larder revision list snap/hello --limit 1000 --json'],
+
+  run({ positionals, options: { limit = 100 }, data, world }) {
+    return withStore({ data, world }, async ({ records, now }) => {
+      const { id } = await packageOf(records, positionals.package);
+      const revisions: KeptRevision[] = [];
+      for (let before = Number.MAX_SAFE_INTEGER; revisions.length < limit;) {
+        const wanted = Math.min(batch, limit - revisions.length);
+        const some = await keptRevisions(records, id, { before, limit: wanted, now: now() });
+        revisions.push(...some);
+        if (some.length < wanted) break;
+        before = some.at(-1)!.revision;
+      }
+      return {
+        text: revisions.length === 0 ? 'There is none.' : table(headings, revisions.map(row)),
+        json: { revisions },
+      };
+    });
+  },
+});
+
+const headings = ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED', 'CHANNELS', ''];
+
+const row = (one: KeptRevision): string[] => [
+  String(one.revision),
+  one.version,
+  one.withdrawn === null ? one.status : 'withdrawn',
+  bytes(one.size),
+  one['created-at'].slice(0, 10),
+  one.channels.join(', ') || '-',
+  one.withdrawn?.reason ?? '',
+];

@@ -1,0 +1,36 @@
+// The revisions that a store keeps of a package, each with where it is and whether it was withdrawn.
+import type { KeptRevision } from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import type { Release } from '#records/releases.ts';
+import type { Revision } from '#records/revisions.ts';
+
+/** Those before a number, newest first. */
+export async function keptRevisions(
+  records: Pick<Records, 'revisions' | 'releases'>,
+  packageId: string,
+  { before, limit, now }: { before: number; limit: number; now: Date },
+): Promise<KeptRevision[]> {
+  const [found, held] = await Promise.all([
+    records.revisions.before(packageId, before, limit),
+    records.releases.current(packageId, timestamp(now)),
+  ]);
+  const channels = Map.groupBy(held, ({ revision }) => revision);
+  return found.map((one) => presentKept(one, channels.get(one.revision) ?? []));
+}
+
+/** A revision with the channels that hold it. */
+export const presentKept = (one: Revision, held: readonly Release[]): KeptRevision => ({
+  revision: one.revision,
+  version: one.version,
+  status: one.status,
+  size: one.size,
+  'sha3-384': one.sha3_384,
+  'created-at': one.createdAt,
+  'created-by': one.createdBy,
+  channels: [...new Set(held.map(({ channel }) => channel))],
+  withdrawn:
+    one.withdrawnAt === null
+      ? null
+      : { when: one.withdrawnAt, who: one.withdrawnBy ?? '', reason: one.withdrawnBecause ?? '' },
+});

@@ -1,0 +1,24 @@
+import { onPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { numberBefore, pageOf, pageSize } from '../page.ts';
+import { keptRevisions } from './kept-revisions.ts';
+
+export const listKeptRevisions = operation({
+  name: 'list_kept_revisions',
+  method: 'GET',
+  path: '/internal/v1/packages/:namespace/:name/revisions',
+  since: 0,
+  summary:
+    'List the revisions of a package, newest first and page by page, with their channels and why one was withdrawn.',
+  access: onPackage('package-view-revisions'),
+  query: 'PageQuery',
+  response: 'ListKeptRevisionsResponse',
+
+  async handle({ package: subject, query, records, now }) {
+    const size = pageSize(query);
+    const before = numberBefore(query);
+    const found = await keptRevisions(records, subject.id, { before, limit: size + 1, now: now() });
+    const { entries, next } = pageOf(found, size, ({ revision }) => [String(revision)]);
+    return { revisions: entries, 'next-cursor': next };
+  },
+});

@@ -1,0 +1,25 @@
+import { withdrawRevision as act } from '#acts/revisions.ts';
+import { beyondChannels } from '#api/beyond-channels.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+import { revisionNamed } from './revision-named.ts';
+
+export const withdrawRevision = operation({
+  name: 'withdraw_revision',
+  method: 'POST',
+  path: '/internal/v1/packages/:namespace/:name/revisions/:revision/withdraw',
+  since: 0,
+  summary:
+    'Withdraw a revision, with a reason: no channel holds it any more, and it cannot be released before it is brought back.',
+  access: beyondChannels('package-manage-releases'),
+  body: 'WithdrawRevisionRequest',
+  response: 'WithdrawnRevision',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { package: subject, params, body, acts } = call;
+    const revision = revisionNamed(params.revision);
+    const { reason } = body;
+    return { revision, channels: await acts.do(act, caller(call), { package: subject, revision, reason }) };
+  },
+});

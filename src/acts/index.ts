@@ -40,7 +40,8 @@ import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } f
 import { logIn, putOffLogins } from './logins.ts';
 import { exportAudit } from './exports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
-import { registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata } from './packages.ts';
+import { updatePackageMetadata } from './package-metadata.ts';
+import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
 import { updateResourceRevisions } from './resources.ts';

@@ -1,11 +1,10 @@
-// Packages: names that are given, described and given up, and how their uploads are reviewed.
+// Packages: names that are given and given up, and how their uploads are reviewed.
 import { parseAssertion } from '#assertions/assertion.ts';
-import { refuseBadLinks } from '#domain/links.ts';
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { addressWords, nameProblem } from '#domain/package-name.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
-import type { Links, PublishedPackage } from '#records/packages.ts';
+import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 
@@ -35,7 +34,15 @@ export const registerName = act({
     const { namespace, name, publisherId } = wanted;
     refuseName(wanted);
     const id = wanted.id ?? (await onlineId(tx, wanted)) ?? wanted.freshId;
-    const blank = { title: null, summary: null, description: null, defaultTrack: null, links: {}, icon: null };
+    const blank = {
+      title: null,
+      summary: null,
+      description: null,
+      defaultTrack: null,
+      links: {},
+      icon: null,
+      edited: [],
+    };
     const { type, private: hidden } = wanted;
     const fresh = { id, namespace, name, type, publisherId, private: hidden, createdAt: at };
     if (!(await tx.packages.claim({ ...fresh, ...blank, status: 'registered' }))) {
@@ -103,41 +110,6 @@ export async function refuseInUse(
     throw new Refusal('forbidden', 'Cannot unregister a package with an upload in review');
   }
 }
-
-/** What is to be said about a package; what is not named stays. */
-export interface Description {
-  private?: boolean;
-  title?: string | null;
-  summary?: string | null;
-  description?: string | null;
-  defaultTrack?: string | null;
-  /** The links of the kinds that are named; an empty list takes a kind away. */
-  links: Links;
-}
-
-export const updatePackageMetadata = act({
-  name: 'update_package_metadata',
-  summary: 'Change what is said about a package, and who sees it.',
-  on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: { package: PublishedPackage; members: string[]; given: Description }) =>
-    packageObject(subject),
-  gate: 'may-wait',
-
-  async perform(tx, { package: subject, members, given }, { note }) {
-    note({ members });
-    refuseBadLinks(given.links);
-    const latest = await latestOf(tx, subject);
-    const tracks = await tx.tracks.list(subject.id);
-    const { defaultTrack = null } = given;
-    if (defaultTrack !== null && !tracks.some(({ name }) => name === defaultTrack)) {
-      throw new Refusal('api-error', `'${defaultTrack}' is not a track of '${subject.name}' at /default-track`);
-    }
-    const links = Object.entries({ ...latest.links, ...given.links }).filter(([, list]) => list.length > 0);
-    const described = { ...latest, ...given, links: Object.fromEntries(links) };
-    await tx.packages.describe(described);
-    return { package: described, tracks, guardrails: await tx.guardrails.list(subject.id) };
-  },
-});
 
 export const setPackageId = act({
   name: 'package set-id',

@@ -140,7 +140,7 @@ async function addRevision(
   });
   for (const resource of findings.declares) await tx.resources.declare(subject.id, revision, resource);
   await tx.uploads.approve(upload.id, revision);
-  await fillIn(tx, subject, findings);
+  await follow(tx, subject, findings);
   return { revision };
 }
 
@@ -148,20 +148,18 @@ async function addRevision(
 const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
   withdrawnBecause === null ? '' : ` It is withdrawn, and may be brought back: ${withdrawnBecause}`;
 
-/** What the content says fills in what its publisher has not said; the icon is always the newest revision's. */
-async function fillIn(
+/** What is said of a package follows its newest revision, but for what was edited here. */
+async function follow(
   tx: Changes,
   subject: PublishedPackage,
   { prose, icon }: Findings & { kind: 'revision' },
 ): Promise<void> {
   if (prose === null) return;
-  await tx.packages.describe({
-    ...subject,
-    title: subject.title ?? prose.title,
-    summary: subject.summary ?? prose.summary,
-    description: subject.description ?? prose.description,
-    icon: icon === undefined ? subject.icon : icon,
-  });
+  const said = { ...prose, icon: icon === undefined ? subject.icon : icon };
+  const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
+  // An icon that an upload brings as well was not edited after all.
+  const edited = subject.edited.filter((field) => field !== 'icon' || subject.icon !== said.icon);
+  await tx.packages.describe({ ...subject, ...said, ...kept, edited });
 }
 
 /** Content that is there already keeps its revision. */

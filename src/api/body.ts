@@ -1,4 +1,4 @@
-// Reads a request's body as text, within a size and a time.
+// Reads a request's body, as text or as it came, within a size and a time.
 import type { IncomingMessage } from 'node:http';
 
 import { seconds } from '#domain/clock.ts';
@@ -9,6 +9,12 @@ const patience = seconds(60);
 
 /** The body as UTF-8 text, or a refusal when it is longer than the limit, too slow, or no UTF-8. */
 export function readBody(request: IncomingMessage, limit: number): string | Promise<string> {
+  const bytes = readBytes(request, limit);
+  return bytes instanceof Promise ? bytes.then(decode) : decode(bytes);
+}
+
+/** The body as it came, or a refusal when it is longer than the limit, or too slow. */
+export function readBytes(request: IncomingMessage, limit: number): Buffer | Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) throw tooLarge(limit);
   // Whoever went away while his token was looked at sends no more events.
@@ -23,15 +29,15 @@ const whole = new WeakSet<IncomingMessage>();
 export const hasArrived = (request: IncomingMessage): boolean => request.complete || whole.has(request);
 
 /** The body, when all of it came with its headers, as that of most calls does. */
-function atHand(request: IncomingMessage, announced: number): string | undefined {
+function atHand(request: IncomingMessage, announced: number): Buffer | undefined {
   if (announced === 0 || request.readableLength !== announced) return undefined;
   const bytes = request.read() as Buffer;
   whole.add(request);
-  return decode(bytes);
+  return bytes;
 }
 
-function arriving(request: IncomingMessage, limit: number): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+function arriving(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => {
@@ -43,11 +49,7 @@ function arriving(request: IncomingMessage, limit: number): Promise<string> {
     else chunks.push(chunk);
   });
   request.on('end', () => {
-    try {
-      resolve(decode(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    } catch (error) {
-      reject(error);
-    }
+    resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
   });
   request.on('close', () => {
     if (!request.complete) reject(cutOff());

@@ -195,7 +195,7 @@ async function* contentOf(file: BusboyFileStream, form: Promise<void>): AsyncGen
 }
 
 /** The boundary of RFC 2046, 5.1.1. Only what it allows, so that it can be handed on in quotes. */
-function boundaryOf(request: IncomingMessage): string {
+export function boundaryOf(request: IncomingMessage): string {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'multipart/form-data' || !plain(request.headers['content-encoding'])) {
     throw new Refusal('unsupported-media-type', 'Send the file as multipart/form-data, without a content encoding.');

@@ -1,5 +1,5 @@
 // How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
-import { Refusal, statuses, type RefusalCode } from '#domain/refusal.ts';
+import { ConflictingFields, inConflict, Refusal, statuses, type RefusalCode } from '#domain/refusal.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
 import { json, type Sent } from './sent.ts';
 
@@ -53,7 +53,19 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
       ...(allow !== undefined && { allow }),
       ...refusal?.headers,
     },
-    body: JSON.stringify(bodies[family](code, message, status)),
+    body: JSON.stringify(toldOf(refusal, family) ?? bodies[family](code, message, status)),
+  };
+}
+
+/** What is told of fields in conflict to clients that show each by itself. */
+function toldOf(refusal: Refusal | undefined, family: ErrorFamily): object | undefined {
+  if (family !== 'dashboard' || !(refusal instanceof ConflictingFields)) return undefined;
+  const { code, fields } = refusal;
+  return {
+    error_list: fields.map((field) => {
+      const { name, current, value } = field;
+      return { code, message: inConflict(field), extra: { name, field: name, current, value } };
+    }),
   };
 }
 

@@ -67,3 +67,26 @@ export class Refusal extends Error {
     this.headers = headers;
   }
 }
+
+/** What somebody wants to change, and what it was changed to by somebody else. */
+export interface ConflictingField {
+  /** As clients call it. */
+  name: string;
+  current: string | null;
+  /** What was sent. */
+  value: string | null;
+}
+
+/** A change that would undo what was edited here; those who can show it are told of each field by itself. */
+export class ConflictingFields extends Refusal {
+  readonly fields: readonly ConflictingField[];
+
+  constructor(fields: readonly ConflictingField[]) {
+    super('conflict', fields.map(inConflict).join(' '));
+    this.fields = fields;
+  }
+}
+
+/** What is told of such a field. */
+export const inConflict = ({ name }: ConflictingField): string =>
+  `The ${name.replaceAll('_', ' ')} was changed in the store.`;

@@ -12,6 +12,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
+import { iconName } from '#review/icon.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { Approval } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
@@ -201,7 +202,7 @@ class ReviewLine implements ReviewQueue {
     const { blobs, newId } = this.#options;
     const { bytes, mediaType } = verdict.facts.icon;
     const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
-    return `${sha3_384}.${mediaType === 'image/png' ? 'png' : 'svg'}`;
+    return iconName(sha3_384, { mediaType });
   }
 
   #reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {

@@ -42,7 +42,13 @@ import { createLibrary } from './libraries/create-library.ts';
 import { publishLibrary } from './libraries/publish-library.ts';
 import { readLibrary } from './libraries/read-library.ts';
 import { dashboardChannelMap } from './dashboard/channel-map.ts';
+import {
+  dashboardBinaryMetadata,
+  dashboardForceBinaryMetadata,
+  dashboardReadBinaryMetadata,
+} from './dashboard/binary-metadata.ts';
 import { dashboardClose } from './dashboard/close.ts';
+import { dashboardForceMetadata, dashboardMetadata } from './dashboard/metadata.ts';
 import { dashboardMetrics } from './dashboard/metrics.ts';
 import { dashboardReleases } from './dashboard/releases.ts';
 import { dashboardSnapRelease } from './dashboard/snap-release.ts';
@@ -308,6 +314,11 @@ export const sections: readonly Section[] = [
       dashboardChannelMap,
       dashboardReleases,
       dashboardMetrics,
+      dashboardMetadata,
+      dashboardForceMetadata,
+      dashboardReadBinaryMetadata,
+      dashboardBinaryMetadata,
+      dashboardForceBinaryMetadata,
     ],
   },
   {

@@ -4,6 +4,9 @@ import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
+/** What is said of a package and follows what is uploaded, until somebody edits it here. */
+export type Followed = 'title' | 'summary' | 'description' | 'icon';
+
 export interface Package {
   id: string;
   namespace: Namespace;
@@ -19,6 +22,8 @@ export interface Package {
   links: Links;
   /** The digest and file ending of the icon, `<sha3-384>.png` or `.svg`. */
   icon: string | null;
+  /** What was edited here, and so does not follow what is uploaded. */
+  edited: Followed[];
   createdAt: string;
 }
 
@@ -29,7 +34,7 @@ export interface PublishedPackage extends Package {
 
 type Publisher = PublishedPackage['publisher'];
 
-type Row = Omit<Package, 'private' | 'links'> & { private: 0 | 1; links: string };
+type Row = Omit<Package, 'private' | 'links' | 'edited'> & { private: 0 | 1; links: string; edited: string };
 
 type RowWithPublisher = Row & Omit<Publisher, 'id'>;
 
@@ -48,6 +53,7 @@ const asPackage = (row: Row, publisher: Publisher): PublishedPackage => ({
   defaultTrack: row.defaultTrack,
   links: JSON.parse(row.links) as Links,
   icon: row.icon,
+  edited: JSON.parse(row.edited) as Followed[],
   createdAt: row.createdAt,
   publisher,
 });
@@ -79,7 +85,7 @@ export interface SnapPart {
 
 const packageColumns = columns`
   package.id, namespace, name, type, publisher_id AS "publisherId", private, status, title, summary, description,
-  default_track AS "defaultTrack", links, icon, package.created_at AS "createdAt"`;
+  default_track AS "defaultTrack", links, icon, edited, package.created_at AS "createdAt"`;
 
 const publisherColumns = columns`username, display_name AS "displayName", email, validation`;
 
@@ -180,7 +186,8 @@ export const packageChanges = (db: Queries) => ({
     db.run(sql`
       UPDATE packages
       SET private = ${Number(p.private)}, title = ${p.title}, summary = ${p.summary}, description = ${p.description},
-        default_track = ${p.defaultTrack}, links = ${JSON.stringify(p.links)}, icon = ${p.icon}
+        default_track = ${p.defaultTrack}, links = ${JSON.stringify(p.links)}, icon = ${p.icon},
+        edited = ${JSON.stringify(p.edited)}
       WHERE id = ${p.id}`),
 
   publish: (id: string) =>

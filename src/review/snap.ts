@@ -4,6 +4,7 @@ import type { Directory, Inode } from './squashfs/inode.ts';
 import type { Source } from './squashfs/source.ts';
 import { readSnapYaml } from './snap-yaml.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
+import { iconOf, utf8 } from './icon.ts';
 import type { SnapFacts, SnapIcon } from './verdict.ts';
 import { readYaml } from './yaml.ts';
 
@@ -90,22 +91,12 @@ function buildUrlIn(manifest: string | undefined): string | null {
   }
 }
 
-const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-
+/** The drawing is looked at where there are no pixels that can be read. */
 function iconIn(image: Image, png: Inode | undefined, svg: Inode | undefined): SnapIcon | null {
   const pixels = bytesIn(image, png);
-  if (pixels && pngSignature.every((byte, at) => pixels[at] === byte)) {
-    return { mediaType: 'image/png', bytes: pixels };
-  }
+  const icon = pixels && iconOf(pixels);
+  if (icon?.mediaType === 'image/png') return icon;
   const drawing = bytesIn(image, svg);
-  return drawing && utf8(drawing)?.includes('<svg') ? { mediaType: 'image/svg+xml', bytes: drawing } : null;
-}
-
-/** The text that the bytes are in UTF-8, without a byte order mark; undefined when they are none. */
-function utf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  const drawn = drawing && iconOf(drawing);
+  return drawn?.mediaType === 'image/svg+xml' ? drawn : null;
 }

@@ -26,7 +26,8 @@ const table: Record<About, string> = {
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
     create_library publish_library buildset_status filter_commit_workflows
-    dashboard_close dashboard_state dashboard_channel_map dashboard_releases`,
+    dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
+    dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
     get_collaborators`,
   store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key

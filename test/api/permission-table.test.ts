@@ -119,6 +119,23 @@ const table: Row[] = [
     administrator: 'store-manage',
   },
   {
+    operations: [
+      'dashboard_metadata',
+      'dashboard_force_metadata',
+      'dashboard_binary_metadata',
+      'dashboard_force_binary_metadata',
+    ],
+    needs: ['package-manage-metadata'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['dashboard_read_binary_metadata'],
+    needs: ['package-view-metadata', 'package-manage-metadata'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
     operations: ['dashboard_metrics'],
     needs: ['package-view-metrics'],
     who: 'publisher, collaborator',

@@ -1,4 +1,4 @@
-import { updatePackageMetadata as act, type Description } from '#acts/packages.ts';
+import { updatePackageMetadata as act, type Description } from '#acts/package-metadata.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { UpdatePackageMetadataRequest } from '#api/wire.ts';

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { updatePackageMetadata } from '#acts/package-metadata.ts';
+import { readForm } from '#api/form-data.ts';
+import { operation, type Operation } from '#api/operation.ts';
+import { check } from '#api/schema.ts';
+import type { Services } from '#api/services.ts';
+import { onSnapOfId } from '#api/snap-access.ts';
+import type { DashboardBinaryMetadata, DashboardBinaryMetadataWanted } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { iconName, iconOf, largestIcon } from '#review/icon.ts';
+import { caller } from '../by.ts';
+
+const path = '/dev/api/snaps/:snap_id/binary-metadata';
+
+export const dashboardReadBinaryMetadata = operation({
+  name: 'dashboard_read_binary_metadata',
+  method: 'GET',
+  path,
+  since: 0,
+  summary: "Read which icon a snap has, as the older publishing tools compare it with their file's.",
+  access: onSnapOfId(['package-view-metadata', 'package-manage-metadata']),
+  errors: 'dashboard',
+  response: 'DashboardBinaryMetadata',
+
+  handle: ({ package: subject, blobs }) => shown(subject, blobs),
+});
+
+const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operation =>
+  operation({
+    name,
+    method,
+    path,
+    since: 0,
+    summary,
+    access: onSnapOfId(['package-manage-metadata']),
+    errors: 'dashboard',
+    consumes: 'multipart/form-data',
+    response: 'DashboardBinaryMetadata',
+    refuses: ['insufficient-storage', ...(method === 'POST' ? (['conflict'] as const) : [])],
+
+    async handle(call) {
+      const { package: subject, request, acts, blobs } = call;
+      const form = await readForm(request, largestIcon + besideIcon);
+      const wanted = readWanted(form.get('info'));
+      const icon = await iconIn(wanted, form, call);
+      const { package: changed } = await acts.do(updatePackageMetadata, caller(call), {
+        package: subject,
+        members: ['icon'],
+        given: { icon, links: {} },
+        inWordsOf: method === 'PUT' ? 'upload, forced' : 'upload',
+      });
+      return shown(changed, blobs);
+    },
+  });
+
+export const dashboardBinaryMetadata = setsIcon(
+  'dashboard_binary_metadata',
+  'POST',
+  'Give a snap the icon of its file, or none, where it has not got another one in the store, as the older publishing tools ask for it.',
+);
+
+export const dashboardForceBinaryMetadata = setsIcon(
+  'dashboard_force_binary_metadata',
+  'PUT',
+  'Give a snap the icon of its file, or none, whatever it has in the store, as the older publishing tools ask for it.',
+);
+
+/** What a form holds beside the icon: the list, and the words around its parts. */
+const besideIcon = 64 * 1024;
+
+function readWanted(info: Buffer | undefined): DashboardBinaryMetadataWanted {
+  if (info === undefined) throw new Refusal('api-error', "The form has no part named 'info'.");
+  let wanted: unknown;
+  try {
+    wanted = JSON.parse(info.toString());
+  } catch (error) {
+    throw new Refusal('api-error', `The part 'info' of the form is not JSON: ${(error as Error).name}.`);
+  }
+  check('DashboardBinaryMetadataWanted', wanted);
+  if (wanted.some(({ type }) => type !== 'icon')) {
+    throw new Refusal('api-error', 'This store keeps one icon of a snap, and no screenshots or other pictures.');
+  }
+  if (wanted.length > 1) throw new Refusal('api-error', 'A snap has one icon at most, and the list names several.');
+  return wanted;
+}
+
+/** The name of the wanted icon, whose content is kept from here on; null for none. */
+async function iconIn(
+  [wanted]: DashboardBinaryMetadataWanted,
+  form: ReadonlyMap<string, Buffer>,
+  { package: { icon: present }, blobs, newId }: Pick<Services, 'blobs' | 'newId'> & { package: PublishedPackage },
+): Promise<string | null> {
+  if (wanted === undefined) return null;
+  const { key, hash } = wanted;
+  if (key === undefined || key === null) {
+    if (present !== null && (await sha256Of(present, blobs)) === hash) return present;
+    throw new Refusal(
+      'api-error',
+      `The snap has no icon with the hash '${hash}'; name with 'key' the part that is it.`,
+    );
+  }
+  const bytes = form.get(key);
+  if (bytes === undefined) throw new Refusal('api-error', `The form has no part named '${key}'.`);
+  // A client that repeats a request after it has logged in again sends a file that it has read to its end already.
+  if (createHash('sha256').update(bytes).digest('hex') !== hash) {
+    throw new Refusal('api-error', `The icon that came has another SHA-256 than '${hash}'; send it again.`);
+  }
+  const icon = bytes.length <= largestIcon ? iconOf(bytes) : undefined;
+  if (icon === undefined) {
+    throw new Refusal('api-error', `An icon is a PNG or an SVG of at most ${largestIcon} bytes.`);
+  }
+  const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
+  return iconName(sha3_384, icon);
+}
+
+/** The list of what a snap has; an icon whose content is lost is not there, so that it is sent again. */
+async function shown({ icon }: PublishedPackage, blobs: Services['blobs']): Promise<DashboardBinaryMetadata> {
+  const hash = icon === null ? undefined : await sha256Of(icon, blobs);
+  return icon === null || hash === undefined ? [] : [{ type: 'icon', hash, filename: icon }];
+}
+
+async function sha256Of(icon: string, blobs: Services['blobs']): Promise<string | undefined> {
+  const sha3_384 = icon.slice(0, 96);
+  if (!(await blobs.prove(sha3_384))) return undefined;
+  const content = await blobs.open(sha3_384);
+  if (content === undefined) return undefined;
+  const hash = createHash('sha256');
+  for await (const chunk of content.stream) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,62 @@
+import { updatePackageMetadata, type Description } from '#acts/package-metadata.ts';
+import { operation, type Operation } from '#api/operation.ts';
+import { onSnapOfId } from '#api/snap-access.ts';
+import type { DashboardMetadataRequest } from '#api/wire.ts';
+import { caller } from '../by.ts';
+
+/** The same but for what becomes of texts that were edited here. */
+const describes = (name: string, method: 'POST' | 'PUT', summary: string): Operation =>
+  operation({
+    name,
+    method,
+    path: '/dev/api/snaps/:snap_id/metadata',
+    since: 0,
+    summary,
+    access: onSnapOfId(['package-manage-metadata']),
+    errors: 'dashboard',
+    body: 'DashboardMetadataRequest',
+    response: 'DashboardMetadataResponse',
+    ...(method === 'POST' && { refuses: ['conflict'] }),
+
+    async handle(call) {
+      const { package: subject, body, acts } = call;
+      const given = described(body);
+      const members = Object.entries(given)
+        .flatMap(([member, value]) => (member === 'links' ? Object.keys(value as object) : [member]))
+        .map((member) => (member === 'defaultTrack' ? 'default-track' : member));
+      const inWordsOf = method === 'PUT' ? 'upload, forced' : 'upload';
+      const description = { package: subject, members, given, inWordsOf } as const;
+      const { package: changed } = await acts.do(updatePackageMetadata, caller(call), description);
+      const { title, summary, description: text, defaultTrack, links } = changed;
+      const [contact = null, website = null] = [links.contact?.[0], links.website?.[0]];
+      return { title, summary, description: text, default_track: defaultTrack, contact, website };
+    },
+  });
+
+export const dashboardMetadata = describes(
+  'dashboard_metadata',
+  'POST',
+  'Describe a snap as its file does, where nothing of it was edited in the store, as the older publishing tools ask for it.',
+);
+
+export const dashboardForceMetadata = describes(
+  'dashboard_force_metadata',
+  'PUT',
+  'Describe a snap as its file does whatever was edited in the store, or set its default track, as the older publishing tools ask for it.',
+);
+
+/** What the request names and the store keeps; an empty text clears. */
+function described(body: DashboardMetadataRequest): Description {
+  const { title, summary, description, default_track: defaultTrack, contact, website } = body;
+  const link = (value: string | null): string[] => (value === null || value === '' ? [] : [value]);
+  return {
+    ...(title !== undefined && { title: title === '' ? null : title }),
+    ...(summary !== undefined && { summary: summary === '' ? null : summary }),
+    ...(description !== undefined && { description: description === '' ? null : description }),
+    ...(defaultTrack !== undefined && { defaultTrack: defaultTrack === '' ? null : defaultTrack }),
+    links: {
+      ...(contact !== undefined && { contact: link(contact) }),
+      ...(website !== undefined && { website: link(website) }),
+    },
+  };
+}

@@ -1,0 +1,26 @@
+// What an icon is: a PNG or an SVG.
+import type { SnapIcon } from './verdict.ts';
+
+const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+
+/** How many bytes of an icon are read. */
+export const largestIcon = 1 << 20;
+
+/** The icon that these bytes are; undefined when they are none. */
+export function iconOf(bytes: Uint8Array): SnapIcon | undefined {
+  if (pngSignature.every((byte, at) => bytes[at] === byte)) return { mediaType: 'image/png', bytes };
+  return utf8(bytes)?.includes('<svg') === true ? { mediaType: 'image/svg+xml', bytes } : undefined;
+}
+
+/** The name of a package's icon: the digest of its content, and the file ending. */
+export const iconName = (sha3_384: string, { mediaType }: Pick<SnapIcon, 'mediaType'>): string =>
+  `${sha3_384}.${mediaType === 'image/png' ? 'png' : 'svg'}`;
+
+/** The text that the bytes are in UTF-8, without a byte order mark; undefined when they are none. */
+export function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -61,6 +61,13 @@ t.test('what has one home is imported only there', (t) => {
     [],
     'the engine and the lock know SQLite',
   );
+  t.same(
+    strangers(/^src\/records\/index\.ts$/, /^src\/acts\/act\.ts$/).filter(({ names }) =>
+      /\bWritableRecords\b/.test(names),
+    ),
+    [],
+    'acts alone change the records',
+  );
   t.same(strangers(/^@?koa/, /^src\/api\/server\.ts$/), [], 'the server knows Koa');
   t.same(strangers(/^ajv/, /^src\/api\/schema\.ts$/), [], 'one file knows ajv');
   t.same(strangers(/^smol-toml$/, /^src\/(config\.ts$|configuration\/)/), [], 'the configuration is in TOML');

@@ -1,7 +1,7 @@
 // An act is what somebody may do to the store: one record declares it, and it is the only thing that writes.
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { Outcome } from '#records/audit.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { Changes, WritableRecords } from '#records/index.ts';
 
 /** Who does something, for the audit log. */
 export interface By {
@@ -60,9 +60,9 @@ export interface Acts {
 }
 
 /** Opens the door to the records of a store. */
-export function createActs(records: Pick<Records, 'change' | 'beginAnew'>, now: Now): Acts {
+export function createActs(records: Pick<WritableRecords, 'change' | 'beginAnew'>, now: Now): Acts {
   const through =
-    (change: Records['change']): Do =>
+    (change: WritableRecords['change']): Do =>
     (what, { actor, sessionId = null, requestId = null }, input) => {
       const by = { at: timestamp(now()), actor, sessionId, requestId };
       const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };

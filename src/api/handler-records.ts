@@ -13,15 +13,7 @@ type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = 
  */
 export type HandlerRecords = Omit<
   Records,
-  | 'packages'
-  | 'brands'
-  | 'signingKeys'
-  | 'buildSets'
-  | 'commitWorkflows'
-  | 'change'
-  | 'beginAnew'
-  | 'seal'
-  | 'settleSeals'
+  'packages' | 'brands' | 'signingKeys' | 'buildSets' | 'commitWorkflows' | 'seal' | 'settleSeals'
 > &
   Without<'packages', 'find' | 'byId'> &
   Without<'brands', 'find'> &

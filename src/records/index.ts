@@ -172,8 +172,13 @@ export type Changes = ReturnType<typeof changing>;
 /** What passes, inside a transaction. */
 export type Passing = ReturnType<typeof passing>;
 
-export type Records = ReturnType<typeof records>;
+/** The records with the door to changes, which acts alone get. */
+export type WritableRecords = ReturnType<typeof records>;
 
+/** The records as everybody has them: to read, and to write what passes and what is only noted. */
+export type Records = Omit<WritableRecords, 'change' | 'beginAnew'>;
+
+/** What a change does, within one transaction. */
 type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>;
 
 /** The records of a database: nouns to read, and `change` to alter them. With `sealing` the audit log is sealed. */

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 
 import { channel, risks } from '#domain/channel.ts';
 import { randomIds } from '#domain/ids.ts';
-import type { Store } from '#data/store.ts';
+import type { WritableStore } from '#test/fixtures/writable.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { measure, median, processorTime, startServer, stopServer } from './measure.ts';
 import type { Measured } from './load.ts';
@@ -82,7 +82,7 @@ async function prepare(packages: number, revisionsEach: number): Promise<Side> {
 }
 
 /** The same in both stores: an account with 1,000 names, the first of them with 20 tracks that all hold something. */
-async function addMeasured(store: Store): Promise<string> {
+async function addMeasured(store: WritableStore): Promise<string> {
   const at = new Date().toISOString();
   const accountId = randomIds.id();
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { openStore, type Store } from '#data/store.ts';
+import { openStore, type WritableStore } from '#test/fixtures/writable.ts';
 import { initialConfig } from '#src/config.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newWrappingKey } from '#data/secrets.ts';
@@ -11,7 +11,7 @@ import { filler, snapDetails } from '#test/fixtures/filler.ts';
 
 export interface FilledStore {
   directory: string;
-  store: Store;
+  store: WritableStore;
   accountId: string;
   token: string;
   /** The ids of the packages, in the order of their names. */

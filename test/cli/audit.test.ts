@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 
 import { csvLine } from '#cli/audit/report-csv.ts';
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { folder } from './process.ts';
 import { larder } from './world.ts';
 

@@ -1,6 +1,6 @@
 // Commands beside a serving process: what they change shows on its next request.
 import t from 'tap';
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { newStore, serve } from './process.ts';
 
 t.test('a token that is ended beside the server lets nobody in from the next request on', async (t) => {

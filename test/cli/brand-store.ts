@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { seal } from '#assertions/keys.ts';
 import { fingerprint } from '#assertions/openpgp.ts';
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { changeConfig } from '#src/config.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';

@@ -13,7 +13,7 @@ import { checkSignature } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
 import { readBinary, writeBinary } from '#macaroons/codec/binary.ts';
 import { mint, verify, withThirdPartyCaveat } from '#macaroons/codec/macaroon.ts';
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';
 import { newBrandStore, several, type BrandStore } from './brand-store.ts';

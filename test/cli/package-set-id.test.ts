@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { newStore } from './process.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openStore } from '#data/store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { newStore } from './process.ts';
 
 interface Issued {

@@ -8,7 +8,7 @@ import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
 import { findingsOf } from '#jobs/findings.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
-import type { Records } from '#records/index.ts';
+import type { WritableRecords } from '#records/index.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { createLeases, leaseLife } from '#shared/leases.ts';
 import { filler } from '#test/fixtures/filler.ts';
@@ -18,7 +18,7 @@ const at = '2026-03-01T12:00:00.000Z';
 const entry = { at, actor: 'test', action: 'try', object: 'x' };
 
 interface World {
-  known: Records;
+  known: WritableRecords;
   acts: Acts;
   clock: { now: Date };
   queue: ReviewQueue;
@@ -63,7 +63,7 @@ async function world(
   t.teardown(() => {
     if (lent !== 0) throw new Error(`${String(lent)} files that were lent have not been given back`);
   });
-  const queueOf = (records: Records, holder: string) =>
+  const queueOf = (records: WritableRecords, holder: string) =>
     reviewQueue({
       records,
       acts: createActs(records, now),

@@ -12,7 +12,7 @@ import { auditHash } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { migrate } from '#engine/sqlite/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { openRecords } from '#data/records.ts';
+import { openRecords } from '#test/fixtures/writable.ts';
 import { migrations } from '#data/upgrade.ts';
 import { sealFileIn } from '#data/seal-file.ts';
 import {

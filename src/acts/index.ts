@@ -1,5 +1,6 @@
 // Every act: what may be done to the store, by noun. The documents and the tests go through it.
 import type { Act } from './act.ts';
+import { updateAccount, updateOwnAccount } from './account-details.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';
 import { registerAgent, removeAgent } from './agents.ts';
 import {
@@ -73,6 +74,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createAccount,
   disableAccount,
   enableAccount,
+  updateAccount,
+  updateOwnAccount,
   // Agents
   registerAgent,
   removeAgent,

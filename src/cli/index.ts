@@ -19,6 +19,8 @@ export const groups: readonly Group[] = [
     commands: [
       { name: 'account create', load: async () => (await import('./account/create.ts')).accountCreate },
       { name: 'account list', load: async () => (await import('./account/list.ts')).accountList },
+      { name: 'account change', load: async () => (await import('./account/change.ts')).accountChange },
+      { name: 'account holdings', load: async () => (await import('./account/holdings.ts')).accountHoldings },
       { name: 'account password', load: async () => (await import('./account/password.ts')).accountPassword },
       { name: 'account totp', load: async () => (await import('./account/totp.ts')).accountTotp },
       { name: 'account invite', load: async () => (await import('./account/invite.ts')).accountInvite },

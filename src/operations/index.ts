@@ -1,10 +1,13 @@
 // Every operation of the store, by its section.
 import type { Operation, Section } from '#api/operation.ts';
+import { accountHoldings } from './accounts/account-holdings.ts';
 import { disableAccount } from './accounts/disable-account.ts';
 import { enableAccount } from './accounts/enable-account.ts';
 import { endTokens } from './accounts/end-tokens.ts';
 import { listTokens } from './accounts/list-tokens.ts';
 import { revokeToken } from './accounts/revoke-token.ts';
+import { updateAccount } from './accounts/update-account.ts';
+import { updateOwnAccount } from './accounts/update-own-account.ts';
 import { explainAccess } from './access/explain-access.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
@@ -151,7 +154,16 @@ export const sections: readonly Section[] = [
   {
     title: 'Accounts',
     about: 'Accounts and their tokens, for those who administer the store.',
-    operations: [disableAccount, enableAccount, endTokens, listTokens, revokeToken],
+    operations: [
+      updateAccount,
+      updateOwnAccount,
+      accountHoldings,
+      disableAccount,
+      enableAccount,
+      endTokens,
+      listTokens,
+      revokeToken,
+    ],
   },
   {
     title: 'The store',

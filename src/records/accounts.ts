@@ -64,7 +64,17 @@ export const accounts = (db: Reading) => ({
     const row = await db.get<{ which: 'id' | 'username' | 'email' }>(sql`
       SELECT CASE WHEN id = ${account.id} THEN 'id' WHEN username = ${account.username} THEN 'username' ELSE 'email' END AS which
       FROM accounts WHERE id = ${account.id} OR username = ${account.username} OR email = ${account.email} LIMIT 1`);
-    return row?.which;
+    return row?.which ?? ((await isFormerName(db, account)) ? 'username' : undefined);
+  },
+
+  /** Which of an account's user name and e-mail address belongs to somebody else, in words. */
+  async takenFrom(account: Pick<Account, 'id' | 'username' | 'email'>): Promise<string | undefined> {
+    const row = await db.get<{ username: string }>(sql`
+      SELECT username FROM accounts
+      WHERE id <> ${account.id} AND (username = ${account.username} OR email = ${account.email}) LIMIT 1`);
+    const isName = row?.username === account.username || (await isFormerName(db, account));
+    if (isName) return `user name '${account.username}'`;
+    return row === undefined ? undefined : `e-mail address '${account.email}'`;
   },
 
   /** Whether anybody else than this account administers the store and is let in. */
@@ -110,6 +120,11 @@ export async function withRoles<One extends Account>(
   return some.map((account) => ({ ...account, roles: roles.get(account.id) ?? [] }));
 }
 
+/** Whether a user name was given up by somebody else. */
+const isFormerName = async (db: Pick<Reading, 'get'>, { id, username }: Pick<Account, 'id' | 'username'>) =>
+  undefined !==
+  (await db.get(sql`SELECT 1 FROM former_usernames WHERE username = ${username} AND account_id <> ${id}`));
+
 export const accountChanges = (db: Queries) => ({
   ...accounts(db),
 
@@ -118,6 +133,17 @@ export const accountChanges = (db: Queries) => ({
     db.run(sql`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at, id_made_here)
       VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${idMadeHere ? 1 : 0})`),
+
+  update: ({ id, username, displayName, email, validation }: Account) =>
+    db.run(sql`
+      UPDATE accounts SET username = ${username}, display_name = ${displayName}, email = ${email}, validation = ${validation}
+      WHERE id = ${id}`),
+
+  /** Keeps a name that an account gives up, so that it is given to nobody else. */
+  keepFormerUsername: (username: string, id: string, until: string) =>
+    db.run(sql`
+      INSERT INTO former_usernames (username, account_id, until) VALUES (${username}, ${id}, ${until})
+      ON CONFLICT (username) DO UPDATE SET until = excluded.until`),
 
   makeStoreAdministrator: (id: string, since: string) =>
     db.run(sql`INSERT INTO store_administrators (account_id, since) VALUES (${id}, ${since}) ON CONFLICT DO NOTHING`),

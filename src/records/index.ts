@@ -20,6 +20,7 @@ import { exportChanges, exports } from './exports.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
+import { holdings } from './holdings.ts';
 import { inventory } from './inventory.ts';
 import { inviteChanges, invites } from './invites.ts';
 import { imageCredentialChanges, imageCredentials } from './image-credentials.ts';
@@ -71,6 +72,7 @@ const reading = (db: Reading) => ({
   externalImages: externalImages(db),
   failures: failures(db),
   guardrails: guardrails(db),
+  holdings: holdings(db),
   inventory: inventory(db),
   invites: invites(db),
   imageCredentials: imageCredentials(db),

@@ -37,6 +37,8 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['jobs/forget-sessions.test.ts'],
   ['jobs/sign-revisions.test.ts', 'what waits for the online store', 'a revision of no provenance'],
   ['macaroons/root-keys.test.ts', 'an old root key goes'],
+  ['operations/accounts/account-details.test.ts', 'an operation', 'everybody'],
+  ['operations/accounts/token-ends.test.ts', 'another token'],
   ['operations/assertions/dashboard-account-key.test.ts'],
   ['operations/builds/builds.test.ts', 'a build is watched', 'commit workflows'],
   ['operations/collaborators/invites.test.ts', 'who ', 'an invite is worth'],

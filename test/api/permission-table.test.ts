@@ -141,6 +141,7 @@ const table: Row[] = [
     who: 'publisher, collaborator',
     administrator: 'store-view',
   },
+  { operations: ['update_own_account'], needs: ['account-manage-metadata'], who: 'any account' },
   { operations: ['dashboard_register_name'], needs: ['account-register-package'], who: 'any account' },
   { operations: ['dashboard_account_key'], needs: ['account-manage-keys'], who: 'any account' },
   {
@@ -208,6 +209,7 @@ const table: Row[] = [
       'list_brands',
       'list_waiting_uploads',
       'storage_use',
+      'account_holdings',
       'list_exports',
       'list_audit',
       'read_changes',
@@ -218,7 +220,7 @@ const table: Row[] = [
   },
   { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
   {
-    operations: ['revoke_token', 'end_tokens', 'disable_account', 'enable_account'],
+    operations: ['revoke_token', 'end_tokens', 'disable_account', 'enable_account', 'update_account'],
     needs: ['store-manage'],
     who: 'store administrator',
   },

@@ -85,7 +85,9 @@ t.test('what shuts somebody out is asked first; yes does it, anything else does 
     err: /'account disable' asks before it acts, and nobody is at the terminal; --yes goes on\. From the next request/,
   });
   t.equal(await disabled(), undefined);
-  t.match(await answered('Y\r'), { code: 0 });
+  const agreed = await answered('Y\r');
+  t.match(agreed, { code: 0 });
+  t.match(plain(agreed.screen), /Ends while it is disabled: nothing\.\s+Stays: nothing\./, 'and is told of first');
   t.ok(await disabled());
   await json('account enable ada-lovelace');
   t.match(await start(t, [...disable, '--yes']).ended, { code: 0 });

@@ -1,14 +1,16 @@
 // larder account disable, larder account enable
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { command } from '../frame/command.ts';
+import { canAsk, confirmed } from '../frame/questions.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
 import { counted } from '../token/revoke.ts';
+import { holdingsOf, inWords } from './holdings.ts';
 
 export const accountDisable = command({
   name: 'account disable',
   summary: 'Let an account in no more, with a password or with any token.',
   description:
-    'It shows on the next request. What the account owns stays as it is. Its tokens are good again when it is enabled ' +
+    'It shows on the next request. What the account is let in with, and what stays, is shown before it is asked. Its tokens are good again when it is enabled ' +
     'again, unless --end-tokens ends them. The only store administrator who is let in cannot be disabled.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
@@ -22,8 +24,8 @@ export const accountDisable = command({
     'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --end-tokens --yes',
   ],
   confirm: {
-    question: ({ positionals: { id } }) =>
-      `From the next request on the account ${id} is let in no more, nor is any of its tokens.`,
+    // At a terminal it is asked once what ends is known.
+    question: ({ positionals: { id }, world }) => (canAsk(world) ? undefined : question(id)),
     unattended: 'refused',
   },
 
@@ -31,6 +33,10 @@ export const accountDisable = command({
     return withStore({ data, world }, async (store) => {
       const { records, acts, person } = store;
       const { username } = await accountOf(records, id);
+      if (canAsk(world) && !('yes' in options && options.yes === true)) {
+        const held = inWords(await holdingsOf(store, id));
+        await confirmed(world, `${held}\n${question(id)}`);
+      }
       const wanted = { id, moment: await latestMoment(store), endTokens: options['end-tokens'] };
       const { disabledAt, endedTokens: ended } = await acts.do(disableAccount, person, wanted);
       const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
@@ -41,6 +47,9 @@ export const accountDisable = command({
     });
   },
 });
+
+const question = (id: string): string =>
+  `From the next request on the account ${id} is let in no more, nor is any of its tokens.`;
 
 export const accountEnable = command({
   name: 'account enable',

@@ -1,0 +1,72 @@
+// What an account is called, how it is reached, and how far the store vouches for it.
+import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import type { Changes } from '#records/index.ts';
+import { accountObject, existing, type OfAccount } from './accounts.ts';
+import { act } from './act.ts';
+
+/** What of an account can change; what is not named stays. */
+export type AccountDetails = Partial<Pick<Account, 'username' | 'displayName' | 'email' | 'validation'>>;
+
+/** How far the store vouches for an account. */
+export const validations = ['unproven', 'verified', 'starred'] as const;
+
+export const updateAccount = act({
+  name: 'update_account',
+  summary: 'Change the user name, the display name, the e-mail address or the validation of an account.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: 'may-wait',
+
+  perform: (tx, { id, ...details }: OfAccount & AccountDetails, { at, note }) => change(tx, { id, details, at, note }),
+});
+
+export const updateOwnAccount = act({
+  name: 'update_own_account',
+  summary: "Change one's own display name.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody calls himself' },
+
+  perform: (tx, { id, displayName }: OfAccount & Required<Pick<AccountDetails, 'displayName'>>, { at, note }) =>
+    change(tx, { id, details: { displayName }, at, note }),
+});
+
+interface Change extends OfAccount {
+  details: AccountDetails;
+  at: string;
+  note: (told: Record<string, unknown>) => void;
+}
+
+async function change(tx: Changes, { id, details, at, note }: Change): Promise<Account> {
+  const before = await existing(tx, id);
+  const account = { ...before, ...details };
+  refuseWrong(account);
+  const names = ['username', 'displayName', 'email', 'validation'] as const;
+  const changed = names.filter((name) => account[name] !== before[name]);
+  note(Object.fromEntries(changed.map((name) => [words[name], { from: before[name], to: account[name] }])));
+  const taken = await tx.accounts.takenFrom(account);
+  if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
+  await tx.accounts.update(account);
+  if (account.username !== before.username) await tx.accounts.keepFormerUsername(before.username, id, at);
+  return account;
+}
+
+const words = {
+  username: 'user name',
+  displayName: 'display name',
+  email: 'e-mail address',
+  validation: 'validation',
+} as const;
+
+function refuseWrong({ username, displayName, email, validation }: Account): void {
+  const problem =
+    usernameProblem(username) ??
+    displayNameProblem(displayName) ??
+    (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
+    (validations.some((one) => one === validation)
+      ? undefined
+      : `The validation is ${validations.join(', ')}, not '${validation}'.`);
+  if (problem !== undefined) throw new Refusal('api-error', problem);
+}

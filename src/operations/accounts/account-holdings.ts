@@ -1,0 +1,37 @@
+import { storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import type { AccountHoldings } from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { Holdings } from '#records/holdings.ts';
+import { accountNamed } from './present.ts';
+
+export const accountHoldings = operation({
+  name: 'account_holdings',
+  method: 'GET',
+  path: '/internal/v1/accounts/:account_id/holdings',
+  since: 0,
+  summary: 'Say what an account is let in with, which ends while it is disabled, and what is its own and stays.',
+  access: storeAdministrator('store-view'),
+  response: 'AccountHoldings',
+
+  async handle({ params, records, authority }) {
+    const { id, username } = await accountNamed(params.account_id, records);
+    const held = await records.holdings.of(id, timestamp(authority.latestTime()));
+    return { id, username, ...presentHoldings(held), roles: await records.accounts.rolesOf(id) };
+  },
+});
+
+export const presentHoldings = (held: Holdings): Pick<AccountHoldings, 'ends' | 'stays'> => ({
+  ends: {
+    tokens: held.tokens,
+    agents: held.agents,
+    'push-credentials': held.pushCredentials,
+    'set-up-links': held.setUpLinks,
+  },
+  stays: {
+    packages: held.packages,
+    collaborations: held.collaborations,
+    invites: held.invites,
+    brands: held.brands,
+  },
+});

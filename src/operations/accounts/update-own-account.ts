@@ -1,0 +1,22 @@
+import { updateOwnAccount as act } from '#acts/account-details.ts';
+import { account } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+import { presentAccount } from '../present.ts';
+
+export const updateOwnAccount = operation({
+  name: 'update_own_account',
+  method: 'PATCH',
+  path: '/internal/v1/account',
+  since: 0,
+  summary: "Change one's own display name; everything else of an account a store administrator changes.",
+  access: account('store', 'account-manage-metadata'),
+  body: 'UpdateOwnAccountRequest',
+  response: 'Account',
+
+  async handle(call) {
+    const { principal, body, acts } = call;
+    const wanted = { id: principal.accountId, displayName: body['display-name'].trim() };
+    return presentAccount(await acts.do(act, caller(call), wanted));
+  },
+});

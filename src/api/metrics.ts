@@ -42,28 +42,65 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export function createMetrics(state: () => Promise<StoreState>, version: string): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
-
-  const requests = new Counter({
-    ...{ name: 'larder_requests_total', help: 'Answered requests.', labelNames: ['operation', 'status'] as const },
-    registers,
-  });
-  const duration = new Histogram({
-    ...{ name: 'larder_request_duration_seconds', help: 'From the first header to the answer.', buckets },
-    ...{ labelNames: ['operation'] as const, registers },
-  });
-  const refusals = new Counter({
-    ...{ name: 'larder_refusals_total', help: 'Refused requests by their code.', labelNames: ['code'] as const },
-    registers,
-  });
+  const registers = [registry];
   new Gauge({ name: 'larder_info', help: 'The release that runs.', labelNames: ['version'], registers }).set(
     { version },
     1,
   );
+  const answered = requestMetrics(registers);
+  const gauges = [storeGauges(registers), uploadGauges(registers), jobGauges(registers)];
 
+  const write = async (): Promise<string> => {
+    const now = await state();
+    for (const set of gauges) set(now);
+    return registry.metrics();
+  };
+  /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
+  let writing: Promise<string> | undefined;
+
+  return {
+    answered,
+    async page() {
+      writing ??= write().finally(() => (writing = undefined));
+      return { type: registry.contentType, text: await writing };
+    },
+  };
+}
+
+type Registers = Registry[];
+
+function requestMetrics(registers: Registers): Metrics['answered'] {
+  const requests = new Counter({
+    name: 'larder_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'larder_request_duration_seconds',
+    help: 'From the first header to the answer.',
+    labelNames: ['operation'],
+    buckets,
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'larder_refusals_total',
+    help: 'Refused requests by their code.',
+    labelNames: ['code'],
+    registers,
+  });
+  return ({ operation, status, refusal, seconds }) => {
+    requests.inc({ operation, status });
+    duration.observe({ operation }, seconds);
+    if (refusal !== undefined) refusals.inc({ code: refusal });
+  };
+}
+
+/** Sets what there is one number of. */
+function storeGauges(registers: Registers): (now: StoreState) => void {
   const gauge = (name: string, help: string) => new Gauge({ name: `larder_${name}`, help, registers });
-  const single: [Gauge, (now: StoreState) => number][] = [
+  const gauges: [Gauge, (now: StoreState) => number][] = [
     [gauge('packages', 'Registered names.'), (now) => now.packages],
     [gauge('revisions', 'Approved revisions.'), (now) => now.revisions],
     [gauge('accounts', 'Accounts.'), (now) => now.accounts],
@@ -86,48 +123,34 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
       (now) => (now.certificateEnds?.getTime() ?? 0) / 1000,
     ],
   ];
+  return (now) => {
+    for (const [one, value] of gauges) one.set(value(now));
+  };
+}
+
+function uploadGauges(registers: Registers): (now: StoreState) => void {
   const uploads = new Gauge({
     name: 'larder_uploads',
     help: 'Uploads by their state.',
     labelNames: ['state'],
     registers,
   });
-  const jobLabels = { labelNames: ['job'] as const, registers };
-  const runs = new Gauge({ name: 'larder_job_runs', help: 'Runs of each job since the start.', ...jobLabels });
-  const failures = new Gauge({
-    name: 'larder_job_failures',
-    help: 'Failed runs of each job since the start.',
-    ...jobLabels,
-  });
-  const success = new Gauge({
-    name: 'larder_job_last_success_seconds',
-    help: 'When each job last went well.',
-    ...jobLabels,
-  });
+  return (now) => {
+    for (const [state, count] of Object.entries(now.uploads)) uploads.set({ state }, count);
+  };
+}
 
-  const write = async (): Promise<string> => {
-    const now = await state();
-    for (const [one, value] of single) one.set(value(now));
-    for (const [name, count] of Object.entries(now.uploads)) uploads.set({ state: name }, count);
+function jobGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job'], registers });
+  const runs = gauge('runs', 'Runs of each job since the start.');
+  const failures = gauge('failures', 'Failed runs of each job since the start.');
+  const success = gauge('last_success_seconds', 'When each job last went well.');
+  return (now) => {
     for (const { name: job, ...ran } of now.jobs) {
       runs.set({ job }, ran.runs);
       failures.set({ job }, ran.failures);
       if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
     }
-    return registry.metrics();
-  };
-  /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
-  let writing: Promise<string> | undefined;
-
-  return {
-    answered({ operation, status, refusal, seconds }) {
-      requests.inc({ operation, status });
-      duration.observe({ operation }, seconds);
-      if (refusal !== undefined) refusals.inc({ code: refusal });
-    },
-    async page() {
-      writing ??= write().finally(() => (writing = undefined));
-      return { type: registry.contentType, text: await writing };
-    },
   };
 }

@@ -33,7 +33,7 @@ export async function receiveUpload<T>(
     const boundary = boundaryOf(request);
     const announced = announcedLength(request);
     if (announced !== undefined && announced > upload.limit + margin) throw tooLarge(upload.limit);
-    return await receiveForm(request, boundary, announced, upload);
+    return await new Form(request, boundary, announced, upload).receive();
   } catch (error) {
     hangUpAfterAnswer(request, response);
     throw error;
@@ -78,94 +78,114 @@ const margin = 2 * 1024 * 1024;
 const highWaterMark = 64 * 1024;
 const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPairs: 32, headerSize: 16 * 1024 };
 
-async function receiveForm<T>(
-  request: IncomingMessage,
-  boundary: string,
-  announced: number | undefined,
-  upload: Upload<T>,
-): Promise<T> {
+/** A form as it arrives. */
+class Form<T> {
+  readonly #request: IncomingMessage;
+  readonly #upload: Upload<T>;
+  readonly #announced: number | undefined;
+  readonly #parser: BusboyInstance;
+  readonly #closing: string;
+  readonly #clock: NodeJS.Timeout;
   /** Settles when the form has arrived and is in order, or at the first reason to refuse it. */
-  const form = Promise.withResolvers<void>();
-  // The content and this function each hear of a failure in their own time; before that it must not count as unhandled.
-  form.promise.catch(() => undefined);
-  let settled = false;
-  let file: BusboyFileStream | undefined;
-  let received: Promise<T> | undefined;
-
-  const parser = formParser(boundary, upload.field, refuse);
-  const closing = `\r\n--${boundary}--\r\n`;
-  let parsed = false;
-  let arrived = 0;
+  readonly #form = Promise.withResolvers<void>();
+  #settled = false;
+  #file: BusboyFileStream | undefined;
+  #received: Promise<T> | undefined;
+  #parsed = false;
+  #arrived = 0;
   // The first boundary of a body stands at its very beginning; for all others a line break is part of the boundary.
-  let tail: Buffer = Buffer.from('\r\n');
+  #tail: Buffer = Buffer.from('\r\n');
 
-  const clock = setTimeout(() => {
-    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
-    if (parser.writableNeedDrain || request.complete) clock.refresh();
-    else refuse(`The upload stood still for ${upload.idle / 1000} seconds and was given up.`);
-  }, upload.idle);
-
-  parser.on('drain', () => clock.refresh());
-  parser.on('finish', () => {
-    parsed = true;
-    conclude();
-  });
-  parser.on('file', (name, stream) => {
-    stream.on('error', () => undefined);
-    if (settled) return;
-    if (name !== upload.field) return refuse(`The form has a file that is not named '${upload.field}'.`);
-    file = stream;
-    received = (async () => upload.receive(contentOf(stream, form.promise), announced))();
-    received.then(() => fail(new Error('cannot finish an upload whose receiver left early')), fail);
-  });
-
-  function onData(chunk: Buffer): void {
-    clock.refresh();
-    arrived += chunk.length;
-    tail = Buffer.concat([tail, chunk.subarray(-closing.length)]).subarray(-closing.length);
-    if (arrived > upload.limit + margin) fail(tooLarge(upload.limit));
-    else if (arrived - (file?.bytesRead ?? 0) > margin) refuse('The form carries too much besides its file.');
+  constructor(request: IncomingMessage, boundary: string, announced: number | undefined, upload: Upload<T>) {
+    this.#request = request;
+    this.#upload = upload;
+    this.#announced = announced;
+    this.#closing = `\r\n--${boundary}--\r\n`;
+    this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
+    this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
+    // The content and `receive` each hear of a failure in their own time; before that it must not count as unhandled.
+    this.#form.promise.catch(() => undefined);
   }
 
-  function onClose(): void {
-    if (!request.complete) refuse('The connection closed before the whole upload had arrived.');
+  /** What was made of the file, once the whole form has arrived. */
+  async receive(): Promise<T> {
+    const [request, parser] = [this.#request, this.#parser];
+    const onData = (chunk: Buffer): void => this.#took(chunk);
+    const conclude = (): void => this.#conclude();
+    const onClose = (): void => {
+      if (!request.complete) this.#refuse('The connection closed before the whole upload had arrived.');
+    };
+    parser.on('drain', () => this.#clock.refresh());
+    parser.on('finish', () => {
+      this.#parsed = true;
+      conclude();
+    });
+    parser.on('file', (name, stream) => this.#begin(name, stream));
+    request.on('data', onData).on('end', conclude).on('error', onClose).on('close', onClose);
+    request.pipe(parser);
+    if (request.destroyed) onClose();
+    try {
+      await this.#form.promise;
+      return await (this.#received as Promise<T>);
+    } finally {
+      clearTimeout(this.#clock);
+      request.off('data', onData).off('end', conclude).off('close', onClose);
+      await Promise.allSettled([this.#received]);
+    }
+  }
+
+  #begin(name: string, stream: BusboyFileStream): void {
+    stream.on('error', () => undefined);
+    if (this.#settled) return;
+    const upload = this.#upload;
+    if (name !== upload.field) return this.#refuse(`The form has a file that is not named '${upload.field}'.`);
+    this.#file = stream;
+    this.#received = (async () => upload.receive(contentOf(stream, this.#form.promise), this.#announced))();
+    this.#received.then(
+      () => this.#fail(new Error('cannot finish an upload whose receiver left early')),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #took(chunk: Buffer): void {
+    const length = this.#closing.length;
+    this.#clock.refresh();
+    this.#arrived += chunk.length;
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-length)]).subarray(-length);
+    if (this.#arrived > this.#upload.limit + margin) this.#fail(tooLarge(this.#upload.limit));
+    else if (this.#arrived - (this.#file?.bytesRead ?? 0) > margin)
+      this.#refuse('The form carries too much besides its file.');
+  }
+
+  #stoodStill(): void {
+    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
+    if (this.#parser.writableNeedDrain || this.#request.complete) this.#clock.refresh();
+    else this.#refuse(`The upload stood still for ${this.#upload.idle / 1000} seconds and was given up.`);
   }
 
   /** The form is in order when the sender and the parser agree that it has ended, and where. */
-  function conclude(): void {
-    if (settled || !parsed || !request.readableEnded) return;
-    const end = tail.toString('latin1');
-    if (!end.endsWith(closing) && !end.endsWith(closing.trimEnd())) {
-      return refuse('The form goes on behind its closing boundary.');
+  #conclude(): void {
+    if (this.#settled || !this.#parsed || !this.#request.readableEnded) return;
+    const end = this.#tail.toString('latin1');
+    if (!end.endsWith(this.#closing) && !end.endsWith(this.#closing.trimEnd())) {
+      return this.#refuse('The form goes on behind its closing boundary.');
     }
-    if (file === undefined) return refuse(`The form has no file named '${upload.field}'.`);
-    settled = true;
-    form.resolve();
+    if (this.#file === undefined) return this.#refuse(`The form has no file named '${this.#upload.field}'.`);
+    this.#settled = true;
+    this.#form.resolve();
   }
 
-  function refuse(sentence: string): void {
-    fail(new Refusal('api-error', sentence));
+  #refuse(sentence: string): void {
+    this.#fail(new Refusal('api-error', sentence));
   }
 
-  function fail(error: unknown): void {
-    if (settled) return;
-    settled = true;
-    form.reject(error);
-    request.unpipe(parser);
-    request.pause();
-    file?.destroy();
-  }
-
-  request.on('data', onData).on('end', conclude).on('error', onClose).on('close', onClose);
-  request.pipe(parser);
-  if (request.destroyed) onClose();
-  try {
-    await form.promise;
-    return await (received as Promise<T>);
-  } finally {
-    clearTimeout(clock);
-    request.off('data', onData).off('end', conclude).off('close', onClose);
-    await Promise.allSettled([received]);
+  #fail(error: unknown): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#form.reject(error);
+    this.#request.unpipe(this.#parser);
+    this.#request.pause();
+    this.#file?.destroy();
   }
 }
 

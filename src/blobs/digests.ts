@@ -60,60 +60,69 @@ interface Thread {
 }
 
 /** Threads are started when first needed, at most `size` of them, and never keep the process alive while idle. */
-export function digestPool(startWorker: StartWorker, size: number = availableParallelism()): DigestPool {
-  const threads = new Set<Thread>();
-  let lastJob = 0;
-  let closed = false;
+export const digestPool = (startWorker: StartWorker, size: number = availableParallelism()): DigestPool =>
+  new Pool(startWorker, size);
 
-  function start(): Thread {
-    const worker = startWorker({ name: 'digests', execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } });
-    const thread: Thread = { worker, jobs: new Map() };
-    threads.add(thread);
-    worker.unref();
-    worker.on('message', (report: DigestReport) => hear(thread, report));
-    worker.on('error', (cause) => lose(thread, cause));
-    worker.on('exit', (code) => lose(thread, new Error(`the thread ended with code ${code}`)));
-    return thread;
+class Pool implements DigestPool {
+  readonly #startWorker: StartWorker;
+  readonly #size: number;
+  readonly #threads = new Set<Thread>();
+  #lastJob = 0;
+  #closed = false;
+
+  constructor(startWorker: StartWorker, size: number) {
+    this.#startWorker = startWorker;
+    this.#size = size;
   }
 
-  function leastBusy(): Thread {
-    const [least] = [...threads].sort((one, other) => load(one) - load(other));
-    return least === undefined || (least.jobs.size > 0 && threads.size < size) ? start() : least;
+  follow<A extends DigestAlgorithm>(
+    path: string,
+    algorithms: readonly A[],
+    { direct } = { direct: false },
+  ): FollowedFile<A> {
+    const jobs: FollowedFile<A>[] = [];
+    const abandon = (): void => jobs.forEach((job) => job.abandon());
+    try {
+      for (const algorithm of algorithms) jobs.push(this.#begin(path, [algorithm], direct));
+    } catch (error) {
+      abandon();
+      throw error;
+    }
+    return {
+      abandon,
+      async grown(size) {
+        await Promise.all(jobs.map((job) => job.grown(size)));
+      },
+      async end() {
+        return Object.assign({}, ...(await Promise.all(jobs.map((job) => job.end())))) as Digests<A>;
+      },
+    };
   }
 
-  function hear(thread: Thread, report: DigestReport): void {
-    const job = thread.jobs.get(report.job);
-    if (job === undefined) return;
-    if (report.report === 'read') {
-      job.read = report.size;
-      if (job.announced - job.read <= lead) job.waiting?.resolve();
-    } else if (report.report === 'digests') {
-      forget(thread, report.job);
-      job.result.resolve(report.digests);
-    } else {
-      forget(thread, report.job);
-      fail(job, Object.assign(new Error(report.message), { code: report.code }));
+  async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>> {
+    const { size } = await stat(path);
+    const file = this.#begin(path, algorithms);
+    try {
+      for (let end = 0; end < size;) {
+        end = Math.min(size, end + stride);
+        await file.grown(end);
+      }
+      return await file.end();
+    } finally {
+      file.abandon();
     }
   }
 
-  /** A thread that died takes the jobs it had with it; the next job starts another. */
-  function lose(thread: Thread, cause: unknown): void {
-    threads.delete(thread);
-    for (const job of thread.jobs.values()) fail(job, cause);
-    thread.jobs.clear();
-  }
-
-  function forget(thread: Thread, id: number): void {
-    thread.jobs.delete(id);
-    // A thread that is being ended is waited for: otherwise the process would be over before whatever comes after that.
-    if (thread.jobs.size === 0 && !closed) thread.worker.unref();
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#threads].map((thread) => thread.worker.terminate()));
   }
 
   /** One pass over one file. */
-  function begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], direct = false): FollowedFile<A> {
-    if (closed) throw new Error('cannot compute digests any more: the threads are closed');
-    const thread = leastBusy();
-    const id = ++lastJob;
+  #begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], direct = false): FollowedFile<A> {
+    if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
+    const thread = this.#leastBusy();
+    const id = ++this.#lastJob;
     const result = Promise.withResolvers<string[]>();
     // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
     result.promise.catch(() => undefined);
@@ -138,61 +147,58 @@ export function digestPool(startWorker: StartWorker, size: number = availablePar
         const digests = await result.promise;
         return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },
-      abandon() {
+      abandon: () => {
         if (!thread.jobs.has(id)) return;
         say({ job: id, order: 'abandon' });
-        forget(thread, id);
+        this.#forget(thread, id);
         fail(job, new Error('it was let go of'));
       },
     };
   }
 
-  function follow<A extends DigestAlgorithm>(
-    path: string,
-    algorithms: readonly A[],
-    { direct } = { direct: false },
-  ): FollowedFile<A> {
-    const jobs: FollowedFile<A>[] = [];
-    const abandon = (): void => jobs.forEach((job) => job.abandon());
-    try {
-      for (const algorithm of algorithms) jobs.push(begin(path, [algorithm], direct));
-    } catch (error) {
-      abandon();
-      throw error;
-    }
-    return {
-      abandon,
-      async grown(size) {
-        await Promise.all(jobs.map((job) => job.grown(size)));
-      },
-      async end() {
-        return Object.assign({}, ...(await Promise.all(jobs.map((job) => job.end())))) as Digests<A>;
-      },
-    };
+  #start(): Thread {
+    const worker = this.#startWorker({ name: 'digests', execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } });
+    const thread: Thread = { worker, jobs: new Map() };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on('message', (report: DigestReport) => this.#hear(thread, report));
+    worker.on('error', (cause) => this.#lose(thread, cause));
+    worker.on('exit', (code) => this.#lose(thread, new Error(`the thread ended with code ${code}`)));
+    return thread;
   }
 
-  return {
-    follow,
+  #leastBusy(): Thread {
+    const [least] = [...this.#threads].sort((one, other) => load(one) - load(other));
+    return least === undefined || (least.jobs.size > 0 && this.#threads.size < this.#size) ? this.#start() : least;
+  }
 
-    async ofFile(path, algorithms) {
-      const { size } = await stat(path);
-      const file = begin(path, algorithms);
-      try {
-        for (let end = 0; end < size;) {
-          end = Math.min(size, end + stride);
-          await file.grown(end);
-        }
-        return await file.end();
-      } finally {
-        file.abandon();
-      }
-    },
+  #hear(thread: Thread, report: DigestReport): void {
+    const job = thread.jobs.get(report.job);
+    if (job === undefined) return;
+    if (report.report === 'read') {
+      job.read = report.size;
+      if (job.announced - job.read <= lead) job.waiting?.resolve();
+    } else if (report.report === 'digests') {
+      this.#forget(thread, report.job);
+      job.result.resolve(report.digests);
+    } else {
+      this.#forget(thread, report.job);
+      fail(job, Object.assign(new Error(report.message), { code: report.code }));
+    }
+  }
 
-    async close() {
-      closed = true;
-      await Promise.all([...threads].map((thread) => thread.worker.terminate()));
-    },
-  };
+  /** A thread that died takes the jobs it had with it; the next job starts another. */
+  #lose(thread: Thread, cause: unknown): void {
+    this.#threads.delete(thread);
+    for (const job of thread.jobs.values()) fail(job, cause);
+    thread.jobs.clear();
+  }
+
+  #forget(thread: Thread, id: number): void {
+    thread.jobs.delete(id);
+    // A thread that is being ended is waited for: otherwise the process would be over before whatever comes after that.
+    if (thread.jobs.size === 0 && !this.#closed) thread.worker.unref();
+  }
 }
 
 function load(thread: Thread): number {

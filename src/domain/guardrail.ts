@@ -43,121 +43,143 @@ function ends(node: Node, text: string, starts: Set<number>): Set<number> {
   }
 }
 
-function parse(pattern: string): Node {
-  const no = (why: string): Refusal =>
-    new Refusal('api-error', `The pattern '${pattern.slice(0, longest)}' cannot be a guardrail: ${why}.`);
-  if (pattern.length === 0) throw no('it is empty');
-  if (pattern.length > longest) throw no(`it is longer than ${longest} characters`);
-  let at = 0;
-  if (pattern.startsWith('^')) at = 1;
-  const end = pattern.endsWith('$') && !pattern.endsWith('\\$') ? pattern.length - 1 : pattern.length;
-  const node = choice(0);
-  if (at < end) throw no(`there is a ')' without its '('`);
-  return node;
+/** The tree of a pattern; throws a `Refusal` for what is no guardrail. */
+const parse = (pattern: string): Node => new Parser(pattern).parse();
 
-  function choice(depth: number): Node {
-    if (depth > 10) throw no('its groups nest too deeply');
-    const choices = [sequence(depth)];
-    while (at < end && pattern[at] === '|') {
-      at++;
-      choices.push(sequence(depth));
+class Parser {
+  readonly #pattern: string;
+  #at = 0;
+  #end = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  parse(): Node {
+    const pattern = this.#pattern;
+    if (pattern.length === 0) throw this.#no('it is empty');
+    if (pattern.length > longest) throw this.#no(`it is longer than ${longest} characters`);
+    this.#at = pattern.startsWith('^') ? 1 : 0;
+    this.#end = pattern.endsWith('$') && !pattern.endsWith('\\$') ? pattern.length - 1 : pattern.length;
+    const node = this.#choice(0);
+    if (this.#at < this.#end) throw this.#no(`there is a ')' without its '('`);
+    return node;
+  }
+
+  #no(why: string): Refusal {
+    const pattern = this.#pattern.slice(0, longest);
+    return new Refusal('api-error', `The pattern '${pattern}' cannot be a guardrail: ${why}.`);
+  }
+
+  #choice(depth: number): Node {
+    if (depth > 10) throw this.#no('its groups nest too deeply');
+    const choices = [this.#sequence(depth)];
+    while (this.#at < this.#end && this.#pattern[this.#at] === '|') {
+      this.#at++;
+      choices.push(this.#sequence(depth));
     }
     return choices.length === 1 ? (choices[0] as Node) : { kind: 'choice', choices };
   }
 
-  function sequence(depth: number): Node {
+  #sequence(depth: number): Node {
     const parts: Node[] = [];
-    while (at < end && pattern[at] !== '|' && pattern[at] !== ')') parts.push(repeated(atom(depth)));
+    while (this.#at < this.#end && this.#pattern[this.#at] !== '|' && this.#pattern[this.#at] !== ')')
+      parts.push(this.#repeated(this.#atom(depth)));
     return { kind: 'sequence', parts };
   }
 
-  function repeated(part: Node): Node {
-    const bounds = quantifier();
+  #repeated(part: Node): Node {
+    const bounds = this.#quantifier();
     if (bounds === undefined) return part;
-    if (pattern[at] === '?') at++; // a quantifier that prefers less matches the same names
-    if (quantifier() !== undefined || repeats(part)) throw no('it has a quantifier within or behind another');
+    if (this.#pattern[this.#at] === '?') this.#at++; // a quantifier that prefers less matches the same names
+    if (this.#quantifier() !== undefined || repeats(part))
+      throw this.#no('it has a quantifier within or behind another');
     return { kind: 'repeat', part, ...bounds };
   }
 
-  function quantifier(): { least: number; most: number } | undefined {
-    const simple = { '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] }[at < end ? pattern.charAt(at) : ''];
+  #quantifier(): { least: number; most: number } | undefined {
+    const simple = { '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] }[
+      this.#at < this.#end ? this.#pattern.charAt(this.#at) : ''
+    ];
     if (simple !== undefined) {
-      at++;
+      this.#at++;
       return { least: simple[0] ?? 0, most: simple[1] ?? 0 };
     }
-    if (at >= end || pattern[at] !== '{') return undefined;
-    const [whole, least = '', comma, most = ''] = /^\{(\d{1,3})(,?)(\d{0,3})\}/.exec(pattern.slice(at, end)) ?? [];
+    if (this.#at >= this.#end || this.#pattern[this.#at] !== '{') return undefined;
+    const [whole, least = '', comma, most = ''] =
+      /^\{(\d{1,3})(,?)(\d{0,3})\}/.exec(this.#pattern.slice(this.#at, this.#end)) ?? [];
     if (whole === undefined || (comma === '' && most !== ''))
-      throw no(`a '{' begins no count such as {1,3}; write \\{ for the character`);
-    at += whole.length;
+      throw this.#no(`a '{' begins no count such as {1,3}; write \\{ for the character`);
+    this.#at += whole.length;
     const bounds = { least: Number(least), most: comma === '' ? Number(least) : most === '' ? Infinity : Number(most) };
-    if (bounds.most < bounds.least) throw no('a count ends below its beginning');
+    if (bounds.most < bounds.least) throw this.#no('a count ends below its beginning');
     return bounds;
   }
 
-  function atom(depth: number): Node {
-    const character = pattern.charAt(at++);
+  #atom(depth: number): Node {
+    const character = this.#pattern.charAt(this.#at++);
     switch (character) {
       case '(': {
-        if (pattern[at] === '?') {
-          if (pattern[at + 1] !== ':') throw no('it looks ahead or behind, or names a group');
-          at += 2;
+        if (this.#pattern[this.#at] === '?') {
+          if (this.#pattern[this.#at + 1] !== ':') throw this.#no('it looks ahead or behind, or names a group');
+          this.#at += 2;
         }
-        const inner = choice(depth + 1);
-        if (at >= end || pattern[at] !== ')') throw no(`there is a '(' without its ')'`);
-        at++;
+        const inner = this.#choice(depth + 1);
+        if (this.#at >= this.#end || this.#pattern[this.#at] !== ')') throw this.#no(`there is a '(' without its ')'`);
+        this.#at++;
         return inner;
       }
       case '[':
-        return { kind: 'one', matches: characters() };
+        return { kind: 'one', matches: this.#characters() };
       case '.':
         return { kind: 'one', matches: () => true };
       case '\\':
-        return { kind: 'one', matches: escaped() };
+        return { kind: 'one', matches: this.#escaped() };
       case '*':
       case '+':
       case '?':
       case '{':
-        throw no(`there is nothing before '${character}' that it could repeat`);
+        throw this.#no(`there is nothing before '${character}' that it could repeat`);
       case '^':
       case '$':
-        throw no(`'${character}' may stand only at its ${character === '^' ? 'beginning' : 'end'}`);
+        throw this.#no(`'${character}' may stand only at its ${character === '^' ? 'beginning' : 'end'}`);
       default:
         return { kind: 'one', matches: (other) => other === character };
     }
   }
 
-  function escaped(): (character: string) => boolean {
-    if (at >= end) throw no(`it ends with a '\\'`);
-    const character = pattern.charAt(at++);
+  #escaped(): (character: string) => boolean {
+    if (this.#at >= this.#end) throw this.#no(`it ends with a '\\'`);
+    const character = this.#pattern.charAt(this.#at++);
     if (character === 'd') return (other) => other >= '0' && other <= '9';
     if (character === 'w') return (other) => /\w/.test(other);
-    if (/[0-9]/.test(character)) throw no('it refers back to a group');
-    if (/[a-zA-Z]/.test(character)) throw no(`'\\${character}' is not known; there are \\d, \\w and escaped signs`);
+    if (/[0-9]/.test(character)) throw this.#no('it refers back to a group');
+    if (/[a-zA-Z]/.test(character))
+      throw this.#no(`'\\${character}' is not known; there are \\d, \\w and escaped signs`);
     return (other) => other === character;
   }
 
   /** What stands between brackets. */
-  function characters(): (character: string) => boolean {
-    const negated = pattern[at] === '^';
-    if (negated) at++;
+  #characters(): (character: string) => boolean {
+    const negated = this.#pattern[this.#at] === '^';
+    if (negated) this.#at++;
     const members: ((character: string) => boolean)[] = [];
-    for (let first = true; first || pattern[at] !== ']'; first = false) {
-      if (at >= end) throw no(`there is a '[' without its ']'`);
-      const from = pattern.charAt(at++);
-      if (from === ']' || from === '[') throw no(`'${from}' within brackets needs a '\\' before it`);
+    for (let first = true; first || this.#pattern[this.#at] !== ']'; first = false) {
+      if (this.#at >= this.#end) throw this.#no(`there is a '[' without its ']'`);
+      const from = this.#pattern.charAt(this.#at++);
+      if (from === ']' || from === '[') throw this.#no(`'${from}' within brackets needs a '\\' before it`);
       if (from === '\\') {
-        members.push(escaped());
+        members.push(this.#escaped());
         continue;
       }
-      if (pattern[at] === '-' && at + 1 < end && pattern[at + 1] !== ']') {
-        const to = pattern.charAt(at + 1);
-        if (to === '\\' || to < from) throw no(`'${from}-${to}' is no range`);
-        at += 2;
+      if (this.#pattern[this.#at] === '-' && this.#at + 1 < this.#end && this.#pattern[this.#at + 1] !== ']') {
+        const to = this.#pattern.charAt(this.#at + 1);
+        if (to === '\\' || to < from) throw this.#no(`'${from}-${to}' is no range`);
+        this.#at += 2;
         members.push((other) => other >= from && other <= to);
       } else members.push((other) => other === from);
     }
-    at++;
+    this.#at++;
     return (other) => members.some((member) => member(other)) !== negated;
   }
 }

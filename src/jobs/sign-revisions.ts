@@ -36,7 +36,8 @@ type Waiting = Awaited<ReturnType<Records['revisions']['toSign']>>[number];
 
 const pageSize = 100;
 
-export function revisionSigning({ records, acts, signer, now, log }: Options): RevisionSigning {
+export function revisionSigning(options: Options): RevisionSigning {
+  const { records, log } = options;
   let running: Promise<number> | undefined;
   let again = false;
 
@@ -59,60 +60,11 @@ export function revisionSigning({ records, acts, signer, now, log }: Options): R
     let signed = 0;
     for (let after = { packageId: '', revision: 0 }; ;) {
       const page = await records.revisions.toSign(after, pageSize);
-      for (const one of page) if (await settle(one)) signed++;
+      for (const one of page) if (await settle(one, options)) signed++;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return signed;
       after = last;
     }
-  }
-
-  /** True when the revision was signed. */
-  async function settle(one: Waiting): Promise<boolean> {
-    const { packageId, revision } = one;
-    // Nothing is signed that may not be what was reviewed.
-    if (await records.revisions.isDamaged(packageId, revision)) return false;
-    const provenance = provenanceIn(one.packageYaml);
-    if (provenance === undefined) {
-      await acts.do(needsNoAssertion, itself, { packageId, revision });
-      return false;
-    }
-    const kept = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
-    if (kept === undefined) return false;
-    const signed = await signedBySomebody(parseAssertion(kept.text), provenance, one);
-    if (signed === undefined) return false;
-    await acts.do(signRevision, itself, { packageId, revision, signed });
-    return true;
-  }
-
-  /** Signed with the first key that may: of a brand here that the declaration names, and registered. */
-  async function signedBySomebody(
-    declaration: Assertion,
-    provenance: string,
-    { sha3_384, size, revision }: Waiting,
-  ): Promise<Assertion | undefined> {
-    const headers = {
-      'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
-      provenance,
-      'snap-size': String(size),
-      'snap-revision': String(revision),
-      'developer-id': declaration.headers['publisher-id'] as string,
-    };
-    for (const accountId of delegates(declaration)) {
-      for (const { sha3_384: keyId, requestedAt } of await records.signingKeys.list(accountId)) {
-        const found = await records.assertions.find(`account-key/${keyId}`);
-        const accountKey = found && parseAssertion(found.text);
-        if (registrationOf(requestedAt, accountKey, now()) !== 'registered') continue;
-        try {
-          const key = { signer, keyId, accountId, accountKey };
-          return parseAssertion(await signSnapRevision(key, declaration, headers, now()));
-        } catch (error) {
-          // A key that may not, or a store that is sealed: another key may, or this one later.
-          if (!(error instanceof Refusal)) throw error;
-          log.debug({ key: keyId, reason: error.message }, 'a revision was not signed');
-        }
-      }
-    }
-    return undefined;
   }
 
   return {
@@ -122,6 +74,57 @@ export function revisionSigning({ records, acts, signer, now, log }: Options): R
       while (running !== undefined) await running.catch(() => undefined);
     },
   };
+}
+
+/** True when the revision was signed. */
+async function settle(one: Waiting, options: Options): Promise<boolean> {
+  const { records, acts } = options;
+  const { packageId, revision } = one;
+  // Nothing is signed that may not be what was reviewed.
+  if (await records.revisions.isDamaged(packageId, revision)) return false;
+  const provenance = provenanceIn(one.packageYaml);
+  if (provenance === undefined) {
+    await acts.do(needsNoAssertion, itself, { packageId, revision });
+    return false;
+  }
+  const kept = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
+  if (kept === undefined) return false;
+  const signed = await signedBySomebody(parseAssertion(kept.text), provenance, one, options);
+  if (signed === undefined) return false;
+  await acts.do(signRevision, itself, { packageId, revision, signed });
+  return true;
+}
+
+/** Signed with the first key that may: of a brand here that the declaration names, and registered. */
+async function signedBySomebody(
+  declaration: Assertion,
+  provenance: string,
+  { sha3_384, size, revision }: Waiting,
+  { records, signer, now, log }: Options,
+): Promise<Assertion | undefined> {
+  const headers = {
+    'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
+    provenance,
+    'snap-size': String(size),
+    'snap-revision': String(revision),
+    'developer-id': declaration.headers['publisher-id'] as string,
+  };
+  for (const accountId of delegates(declaration)) {
+    for (const { sha3_384: keyId, requestedAt } of await records.signingKeys.list(accountId)) {
+      const found = await records.assertions.find(`account-key/${keyId}`);
+      const accountKey = found && parseAssertion(found.text);
+      if (registrationOf(requestedAt, accountKey, now()) !== 'registered') continue;
+      try {
+        const key = { signer, keyId, accountId, accountKey };
+        return parseAssertion(await signSnapRevision(key, declaration, headers, now()));
+      } catch (error) {
+        // A key that may not, or a store that is sealed: another key may, or this one later.
+        if (!(error instanceof Refusal)) throw error;
+        log.debug({ key: keyId, reason: error.message }, 'a revision was not signed');
+      }
+    }
+  }
+  return undefined;
 }
 
 const counted = (signed: number): Record<string, unknown> => (signed === 0 ? {} : { signed });

@@ -71,8 +71,6 @@ export interface DischargerOptions {
 const agentLoginLife = seconds(60);
 
 export function createDischarger({ keys, siteKey, clock }: DischargerOptions): Discharger {
-  const agentRootKey = Buffer.from(hkdfSync('sha256', siteKey, '', 'agent logins', 32));
-
   /** Whether it was this store that made a caveat: nobody else has the private half of a key of ours. */
   const isOurs = async ({ firstPartyKey }: CaveatPayload): Promise<boolean> =>
     (await keys.all()).some(({ publicKey }) => publicKey.equals(firstPartyKey));
@@ -118,7 +116,18 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
       if (said?.loggedInAt === undefined) throw new Refusal('api-error', 'Invalid macaroon');
       return { asked, username: said.username, loggedInAt: new Date(said.loggedInAt) };
     },
+    ...agentLogins({ keys, siteKey, clock }),
+  };
+}
 
+/** How agents prove that they hold their keys. */
+function agentLogins({
+  keys,
+  siteKey,
+  clock,
+}: DischargerOptions): Pick<Discharger, 'startAgentLogin' | 'readAgentLogin'> {
+  const rootKey = Buffer.from(hkdfSync('sha256', siteKey, '', 'agent logins', 32));
+  return {
     async startAgentLogin(agent, version) {
       const publicKey = readKeyText(agent.publicKey);
       if (publicKey === undefined) throw noSuchAgent();
@@ -129,7 +138,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
       const until = timestamp(after(clock(), agentLoginLife));
       const macaroon = [`time-before ${until}`, `declared username ${agent.username}`].reduce(
         withFirstPartyCaveat,
-        mint(agentRootKey, identifier, 'identity'),
+        mint(rootKey, identifier, 'identity'),
       );
       const target = bakeryMacaroon(macaroon, version);
       return { ...bakeryToJson(withLocalCaveat(target, { publicKey, version }, await keys.current())) };
@@ -142,7 +151,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
       const now = clock().getTime();
       const result = verify({
         macaroon,
-        rootKey: agentRootKey,
+        rootKey,
         discharges,
         // The client's library may add a time of its own; nothing else is understood.
         check: (condition) => {

@@ -27,90 +27,14 @@ const youngMb = 8;
 const advice = 'Look into what it holds, pack it again, and push the new file.';
 
 export function createReviewer(options: ReviewerOptions): Reviewer {
-  const { startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 } = options;
+  const worker = new ReviewWorker(options);
   let closed = false;
-  let worker: Worker | undefined;
-  let online = false;
-  let idle: NodeJS.Timeout | undefined;
-  /** Tells the review under way that its worker has ended. */
-  let interrupt: ((why: Error) => void) | undefined;
   /** Settles when everything asked before is answered. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  function start(): Worker {
-    const thread = startWorker({
-      // It is sent a path and a name; it has no use for what the appliance was started with.
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb - youngMb, maxYoungGenerationSizeMb: youngMb },
-    });
-    online = false;
-    thread.once('online', () => {
-      if (worker === thread) online = true;
-    });
-    const ended = (why: Error) => {
-      if (worker !== thread) return;
-      worker = undefined;
-      interrupt?.(why);
-    };
-    thread.on('error', (error) => {
-      ended(error instanceof Error ? error : new Error(String(error)));
-    });
-    thread.on('exit', (code) => {
-      ended(new Error(`the worker ended with ${String(code)}`));
-    });
-    return thread;
-  }
-
-  async function dismiss(): Promise<void> {
-    clearTimeout(idle);
-    const thread = worker;
-    worker = undefined;
-    await thread?.terminate();
-  }
-
-  async function ask(upload: Upload): Promise<Verdict> {
-    clearTimeout(idle);
-    const thread = (worker ??= start());
-    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
-    interrupt = (why) => {
-      if ('code' in why && why.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-        resolve(rejection(`The ${upload.kind} could not be read within ${String(heapMb)} MB of memory. ${advice}`));
-      } else reject(why);
-    };
-    const timer = setTimeout(() => {
-      if (online) {
-        resolve(
-          rejection(`The ${upload.kind} could not be read within ${String(timeLimitMs / 1000)} seconds. ${advice}`),
-        );
-      } else reject(new Error('the worker did not start in time'));
-      // Nobody waits for its end: it may hang in a read from a failing disk.
-      void dismiss();
-    }, timeLimitMs);
-    thread.once('message', (answer: Answer) => {
-      if ('verdict' in answer) resolve(answer.verdict);
-      else {
-        const { fault: cause, code } = answer;
-        reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));
-      }
-    });
-    thread.ref();
-    thread.postMessage(upload);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      interrupt = undefined;
-      if (worker === thread) {
-        thread.unref();
-        idle = setTimeout(() => void dismiss(), idleMs).unref();
-      }
-    }
-  }
-
   async function judge(upload: Upload): Promise<Verdict> {
     if (closed) throw new Error('the reviewer is closed');
-    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ask(upload);
+    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : worker.ask(upload);
   }
 
   return {
@@ -125,10 +49,105 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     },
     async close() {
       closed = true;
-      interrupt?.(new Error('the reviewer was closed'));
-      worker?.ref(); // nothing else may be left to keep the process until the thread has ended
-      await dismiss();
+      await worker.close();
       await turn;
     },
   };
+}
+
+/** The worker, started when it is needed; it reads one upload at a time. */
+class ReviewWorker {
+  readonly #options: Required<ReviewerOptions>;
+  #worker: Worker | undefined;
+  #online = false;
+  #idle: NodeJS.Timeout | undefined;
+  /** Tells the review under way that its worker has ended. */
+  #interrupt: ((why: Error) => void) | undefined;
+
+  constructor({ startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 }: ReviewerOptions) {
+    this.#options = { startWorker, timeLimitMs, heapMb, idleMs };
+  }
+
+  async ask(upload: Upload): Promise<Verdict> {
+    clearTimeout(this.#idle);
+    const thread = (this.#worker ??= this.#start());
+    const verdict = Promise.withResolvers<Verdict>();
+    const { resolve, reject } = verdict;
+    const { timeLimitMs, heapMb, idleMs } = this.#options;
+    const beyond = (limit: string): void => {
+      resolve(rejection(`The ${upload.kind} could not be read within ${limit}. ${advice}`));
+    };
+    this.#interrupt = (why) => {
+      if ('code' in why && why.code === 'ERR_WORKER_OUT_OF_MEMORY') beyond(`${String(heapMb)} MB of memory`);
+      else reject(why);
+    };
+    const timer = setTimeout(() => {
+      if (this.#online) beyond(`${String(timeLimitMs / 1000)} seconds`);
+      else reject(new Error('the worker did not start in time'));
+      // Nobody waits for its end: it may hang in a read from a failing disk.
+      void this.#dismiss();
+    }, timeLimitMs);
+    thread.once('message', (answer: Answer) => {
+      settle(verdict, answer);
+    });
+    thread.ref();
+    thread.postMessage(upload);
+    try {
+      return await verdict.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#interrupt = undefined;
+      if (this.#worker === thread) {
+        thread.unref();
+        this.#idle = setTimeout(() => void this.#dismiss(), idleMs).unref();
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#interrupt?.(new Error('the reviewer was closed'));
+    this.#worker?.ref(); // nothing else may be left to keep the process until the thread has ended
+    await this.#dismiss();
+  }
+
+  #start(): Worker {
+    const { startWorker, heapMb } = this.#options;
+    const thread = startWorker({
+      // It is sent a path and a name; it has no use for what the appliance was started with.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb - youngMb, maxYoungGenerationSizeMb: youngMb },
+    });
+    this.#online = false;
+    thread.once('online', () => {
+      if (this.#worker === thread) this.#online = true;
+    });
+    const ended = (why: Error) => {
+      if (this.#worker !== thread) return;
+      this.#worker = undefined;
+      this.#interrupt?.(why);
+    };
+    thread.on('error', (error) => {
+      ended(error instanceof Error ? error : new Error(String(error)));
+    });
+    thread.on('exit', (code) => {
+      ended(new Error(`the worker ended with ${String(code)}`));
+    });
+    return thread;
+  }
+
+  async #dismiss(): Promise<void> {
+    clearTimeout(this.#idle);
+    const thread = this.#worker;
+    this.#worker = undefined;
+    await thread?.terminate();
+  }
+}
+
+function settle({ resolve, reject }: PromiseWithResolvers<Verdict>, answer: Answer): void {
+  if ('verdict' in answer) resolve(answer.verdict);
+  else {
+    const { fault: cause, code } = answer;
+    reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));
+  }
 }

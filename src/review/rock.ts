@@ -28,18 +28,17 @@ type Document = Record<string, unknown>;
 
 /** What stands in the rock; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
 export async function readRock(source: Source, packageName: string): Promise<RockFacts> {
-  const files = listTar(source);
-  const layout = document('oci-layout');
+  const archive = new Archive(source);
+  const layout = archive.document('oci-layout');
   if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
     throw new Unacceptable("'oci-layout' names no version 1 of the image layout: make the archive again.");
   }
   const architectures = new Set<string>();
-  const checked = new Set<string>();
-  let [manifests, layers, hashed] = [0, 0, 0];
+  let [manifests, layers] = [0, 0];
   let version: string | null = null;
   const metadataOf = rockMetadataReader(source);
 
-  await readIndex(document('index.json'), 'index.json', 0);
+  await readIndex(archive.document('index.json'), 'index.json', 0);
   if (manifests === 0) throw new Unacceptable("'index.json' leads to no image: make the archive again.");
   return { version, architectures: [...architectures] };
 
@@ -51,7 +50,7 @@ export async function readRock(source: Source, packageName: string): Promise<Roc
       if (++manifests > mostManifests) throw new Unacceptable(`The image has more than ${mostManifests} manifests.`);
       const descriptor = descriptorIn(one, what);
       const { mediaType, digest } = descriptor;
-      const content = parsed(bytesOf(descriptor), digest);
+      const content = parsed(archive.bytes(descriptor), digest);
       if (indexTypes.includes(mediaType)) await readIndex(content, digest, depth + 1);
       else if (manifestTypes.includes(mediaType)) await readManifest(content, digest);
       else throw new Unacceptable(`'${what}' leads to something of the type ${quoted(mediaType)}, which is no image.`);
@@ -60,7 +59,7 @@ export async function readRock(source: Source, packageName: string): Promise<Roc
 
   async function readManifest(manifest: Document, what: string): Promise<void> {
     const configDescriptor = descriptorIn(manifest['config'], what);
-    const config = parsed(bytesOf(configDescriptor), configDescriptor.digest);
+    const config = parsed(archive.bytes(configDescriptor), configDescriptor.digest);
     const list = manifest['layers'];
     if (!Array.isArray(list))
       throw new Unacceptable(`The manifest ${what} has no list of layers: make the archive again.`);
@@ -68,7 +67,7 @@ export async function readRock(source: Source, packageName: string): Promise<Roc
     for (const layer of list) {
       if (++layers > mostLayers) throw new Unacceptable(`The image has more than ${mostLayers} layers.`);
       const descriptor = descriptorIn(layer, what);
-      files.push({ ...checkContent(descriptor), digest: descriptor.digest });
+      files.push({ ...archive.content(descriptor), digest: descriptor.digest });
     }
     const labels = { ...members(members(config['config'])['Labels']), ...members(manifest['annotations']) };
     mustBeCalled(packageName, labels['org.opencontainers.image.ref.name'], 'its labels');
@@ -80,41 +79,54 @@ export async function readRock(source: Source, packageName: string): Promise<Roc
     const { architecture } = config;
     if (typeof architecture === 'string' && /^[a-z0-9]{1,32}$/.test(architecture)) architectures.add(architecture);
   }
+}
+
+/** The files of the archive. */
+class Archive {
+  readonly #source: Source;
+  readonly #files: ReturnType<typeof listTar>;
+  readonly #checked = new Set<string>();
+  #hashed = 0;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#files = listTar(source);
+  }
 
   /** The file of a descriptor, once it has been found to be what its digest says. */
-  function checkContent({ digest, size }: Descriptor): TarFile {
-    const file = files.get(`blobs/${digest.replace(':', '/')}`);
+  content({ digest, size }: Descriptor): TarFile {
+    const file = this.#files.get(`blobs/${digest.replace(':', '/')}`);
     if (file === undefined)
       throw new Unacceptable(`The image needs ${digest}, which is not in the archive: make it again.`);
     if (file.size !== size)
       throw new Unacceptable(`${digest} has ${file.size} bytes, but the image says ${size}: make the archive again.`);
-    if (checked.has(digest)) return file;
-    checked.add(digest);
-    hashed += size;
-    if (hashed > mostHashed && size > longestDocument) return file;
+    if (this.#checked.has(digest)) return file;
+    this.#checked.add(digest);
+    this.#hashed += size;
+    if (this.#hashed > mostHashed && size > longestDocument) return file;
     const hash = createHash('sha256');
     for (let done = 0; done < size; done += longestDocument) {
-      hash.update(source.read(file.start + done, Math.min(longestDocument, size - done)));
+      hash.update(this.#source.read(file.start + done, Math.min(longestDocument, size - done)));
     }
     if (`sha256:${hash.digest('hex')}` === digest) return file;
     throw new Unacceptable(`${digest} in the archive is not what its digest says: make it again.`);
   }
 
-  function bytesOf(descriptor: Descriptor): Uint8Array {
+  bytes(descriptor: Descriptor): Uint8Array {
     if (descriptor.size > longestDocument)
       throw new Unacceptable(
         `${descriptor.digest} has more than ${longestDocument} bytes, too many for a manifest or a configuration.`,
       );
-    const { start, size } = checkContent(descriptor);
-    return source.read(start, size);
+    const { start, size } = this.content(descriptor);
+    return this.#source.read(start, size);
   }
 
-  function document(name: string): Document {
-    const file = files.get(name);
+  document(name: string): Document {
+    const file = this.#files.get(name);
     if (file === undefined) throw new Unacceptable(`Missing required file: ${name}`);
     if (file.size > longestDocument)
       throw new Unacceptable(`'${name}' has more than ${longestDocument} bytes: make the archive again.`);
-    return parsed(source.read(file.start, file.size), name);
+    return parsed(this.#source.read(file.start, file.size), name);
   }
 }
 

@@ -8,7 +8,7 @@ import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { version } from '#src/version.ts';
 import { command, type Call } from '../frame/command.ts';
 import { servingState } from '../frame/serving.ts';
-import { withStore } from '../frame/store.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { channelTable } from '../release/table.ts';
@@ -30,78 +30,101 @@ export const status = command({
 });
 
 const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
-  withStore(call, async ({ records, config, directory, siteKey, now }) => {
-    const serving = servingState(directory);
-    const counts = await records.counts.all();
-    const disk = occupied(directory);
-    const head = await records.audit.head();
-    const lastBackup = await records.audit.newestOf('backup');
-    const certificate = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
-    const copies = copiesForReturn(directory);
-    const failing = (serving?.jobs ?? []).filter(({ problem }) => problem !== undefined);
-    const documents = documentsAt(config);
+  withStore(call, async (store) => {
+    const found = await lookAt(store);
+    const { certificate, head } = found;
     const json = {
       version,
-      serving: serving ?? null,
-      'base-url': config.http.base_url,
-      documents: documents ?? null,
+      serving: found.serving ?? null,
+      'base-url': found.baseUrl,
+      documents: found.documents ?? null,
       certificate: certificate
         ? { hosts: certificate.hosts, ends: certificate.ends, fingerprint: certificate.fingerprint }
         : null,
-      counts,
-      disk,
-      'site-key-fingerprint': fingerprintOf(siteKey),
+      counts: found.counts,
+      disk: found.disk,
+      'site-key-fingerprint': found.siteKeyFingerprint,
       'audit-head': head ?? null,
-      'last-backup': lastBackup?.at ?? null,
-      'before-upgrade': copies,
+      'last-backup': found.lastBackup ?? null,
+      'before-upgrade': found.copies,
     };
-    const rows: [string, string][] = [
-      ['Store', `${config.http.base_url}, larder ${version}`],
-      ...(documents === undefined ? [] : ([['Documents', documents]] as [string, string][])),
-      [
-        'Serving',
-        serving ? `yes, since ${serving.since}, process ${String(serving.pid)}, log level ${serving.level}` : 'no',
-      ],
-      ...(serving?.sealed ? ([['Signing', 'sealed: there is no signing master key']] as [string, string][]) : []),
-      ...(certificate
-        ? ([
-            ['Certificate', `for ${certificate.hosts.join(', ')} until ${certificate.ends.toISOString().slice(0, 10)}`],
-            ['Fingerprint', certificate.fingerprint],
-          ] as [string, string][])
-        : []),
-      [
-        'Packages',
-        `${String(counts.packages)} names, ${String(counts.revisions)} revisions, ${String(counts.accounts)} accounts`,
-      ],
-      [
-        'Uploads',
-        `${String(counts.waiting)} wait for review, ${String(counts.unclaimed)} not pushed yet, ${String(counts.rejected)} rejected`,
-      ],
-      [
-        'Blobs',
-        `${bytes(counts.blobBytes)}${counts.damagedBlobs > 0 ? `, ${String(counts.damagedBlobs)} damaged and out of service` : ''}`,
-      ],
-      ['Database', `${bytes(disk.databaseBytes)} and ${bytes(disk.walBytes)} of log`],
-      ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
-      ['Last backup', lastBackup ? `${lastBackup.at} (${age(lastBackup.at, now())})` : 'never'],
-      ...(copies[0] === undefined ? [] : ([['Before upgrade', copies[0]]] as [string, string][])),
-      ...(serving
-        ? ([
-            [
-              'Scrubbed',
-              `${bytes(serving.scrub.bytes)} since the start; ${serving.scrub.roundEnded === undefined ? 'no round has ended yet' : `last round ended ${serving.scrub.roundEnded}`}`,
-            ],
-          ] as [string, string][])
-        : []),
-      ['Site key', `fingerprint ${fingerprintOf(siteKey)}`],
+    const rows: Row[] = [
+      ...rowsOfServing(found),
+      ...rowsOfContents(found, store.now()),
+      ['Site key', `fingerprint ${found.siteKeyFingerprint}`],
       ['Audit log', head ? `${String(head.seq)}:${head.hash}` : 'empty'],
-      ...(serving?.problems ?? []).map((problem): [string, string] => ['Problem', visible(problem)]),
-      ...(serving?.notices ?? []).map((notice): [string, string] => ['Notice', visible(notice)]),
-      ...(serving ? ([['Jobs', jobsSay(serving.jobs)]] as [string, string][]) : []),
-      ...failing.map(({ name, problem }): [string, string] => ['Job fails', `${name}: ${visible(problem!)}`]),
+      ...rowsOfProblems(found),
     ];
     return { text: columns(rows, widthOf(call.world.stdout, 120)).trimEnd(), json };
   });
+
+type Row = [label: string, text: string];
+type Found = Awaited<ReturnType<typeof lookAt>>;
+
+async function lookAt({ records, config, directory, siteKey }: OpenStore) {
+  return {
+    serving: servingState(directory),
+    baseUrl: config.http.base_url,
+    documents: documentsAt(config),
+    certificate: speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined,
+    counts: await records.counts.all(),
+    disk: occupied(directory),
+    siteKeyFingerprint: fingerprintOf(siteKey),
+    head: await records.audit.head(),
+    lastBackup: (await records.audit.newestOf('backup'))?.at,
+    copies: copiesForReturn(directory),
+  };
+}
+
+function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row[] {
+  const rows: Row[] = [['Store', `${baseUrl}, larder ${version}`]];
+  if (documents !== undefined) rows.push(['Documents', documents]);
+  const since = serving && `since ${serving.since}, process ${String(serving.pid)}, log level ${serving.level}`;
+  rows.push(['Serving', since === undefined ? 'no' : `yes, ${since}`]);
+  if (serving?.sealed) rows.push(['Signing', 'sealed: there is no signing master key']);
+  if (certificate !== undefined) {
+    const { hosts, ends, fingerprint } = certificate;
+    rows.push(['Certificate', `for ${hosts.join(', ')} until ${ends.toISOString().slice(0, 10)}`]);
+    rows.push(['Fingerprint', fingerprint]);
+  }
+  return rows;
+}
+
+function rowsOfContents({ counts, disk, lastBackup, copies, serving }: Found, now: Date): Row[] {
+  const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
+  const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
+  const rows: Row[] = [
+    ['Packages', `${String(packages)} names, ${String(revisions)} revisions, ${String(accounts)} accounts`],
+    [
+      'Uploads',
+      `${String(waiting)} wait for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
+    ],
+    ['Blobs', `${bytes(blobBytes)}${damaged}`],
+    ['Database', `${bytes(disk.databaseBytes)} and ${bytes(disk.walBytes)} of log`],
+    ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
+    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${age(lastBackup, now)})`],
+  ];
+  if (copies[0] !== undefined) rows.push(['Before upgrade', copies[0]]);
+  if (serving !== undefined) {
+    const { bytes: read, roundEnded } = serving.scrub;
+    const round = roundEnded === undefined ? 'no round has ended yet' : `last round ended ${roundEnded}`;
+    rows.push(['Scrubbed', `${bytes(read)} since the start; ${round}`]);
+  }
+  return rows;
+}
+
+function rowsOfProblems({ serving }: Found): Row[] {
+  if (serving === undefined) return [];
+  const { problems, notices = [], jobs } = serving;
+  return [
+    ...problems.map((problem): Row => ['Problem', visible(problem)]),
+    ...notices.map((notice): Row => ['Notice', visible(notice)]),
+    ['Jobs', jobsSay(jobs)],
+    ...jobs.flatMap(({ name, problem }): Row[] =>
+      problem === undefined ? [] : [['Job fails', `${name}: ${visible(problem)}`]],
+    ),
+  ];
+}
 
 /** How the work that comes round again goes; `--json` tells of each. */
 function jobsSay(jobs: readonly { failures: number; problem: string | undefined }[]): string {

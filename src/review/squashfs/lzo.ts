@@ -7,74 +7,99 @@
 import { damaged } from './damaged.ts';
 
 export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
-  const out = new Uint8Array(limit);
-  let read = 0;
-  let written = 0;
-
-  function next(): number {
-    const byte = packed[read++];
-    if (byte === undefined) throw broken();
-    return byte;
-  }
-  /** A length of which the instruction itself holds too little: every zero byte that follows adds 255 to it. */
-  function longer(base: number): number {
-    for (let length = base; ; length += 255) {
-      const byte = next();
-      if (byte !== 0) return length + byte;
-      if (length > limit) throw broken();
-    }
-  }
-  function copyLiterals(count: number): void {
-    if (read + count > packed.length || written + count > limit) throw broken();
-    out.set(packed.subarray(read, read + count), written);
-    read += count;
-    written += count;
-  }
-  function copyMatch(distance: number, length: number): void {
-    if (distance > written || written + length > limit) throw broken();
-    // One byte after the other: a match may reach into what it is just writing.
-    for (const end = written + length; written < end; written++) out[written] = out[written - distance] ?? 0;
-  }
-
-  let literals = 0;
-  const first = packed[0] ?? 0;
-  if (first > 17) {
-    read = 1;
-    copyLiterals(first - 17);
-    literals = Math.min(first - 17, 4);
-  }
+  const block = new Block(packed, limit);
+  let literals = block.begin();
   for (;;) {
-    const code = next();
+    const code = block.next();
     let trailing = code & 3;
     if (code >= 64) {
       const length = code >= 128 ? 5 + ((code >> 5) & 3) : 3 + ((code >> 5) & 1);
-      copyMatch((next() << 3) + ((code >> 2) & 7) + 1, length);
+      block.copyMatch((block.next() << 3) + ((code >> 2) & 7) + 1, length);
     } else if (code >= 32) {
-      const length = 2 + (code & 31 || longer(31));
-      const low = next();
-      copyMatch(((next() << 6) | (low >> 2)) + 1, length);
+      const length = 2 + (code & 31 || block.longer(31));
+      const low = block.next();
+      block.copyMatch(((block.next() << 6) | (low >> 2)) + 1, length);
       trailing = low & 3;
     } else if (code >= 16) {
-      const length = 2 + (code & 7 || longer(7));
-      const low = next();
-      const distance = ((code & 8) << 11) + ((next() << 6) | (low >> 2));
-      if (distance === 0) {
-        if (length !== 3 || read !== packed.length) throw broken(); // the end of a stream is 17 0 0, and nothing after
-        return out.subarray(0, written);
-      }
-      copyMatch(16384 + distance, length);
+      const length = 2 + (code & 7 || block.longer(7));
+      const low = block.next();
+      const distance = ((code & 8) << 11) + ((block.next() << 6) | (low >> 2));
+      // The end of a stream is 17 0 0, and nothing after.
+      if (distance === 0) return block.end(length === 3);
+      block.copyMatch(16384 + distance, length);
       trailing = low & 3;
     } else if (literals === 0) {
-      copyLiterals(3 + (code || longer(15)));
+      block.copyLiterals(3 + (code || block.longer(15)));
       literals = 4;
       continue;
     } else {
-      const near = (next() << 2) + (code >> 2) + 1;
-      if (literals === 4) copyMatch(near + 2048, 3);
-      else copyMatch(near, 2);
+      const near = (block.next() << 2) + (code >> 2) + 1;
+      if (literals === 4) block.copyMatch(near + 2048, 3);
+      else block.copyMatch(near, 2);
     }
-    copyLiterals(trailing);
+    block.copyLiterals(trailing);
     literals = trailing;
+  }
+}
+
+/** What an instruction reads of the stream, and what it writes. */
+class Block {
+  readonly #packed: Uint8Array;
+  readonly #limit: number;
+  readonly #out: Uint8Array;
+  #read = 0;
+  #written = 0;
+
+  constructor(packed: Uint8Array, limit: number) {
+    this.#packed = packed;
+    this.#limit = limit;
+    this.#out = new Uint8Array(limit);
+  }
+
+  /** A stream may begin with a row of literals that no instruction announces; what the first one is to remember of it. */
+  begin(): number {
+    const count = (this.#packed[0] ?? 0) - 17;
+    if (count <= 0) return 0;
+    this.#read = 1;
+    this.copyLiterals(count);
+    return Math.min(count, 4);
+  }
+
+  next(): number {
+    const byte = this.#packed[this.#read++];
+    if (byte === undefined) throw broken();
+    return byte;
+  }
+
+  /** A length of which the instruction itself holds too little: every zero byte that follows adds 255 to it. */
+  longer(base: number): number {
+    for (let length = base; ; length += 255) {
+      const byte = this.next();
+      if (byte !== 0) return length + byte;
+      if (length > this.#limit) throw broken();
+    }
+  }
+
+  copyLiterals(count: number): void {
+    if (this.#read + count > this.#packed.length || this.#written + count > this.#limit) throw broken();
+    this.#out.set(this.#packed.subarray(this.#read, this.#read + count), this.#written);
+    this.#read += count;
+    this.#written += count;
+  }
+
+  copyMatch(distance: number, length: number): void {
+    if (distance > this.#written || this.#written + length > this.#limit) throw broken();
+    const out = this.#out;
+    // One byte after the other: a match may reach into what it is just writing.
+    let at = this.#written;
+    for (const end = at + length; at < end; at++) out[at] = out[at - distance] ?? 0;
+    this.#written = at;
+  }
+
+  /** All that was written, if the stream ends here and well. */
+  end(isWell: boolean): Uint8Array {
+    if (!isWell || this.#read !== this.#packed.length) throw broken();
+    return this.#out.subarray(0, this.#written);
   }
 }
 

@@ -39,6 +39,7 @@ import {
 } from './images.ts';
 import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } from './integrity.ts';
 import { logIn, putOffLogins } from './logins.ts';
+import { refuseAfterReview } from './after-review.ts';
 import { exportAudit } from './exports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { updatePackageMetadata } from './package-metadata.ts';
@@ -76,6 +77,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   enableAccount,
   updateAccount,
   updateOwnAccount,
+  // After review
+  refuseAfterReview,
   // Agents
   registerAgent,
   removeAgent,

@@ -1,13 +1,15 @@
 // Releases: what a package's channels give to whoever asks for them.
 import type { Channel } from '#domain/channel.ts';
-import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
+import { isProgressive, isWholeChannel, slotsOf, type Progress, type Slot } from '#domain/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Wish } from '#records/after-review.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
+import { settleWish } from './after-review.ts';
 import { resourcesOf } from './released-resources.ts';
 
 /** A branch is forgotten so long after its last release. */
@@ -24,6 +26,15 @@ export interface Wanted {
   progressive: Progress;
   /** The revisions of resources that are named; the others follow from what was released before. */
   resources: { name: string; revision: number | null }[];
+  /** Leaves a part of the channel as it is that holds this revision or a newer one. */
+  onlyIfNewer?: boolean;
+}
+
+interface Push {
+  package: PublishedPackage;
+  releases: Wanted[];
+  /** What this settles, where it is done because somebody wanted it after a review. */
+  wish?: Wish;
 }
 
 export interface Released {
@@ -36,11 +47,11 @@ export const pushReleases = act({
   name: 'push_releases',
   summary: 'Release revisions of a package to channels, or close channels.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: { namespace, name } }: { package: PublishedPackage; releases: Wanted[] }) =>
-    `${namespace}/${name}`,
+  object: ({ package: { namespace, name } }: Push) => `${namespace}/${name}`,
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, releases }, doing): Promise<Released[]> {
+  async perform(tx, { package: subject, releases, wish }, doing): Promise<Released[]> {
+    if (wish !== undefined) await settleWish(tx, wish);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
     const tracks = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
     const released: Released[] = [];
@@ -108,13 +119,19 @@ async function release(
   const held = await tx.releases.inChannel(subject.id, channel.name, doing.at);
   const place = { packageId: subject.id, channel: channel.name };
   const expiresAt = branchExpiry(channel, doing.at);
-  for (const slot of slotsOf(subject.namespace, revision.details)) {
+  const heldFor = ({ slot }: Slot): number | null =>
+    held.find((one) => one.slot === slot && !isProgressive(one.progressive))?.revision ?? null;
+  const slots = slotsOf(subject.namespace, revision.details).filter(
+    (slot) => wanted.onlyIfNewer !== true || (heldFor(slot) ?? 0) < revision.revision,
+  );
+  if (slots.length === 0) return resources;
+  for (const slot of slots) {
     // What is released to everybody ends what lay over the slot for a part of the devices.
     if (!isProgressive(progressive)) await tx.releases.endProgress(subject.id, channel.name, slot.slot);
     const filled = { ...place, ...slot, revision: revision.revision, progressive };
     await tx.releases.fill({ ...filled, resources, releasedAt: doing.at, expiresAt });
-    const before = held.find((one) => one.slot === slot.slot && !isProgressive(one.progressive))?.revision ?? null;
-    await remember(tx, { ...place, slot: slot.slot, revision: revision.revision, before, ...progressive }, doing);
+    const kept = { ...place, slot: slot.slot, revision: revision.revision, before: heldFor(slot) };
+    await remember(tx, { ...kept, ...progressive }, doing);
   }
   await tx.revisions.markReleased(subject.id, revision.revision);
   await tx.packages.publish(subject.id);

@@ -2,8 +2,10 @@
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import type { Wish } from '#records/after-review.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
 import { act, type Doing } from './act.ts';
+import { settleWish } from './after-review.ts';
 import { resourceRequest, type WantedResource } from './resources.ts';
 
 interface Push {
@@ -11,6 +13,9 @@ interface Push {
   upload: string;
   package: PublishedPackage;
 }
+
+/** What is to be done once the upload is a revision. */
+export type Wanted = Pick<Wish, 'kind' | 'name' | 'component' | 'onlyIfNewer'>;
 
 const object = <Input extends Push>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
 
@@ -21,7 +26,13 @@ export const pushRevision = act({
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 
-  perform: (tx, wanted: Push, doing) => claim(tx, wanted, doing),
+  async perform(tx, wanted: Push & { then?: readonly Wanted[] }, doing): Promise<void> {
+    await claim(tx, wanted, doing);
+    const { upload: uploadId, then = [] } = wanted;
+    const { actor: wantedBy, sessionId = null, requestId = null, note } = doing;
+    for (const one of then) await tx.afterReview.add({ ...one, uploadId, wantedBy, sessionId, requestId });
+    if (then.length > 0) note({ then: then.map(({ kind, name }) => [kind, name]) });
+  },
 });
 
 export const pushResource = act({
@@ -31,7 +42,9 @@ export const pushResource = act({
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 
-  async perform(tx, wanted: Push & WantedResource, doing): Promise<void> {
+  /** `wish` is what this settles, where it is done because somebody wanted it after a review. */
+  async perform(tx, wanted: Push & WantedResource & { wish?: Wish }, doing): Promise<void> {
+    if (wanted.wish !== undefined) await settleWish(tx, wanted.wish);
     doing.note({ resource: wanted.resource });
     await claim(tx, wanted, doing, { name: wanted.resource, request: await resourceRequest(tx, wanted) });
   },
@@ -42,6 +55,17 @@ export const wasPushed = async (
   { uploads }: Pick<Changes, 'uploads'> | Pick<Records, 'uploads'>,
   { upload, package: subject, resource }: Push & { resource?: string | undefined },
 ): Promise<boolean> => (await uploads.review(subject.id, upload))?.resource === (resource ?? null);
+
+/** Whether all of it is wanted of this upload already. */
+export async function isWanted(
+  { afterReview }: Pick<Records, 'afterReview'>,
+  upload: string,
+  wanted: readonly Wanted[],
+): Promise<boolean> {
+  if (wanted.length === 0) return true;
+  const known = await afterReview.of(upload);
+  return wanted.every(({ kind, name }) => known.some((one) => one.kind === kind && one.name === name));
+}
 
 async function claim(
   tx: Changes,

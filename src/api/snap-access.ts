@@ -29,7 +29,8 @@ export const onSnapNamed = (permissions: AtLeastOne): Access<PackageEvidence> =>
 /** Who asks, and the way to snaps that the body names; those of others are not there. */
 export interface SnapsInBody {
   principal: Principal;
-  snapNamed(name: string): Promise<PublishedPackage>;
+  /** Also refused where the token lacks what more is needed. */
+  snapNamed(name: string, ...more: Permission[]): Promise<PublishedPackage>;
   snapOfId(id: string): Promise<PublishedPackage>;
 }
 
@@ -47,7 +48,10 @@ export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
     };
     return {
       principal,
-      snapNamed: async (name) => own(await byName(name, records)),
+      async snapNamed(name, ...more) {
+        for (const one of more) refuseWithout([one], principal);
+        return own(await byName(name, records));
+      },
       snapOfId: async (id) => own(await byId(id, records)),
     };
   },

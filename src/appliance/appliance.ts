@@ -114,11 +114,16 @@ const progress = ({
   runner,
   queue,
   signing,
+  finishing,
 }: Background): Pick<Appliance, 'scrubbed' | 'jobs' | 'reviewed'> => ({
   scrubbed: () => scrub.state(),
   jobs: () => runner.state(),
   async reviewed() {
     await queue.idle();
+    await finishing.idle();
+    // Which may have pushed components.
+    await queue.idle();
+    await finishing.idle();
     await signing.idle();
   },
 });

@@ -6,6 +6,7 @@ import { hours, seconds } from '#domain/clock.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
+import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetPassing } from '#jobs/forget-passing.ts';
@@ -31,6 +32,7 @@ export interface Background {
   custody: Custody;
   signing: RevisionSigning;
   queue: ReviewQueue;
+  finishing: PushFinishing;
   proof: ProofOfRecords;
   runner: Runner;
   scrub: Scrub;
@@ -54,14 +56,25 @@ export async function startBackground(
     () => revisionSigning({ records, acts, signer: custody, now, log }),
     (signing) => signing.idle(),
   );
-  const queue = await startReviews(parts, storage, signing);
+  const reviewSoon = (): void => {
+    queue.soon();
+  };
+  const finishing = await parts.start(
+    'pushes',
+    () => pushFinishing({ records, acts, log, reviewSoon }),
+    (finishing) => finishing.idle(),
+  );
+  const queue = await startReviews(parts, storage, () => {
+    signing.soon();
+    finishing.soon();
+  });
   const proof = await proofOfRecords({
     database: { file: join(store.directory, 'larder.db'), native: nativePath() },
     ...{ records, acts, siteKey: store.siteKey, sealFile: store.sealing.file, now },
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);
-  const jobs = jobsOf(storage, current, certificate, [signing.job, proof.job]);
+  const jobs = jobsOf(storage, current, certificate, [signing.job, finishing.job, proof.job]);
   const firstAfter = options.jobsAfter ?? seconds(5);
   const runner = await parts.start(
     'jobs',
@@ -77,22 +90,19 @@ export async function startBackground(
     },
     (scrub) => scrub.stop(),
   );
-  return { custody, signing, queue, proof, runner, scrub };
+  return { custody, signing, queue, finishing, proof, runner, scrub };
 }
 
-async function startReviews(parts: Parts, storage: Storage, signing: RevisionSigning): Promise<ReviewQueue> {
+async function startReviews(parts: Parts, storage: Storage, reviewed: () => void): Promise<ReviewQueue> {
   const { store, log, health, leases, blobs, digests } = storage;
   const { records, acts, newId } = store;
   const { queue } = await parts.start(
     'reviews',
     () => {
       const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
-      const approved = (): void => {
-        signing.soon();
-      };
       return {
         reviewer,
-        queue: reviewQueue({ records, acts, blobs, reviewer, digests, leases, newId, log, health, approved }),
+        queue: reviewQueue({ records, acts, blobs, reviewer, digests, leases, newId, log, health, reviewed }),
       };
     },
     async ({ queue, reviewer }) => {

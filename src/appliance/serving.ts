@@ -125,6 +125,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     requestIds: requestIds(siteKey),
     reviewSoon: () => {
       background.queue.soon();
+      background.finishing.soon();
     },
     signSoon: () => {
       background.signing.soon();

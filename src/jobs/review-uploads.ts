@@ -44,8 +44,8 @@ export interface ReviewQueueOptions {
   retry?: number;
   /** Milliseconds after which it is looked whether another process has left an upload behind. */
   lookAgain?: number;
-  /** Told after each approval. */
-  approved?: () => void;
+  /** Told after each review. */
+  reviewed?: () => void;
 }
 
 /**
@@ -160,6 +160,7 @@ class ReviewLine implements ReviewQueue {
     }
     this.#failures.delete(upload.id);
     this.#unreadable.settled(upload.id);
+    this.#options.reviewed?.();
     return !this.#stopped;
   }
 
@@ -190,11 +191,10 @@ class ReviewLine implements ReviewQueue {
   /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
   async #settle(upload: Review, subject: PublishedPackage, findings: Findings): Promise<void> {
     if (this.#stopped) return;
-    const { records, approved } = this.#options;
+    const { records } = this.#options;
     const byHand = await records.packages.isReviewedByHand(subject.id);
     const input = { upload: upload.id, package: subject, findings };
     await (byHand ? this.#unlessSettled(scanUpload, input) : this.#unlessSettled(approveUpload, input));
-    approved?.();
   }
 
   async #keepIcon(verdict: Approval): Promise<string | null> {

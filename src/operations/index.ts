@@ -55,7 +55,9 @@ import { dashboardForceMetadata, dashboardMetadata } from './dashboard/metadata.
 import { dashboardMetrics } from './dashboard/metrics.ts';
 import { dashboardReleases } from './dashboard/releases.ts';
 import { dashboardSnapRelease } from './dashboard/snap-release.ts';
+import { dashboardSnapPush } from './dashboard/snap-push.ts';
 import { dashboardState } from './dashboard/state.ts';
+import { dashboardUploadStatus } from './dashboard/upload-status.ts';
 import { dashboardAccount } from './names/dashboard-account.ts';
 import { dashboardRegisterName } from './names/dashboard-register-name.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
@@ -320,6 +322,8 @@ export const sections: readonly Section[] = [
       dashboardRegisterName,
       dashboardAccount,
       dashboardAccountKey,
+      dashboardSnapPush,
+      dashboardUploadStatus,
       dashboardSnapRelease,
       dashboardClose,
       dashboardState,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { accountChanges, accounts } from './accounts.ts';
+import { afterReview, afterReviewChanges } from './after-review.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { assertionChanges, assertions } from './assertions.ts';
@@ -55,6 +56,7 @@ import { uploadChanges, uploads } from './uploads.ts';
 
 const reading = (db: Reading) => ({
   accounts: accounts(db),
+  afterReview: afterReview(db),
   agents: agents(db),
   appliance: appliance(db),
   assertions: assertions(db),
@@ -106,6 +108,7 @@ const reading = (db: Reading) => ({
 
 const changing = (db: Queries) => ({
   accounts: accountChanges(db),
+  afterReview: afterReviewChanges(db),
   agents: agentChanges(db),
   appliance: applianceChanges(db),
   assertions: assertionChanges(db),

@@ -21,12 +21,12 @@ const table: Record<About, string> = {
     exchange_dashboard_macaroons`,
   packages: `list_registered_names register_name dashboard_account dashboard_register_name package_access
     package_permissions add_buildset update_build add_commit_workflow update_commit_workflow
-    dashboard_snap_release dashboard_metrics`,
+    dashboard_snap_push dashboard_snap_release dashboard_metrics`,
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
     create_library publish_library buildset_status filter_commit_workflows
-    dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
+    dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
     get_collaborators`,

@@ -113,6 +113,18 @@ const table: Row[] = [
     administrator: 'store-view',
   },
   {
+    operations: ['dashboard_snap_push'],
+    needs: ['package-manage-revisions'],
+    who: 'publisher, collaborator',
+    administrator: 'store-manage',
+  },
+  {
+    operations: ['dashboard_upload_status'],
+    needs: ['package-view-revisions', 'package-manage-revisions'],
+    who: 'publisher, collaborator',
+    administrator: 'store-view',
+  },
+  {
     operations: ['dashboard_snap_release', 'dashboard_close'],
     needs: ['package-manage-releases'],
     who: 'publisher, collaborator',

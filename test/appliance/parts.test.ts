@@ -26,6 +26,7 @@ const all = [
   'blobs',
   'certificate',
   'signing',
+  'pushes',
   'reviews',
   'jobs',
   'scrub',

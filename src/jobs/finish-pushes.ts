@@ -1,0 +1,159 @@
+// Finishes what was pushed together with a wish: once the upload is a revision, its components come beside it, and it is
+// released. The records say what is still to be done, so what a stop left behind is done after the next start.
+import type { Logger } from 'pino';
+
+import type { Acts, By } from '#acts/act.ts';
+import { refuseAfterReview } from '#acts/after-review.ts';
+import { pushReleases } from '#acts/releases.ts';
+import { pushResource } from '#acts/uploads.ts';
+import { everybody } from '#domain/channel-map.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { minutes } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Wish } from '#records/after-review.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Job } from './runner.ts';
+
+export interface PushFinishing {
+  /** Goes over all that waits; also when nothing told that there is something. */
+  job: Job;
+  /** Says that a review has ended, or that more is wanted. */
+  soon(): void;
+  /** Resolves when it is not at work. */
+  idle(): Promise<void>;
+}
+
+interface Options {
+  records: Records;
+  acts: Acts;
+  log: Logger;
+  /** Tells the review queue that a component has been pushed. */
+  reviewSoon: () => void;
+}
+
+type Due = Awaited<ReturnType<Records['afterReview']['due']>>[number];
+
+interface Attempt {
+  subject: PublishedPackage;
+  wish: Wish;
+  options: Options;
+}
+
+const pageSize = 100;
+
+export function pushFinishing(options: Options): PushFinishing {
+  const { records, log } = options;
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  function run(): Promise<void> {
+    again = running !== undefined;
+    running ??= all().finally(() => {
+      running = undefined;
+      if (again) soon();
+    });
+    return running;
+  }
+
+  function soon(): void {
+    run().catch((error: unknown) => {
+      log.error({ err: error }, 'cannot finish what was pushed; it is tried again within the minute');
+    });
+  }
+
+  async function all(): Promise<void> {
+    for (let after = ''; ;) {
+      const page = await records.afterReview.due(after, pageSize);
+      for (const one of page) await finish(one, options);
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) return;
+      after = last.id;
+    }
+  }
+
+  return {
+    job: {
+      name: 'finish-pushes',
+      inDoubt: 'runs',
+      every: minutes(1),
+      async run() {
+        await run();
+        return {};
+      },
+    },
+    soon,
+    async idle() {
+      while (running !== undefined) await running.catch(() => undefined);
+    },
+  };
+}
+
+/** Does what is wanted with one revision: first its components; the channels when these have been reviewed. */
+async function finish({ id, packageId, revision }: Due, options: Options): Promise<void> {
+  const { records, acts, reviewSoon } = options;
+  const subject = await records.packages.byId(packageId);
+  if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
+  const wishes = await records.afterReview.of(id);
+  for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
+    const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
+    await attempt({ subject, wish, options }, (by) => acts.do(pushResource, by, { ...component, wish }));
+    reviewSoon();
+  }
+  const resources = await reviewedComponents(subject, id, records);
+  if (resources === undefined) return; // told again when the last has been reviewed
+  for (const wish of wishes.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
+    await attempt({ subject, wish, options }, (by) => {
+      const channel = parseChannel(wish.name);
+      if (channel === undefined) throw new Refusal('api-error', `'${wish.name}' is not a channel.`);
+      const { onlyIfNewer } = wish;
+      const release = { channel, revision, progressive: everybody, resources, onlyIfNewer };
+      return acts.do(pushReleases, by, { package: subject, releases: [release], wish });
+    });
+  }
+}
+
+/** The revisions of an upload's components that were approved; nothing while one of them waits. */
+async function reviewedComponents(
+  subject: PublishedPackage,
+  id: string,
+  records: Records,
+): Promise<{ name: string; revision: number }[] | undefined> {
+  const found = [];
+  for (const { kind, name, component, error } of await records.afterReview.of(id)) {
+    if (kind !== 'component' || error !== null) continue;
+    const review = await records.uploads.review(subject.id, component ?? '');
+    if (review === undefined || review.status === 'new' || review.status === 'scanned') return undefined;
+    if (review.revision !== null) found.push({ name, revision: review.revision });
+  }
+  return found;
+}
+
+/** Does one thing in the name of whoever wanted it; what cannot be done is told, so that nobody waits for it. */
+async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Promise<unknown>): Promise<void> {
+  const { records, acts, log } = options;
+  const by = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
+  try {
+    await refuseStranger(subject, wish.wantedBy, records);
+    await work(by);
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : undefined;
+    if (refusal === undefined) log.error({ err: error, upload: wish.uploadId }, 'cannot finish what was pushed');
+    // Another process has done it meanwhile.
+    if ((await records.afterReview.of(wish.uploadId)).some((one) => isSame(one, wish) && one.settled)) return;
+    const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
+    await acts.do(refuseAfterReview, by, { package: subject, wish, error: { code, message } });
+  }
+}
+
+/** A review may take days, after which whoever pushed may have no part in the package any more. */
+async function refuseStranger(subject: PublishedPackage, accountId: string, records: Records): Promise<void> {
+  const hasPart =
+    subject.publisherId === accountId ||
+    (await records.collaborators.has(subject.id, accountId)) ||
+    (await records.accounts.isStoreAdministrator(accountId));
+  if (hasPart && (await records.accounts.disabledAt(accountId)) === null) return;
+  throw new Refusal('forbidden', `Whoever pushed this has no part in '${subject.name}' any more.`);
+}
+
+const isSame = (one: Wish, other: Wish): boolean => one.kind === other.kind && one.name === other.name;

@@ -1,0 +1,72 @@
+import { isWanted, pushRevision, wasPushed, type Wanted } from '#acts/uploads.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { snapsInBody } from '#api/snap-access.ts';
+import type { DashboardSnapPushRequest } from '#api/wire.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '../by.ts';
+import { refuseOutOfReach } from '../releases/channels.ts';
+import { statusUrl } from './upload-status.ts';
+
+export const dashboardSnapPush = operation({
+  name: 'dashboard_snap_push',
+  method: 'POST',
+  path: '/dev/api/snap-push/',
+  since: 0,
+  summary:
+    'Push an upload as a new revision of a snap, and release it once it is approved; or only say whether one may, as the older publishing tools ask.',
+  access: snapsInBody('package-manage-revisions'),
+  errors: 'dashboard',
+  body: 'DashboardSnapPushRequest',
+  response: 'DashboardSnapPushResponse',
+  status: 202,
+  also: { 200: 'It may be pushed; nothing was done.' },
+  refuses: ['resource-not-found'],
+
+  async handle(call) {
+    const { principal, snapNamed, body, records, acts, reviewSoon, config } = call;
+    const then = wantedThen(body);
+    const releases = then.some(({ kind }) => kind === 'channel');
+    const subject = await snapNamed(body.name, ...(releases ? (['package-manage-releases'] as const) : []));
+    if (body.dry_run === true) return mayBePushed();
+    const { updown_id: upload } = body;
+    if (upload === undefined) throw new Refusal('api-error', "'updown_id' is a required property at /");
+    for (const { kind, name } of then) {
+      // What is no channel is told of with the others that cannot be filled, when the revision is there.
+      const channel = kind === 'channel' ? parseChannel(name) : undefined;
+      if (channel !== undefined) refuseOutOfReach(principal, channel);
+    }
+    const wanted = { package: subject, upload, then };
+    if (!(await wasPushed(records, wanted)) || !(await isWanted(records, upload, then))) {
+      await acts.do(pushRevision, caller(call), wanted);
+    }
+    reviewSoon();
+    return { success: true, status_details_url: config.http.base_url + statusUrl(subject, upload) };
+  },
+});
+
+const mayBePushed = (): Answer =>
+  new Answer({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ success: true }),
+  });
+
+/** What is to be done once the upload is a revision: its components beside it, then the releases. */
+function wantedThen(body: DashboardSnapPushRequest): Wanted[] {
+  const { components, channels, only_if_newer: onlyIfNewer } = body;
+  return [
+    ...Object.entries(components ?? {}).map(([name, component]) => ({
+      kind: 'component' as const,
+      name,
+      component,
+      onlyIfNewer: false,
+    })),
+    ...[...new Set(channels ?? [])].map((name) => ({
+      kind: 'channel' as const,
+      name,
+      component: null,
+      onlyIfNewer: onlyIfNewer === true,
+    })),
+  ];
+}

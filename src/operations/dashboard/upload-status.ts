@@ -1,0 +1,94 @@
+import { operation } from '#api/operation.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { onSnapOfId } from '#api/snap-access.ts';
+import type { DashboardUploadStatusResponse } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Review, ReviewError } from '#records/uploads.ts';
+
+export const dashboardUploadStatus = operation({
+  name: 'dashboard_upload_status',
+  method: 'GET',
+  path: '/dev/api/snaps/:snap_id/uploads/:upload_id/status',
+  since: 0,
+  summary:
+    'Say what became of an upload and of what was wanted with it, as the older publishing tools ask every second.',
+  // A token that may only push must be able to see what becomes of it.
+  access: onSnapOfId(['package-view-revisions', 'package-manage-revisions']),
+  errors: 'dashboard',
+  response: 'DashboardUploadStatusResponse',
+
+  async handle({ package: subject, params, records, config }) {
+    const { upload_id: id } = params;
+    const review = await records.uploads.review(subject.id, id);
+    if (review === undefined) {
+      throw new Refusal('resource-not-found', `'${subject.name}' has no upload '${id.slice(0, 64)}'.`);
+    }
+    return statusOf(review, records, `${config.http.base_url}/v1/snap/${subject.name}`);
+  },
+});
+
+/** The path at which the tools ask. */
+export const statusUrl = ({ id }: Pick<PublishedPackage, 'id'>, upload: string): string =>
+  `/dev/api/snaps/${id}/uploads/${encodeURIComponent(upload)}/status`;
+
+/** Its readers ask until it is `processed`, for ever if need be; they take the mere presence of `errors` for a failure. */
+async function statusOf(
+  review: Review,
+  records: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
+  url: string,
+): Promise<DashboardUploadStatusResponse> {
+  const failed = (code: 'processing_error' | 'need_manual_review', errors: ReviewError[]) =>
+    ({ code, processed: true, can_release: code !== 'need_manual_review', url, errors }) as const;
+  switch (review.status) {
+    case 'new':
+      return { code: 'being_processed', processed: false };
+    case 'scanned':
+      return failed('need_manual_review', [waitsForPerson('It')]);
+    case 'rejected':
+      return { ...failed('processing_error', review.errors ?? []), can_release: false };
+    case 'approved':
+  }
+  const { waiting, errors } = await whatFollowed(review, records);
+  if (waiting) return { code: 'being_processed', processed: false };
+  const revision = review.revision ?? 0;
+  if (errors.length === 0) return { code: 'ready_to_release', processed: true, can_release: true, revision, url };
+  const told = errors.map(({ code, message }) => ({ code, message: `Revision ${revision} is there, but: ${message}` }));
+  return { ...failed('processing_error', told), revision };
+}
+
+/** Whether something is still to be done with the revision, and what could not be done. */
+async function whatFollowed(
+  { id, packageId }: Review,
+  { afterReview, uploads }: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
+): Promise<{ waiting: boolean; errors: ReviewError[] }> {
+  const errors: ReviewError[] = [];
+  let waiting = false;
+  for (const { kind, name, component, settled, error } of await afterReview.of(id)) {
+    if (error !== null) {
+      errors.push({ code: error.code, message: `${words[kind](name)}: ${error.message}` });
+      continue;
+    }
+    waiting ||= !settled;
+    const review = kind === 'component' && settled ? await uploads.review(packageId, component ?? '') : undefined;
+    waiting ||= review?.status === 'new';
+    if (review?.status === 'scanned') errors.push(waitsForPerson(`Its component '${name}'`));
+    if (review?.status === 'rejected') errors.push(...(review.errors ?? []));
+  }
+  // What waits for a person may wait for days, and whatever comes after it.
+  const isHeld = errors.some(({ code }) => code === heldCode);
+  return { waiting: waiting && !isHeld, errors };
+}
+
+const words = {
+  channel: (name: string): string => `it was not released to '${name}'`,
+  component: (name: string): string => `the component '${name}' was not taken`,
+};
+
+/** As a client reads it that takes this for a success. */
+const heldCode = 'review-queued';
+
+const waitsForPerson = (what: string): ReviewError => ({
+  code: heldCode,
+  message: `${what} is kept and waits for a person, who has to approve of it; then it gets its revision.`,
+});

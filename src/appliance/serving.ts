@@ -105,6 +105,7 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
     tokenKey: Buffer.from(hkdfSync('sha256', siteKey, '', 'tokens of the image registry', 32)),
     signedTokens: signedTokensOf(store),
     receive: blobs.receive,
+    free: blobs.free,
     declaredType: async ({ packageId, resource }) => (await records.resources.declared(packageId, resource))?.type,
   });
 }

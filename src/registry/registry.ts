@@ -28,6 +28,8 @@ export interface RegistryOptions extends CredentialsOptions {
   tokenKey: Buffer;
   signedTokens: SignedTokens;
   receive: Receive;
+  /** Bytes that may still be written to where blobs lie. */
+  free: () => Promise<number>;
   declaredType: DeclaredType;
 }
 
@@ -40,6 +42,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     uploads: createBlobUploads({
       records: options.records,
       receive: options.receive,
+      free: options.free,
       newId: () => options.newId.uuid(),
       now: options.clock,
     }),

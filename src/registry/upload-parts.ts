@@ -18,6 +18,8 @@ export interface Sender extends Repository {
 export interface UploadPartsOptions {
   records: Pick<Records, 'registryUploads' | 'passing'>;
   receive: Receive;
+  /** Bytes that may still be written to where blobs lie. */
+  free: () => Promise<number>;
   now: Now;
   /** Milliseconds after which an upload that nobody continues is given up. */
   idle?: number;
@@ -41,6 +43,11 @@ export class UploadParts {
   constructor(options: UploadPartsOptions) {
     this.#options = options;
     this.#idle = options.idle ?? patience;
+  }
+
+  /** Whether there is room for more bytes; where there is none, the records are not asked to write that some come. */
+  async hasRoom(): Promise<boolean> {
+    return (await this.#options.free()) > 0;
   }
 
   /** When an upload ends that nobody continues. */

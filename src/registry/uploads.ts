@@ -1,6 +1,7 @@
 // Uploads of blobs: each may come in several requests, one after the other, to whichever process of the store. How much has
 // come stands in the records; the bytes lie in one file. What was not finished does not outlive the store; clients begin
 // again then.
+import { diskFull } from '#blobs/space.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -52,6 +53,7 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
       };
       // Whoever has too many is refused before he costs anything; several may come at once.
       await refuseBeyond(records.registryUploads);
+      if (!(await parts.hasRoom())) throw diskFull();
       await records.passing(async (tx) => {
         await refuseBeyond(tx.registryUploads);
         await tx.registryUploads.begin({ id, repository, accountId: sender.accountId, endsAt: parts.ending() });
@@ -129,6 +131,10 @@ class UnderWay implements BlobUpload {
   }
 
   async #begin() {
+    if (!(await this.#parts.hasRoom())) {
+      await this.abandon();
+      throw diskFull();
+    }
     const stop = await this.#parts.send(this.id, this.size);
     return { receiving: await this.#parts.take(this.id, this.size, this.#sender), stop };
   }

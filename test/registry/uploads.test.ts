@@ -37,7 +37,7 @@ function taker() {
 /** The uploads of a process of a store, by the time of day. */
 async function uploadsOf(t: Parameters<typeof openRecords>[0], receive: Receive): Promise<BlobUploads> {
   const [records] = await openRecords(t);
-  return createBlobUploads({ records, receive, newId: () => 'one', now: () => new Date(), idle });
+  return createBlobUploads({ records, receive, free, newId: () => 'one', now: () => new Date(), idle });
 }
 
 async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
@@ -46,6 +46,9 @@ async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
     yield Buffer.from('chunk');
   }
 }
+
+/** There is always room. */
+const free = (): Promise<number> => Promise.resolve(1);
 
 t.test('an upload that nobody continues is given up, and what had come with it', async (t) => {
   const { receive, ends } = taker();
@@ -99,7 +102,7 @@ t.test('while a request sends to an upload at one process, none does at another'
   const both = await openRecords(t, 2);
   const [here, there] = both.map((records) => {
     const { receive } = taker();
-    return createBlobUploads({ records, receive, newId: () => 'one', now: () => new Date() });
+    return createBlobUploads({ records, receive, free, newId: () => 'one', now: () => new Date() });
   }) as [BlobUploads, BlobUploads];
   const last = Promise.withResolvers<undefined>();
   const sending = (await here.begin(sender)).append(

@@ -1,0 +1,116 @@
+// Stock snapcraft without on-prem mode, command by command, as whoever has it from the snap store uses it.
+import t from 'tap';
+
+import { hours } from '#domain/clock.ts';
+import { snapFixture } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+import { snapcraft, Stopped } from '#test/fixtures/snapcraft.ts';
+import { password, startIdentity } from '../identity/world.ts';
+
+t.test('a snap is registered, uploaded, released, promoted and closed', async (t) => {
+  const store = await startIdentity(t);
+  const ada = snapcraft(store.url, 'ada@example.com', password);
+  const sent = async (work: () => Promise<unknown>): Promise<string[]> => {
+    ada.calls.length = 0;
+    await work();
+    const id = (await store.beside.records.packages.find('snap', 'tiny-app'))?.id ?? 'none';
+    // It asks for the status every second, as long as it takes.
+    return [...new Set(ada.calls)].map((call) => call.replaceAll(id, 'ID').replace(/uploads\/[^/]+/, 'uploads/U'));
+  };
+  t.same(await sent(() => ada.login()), ['POST /dev/api/acl/', 'POST /api/v2/tokens/discharge']);
+  t.match(await ada.whoami(), { account: { username: 'ada', id: store.ids.ada } });
+  t.same(await sent(() => ada.register('tiny-app')), ['POST /dev/api/register-name/']);
+  t.same(await ada.names(), ['tiny-app']);
+  await t.rejects(ada.upload('other', Buffer.from('')), new Stopped(), 'nothing is sent of a snap that is not hers');
+  t.equal(ada.calls.at(-1), 'POST /dev/api/snap-push/');
+
+  const file = await snapFixture('app-xz');
+  const id = (): Promise<string> => ada.idOf('tiny-app');
+  t.same(await sent(async () => t.equal(await ada.upload('tiny-app', file), 1)), [
+    'POST /dev/api/snap-push/',
+    'POST /unscanned-upload/',
+    'GET /dev/api/snaps/ID/uploads/U/status',
+  ]);
+  await t.rejects(ada.upload('tiny-app', file), { message: /already exists in the database, as revision 1/ });
+  t.equal(await ada.upload('tiny-app', await snapFixture('app-gzip'), ['edge', 'latest/beta']), 2);
+  t.same(await ada.status('tiny-app'), ['amd64 latest/beta 2 1.10', 'amd64 latest/edge 2 1.10']);
+
+  t.same(await sent(() => ada.release('tiny-app', 1, ['candidate', 'edge/fix'])), ['POST /dev/api/snap-release/']);
+  await ada.release('tiny-app', 1, ['stable'], 100);
+  await ada.release('tiny-app', 2, ['stable'], 30);
+  for (const percentage of [-5, 250]) {
+    await t.rejects(ada.release('tiny-app', 2, ['stable'], percentage), { message: /^- api-error: .*percentage/ });
+  }
+  t.same(await ada.status('tiny-app'), [
+    'amd64 latest/stable 1 1.10',
+    'amd64 latest/stable 2 1.10 30 %',
+    'amd64 latest/candidate 1 1.10',
+    'amd64 latest/beta 2 1.10',
+    'amd64 latest/edge 2 1.10',
+    'amd64 latest/edge/fix 1 1.10',
+  ]);
+  t.same(await sent(() => ada.close('tiny-app', 'beta')), ['GET /dev/api/account', 'POST /dev/api/snaps/ID/close']);
+  await t.rejects(ada.close('tiny-app', '9/edge'), { message: /no track '9'/ });
+
+  await t.rejects(ada.promote('tiny-app', 'beta', 'stable'), { message: /does not form a complete set: amd64/ });
+  t.same(await sent(() => ada.promote('tiny-app', 'edge', 'stable')), [
+    'GET /dev/api/account',
+    'GET /dev/api/snaps/ID/state?series=16',
+    'POST /dev/api/snap-release/',
+  ]);
+  await ada.promote('tiny-app', 'latest/edge', 'candidate');
+  store.clock.advance(hours(1));
+  t.same(await ada.revisions('tiny-app'), [
+    '2 amd64 latest/candidate, amd64 latest/edge, amd64 latest/stable',
+    '1 amd64 latest/edge/fix',
+  ]);
+  t.equal(await ada.metrics('tiny-app', 'weekly_device_change'), 'NO DATA');
+
+  await addRevision(store, await id(), 3, { details: { architectures: ['arm64', 'amd64'] } });
+  await ada.release('tiny-app', 3, ['edge']);
+  t.equal((await sent(() => ada.promote('tiny-app', 'edge', 'beta'))).length, 3);
+  t.equal(ada.calls.filter((call) => call.endsWith('snap-release/')).length, 2, 'once an architecture');
+  t.match(await ada.status('tiny-app'), [
+    'amd64 latest/stable 2 1.10',
+    /./,
+    'amd64 latest/beta 3 v3',
+    'arm64 latest/beta 3 v3',
+  ]);
+
+  store.clock.advance(hours(25));
+  t.same(
+    await sent(() => ada.names()),
+    ['GET /dev/api/account', 'POST /api/v2/tokens/refresh'],
+    'a discharge of yesterday is renewed, and nobody is asked for a password',
+  );
+});
+
+t.test('what a narrowed login may not is said, and does not cost the login', async (t) => {
+  const store = await startIdentity(t);
+  const ada = snapcraft(store.url, 'ada@example.com', password);
+  await ada.login();
+  for (const name of ['tiny-app', 'other']) await ada.register(name);
+  await ada.upload('tiny-app', await snapFixture('app-xz'));
+
+  const narrow = snapcraft(store.url, 'ada@example.com', password);
+  await narrow.login({ acls: ['package_release', 'package_access'], channels: ['edge'], packages: ['tiny-app'] });
+  await narrow.release('tiny-app', 1, ['edge']);
+  const right = { message: /^- permission-required: / };
+  await t.rejects(narrow.release('tiny-app', 1, ['edge', 'stable']), right);
+  await t.rejects(narrow.close('tiny-app', 'stable'), right);
+  await t.rejects(narrow.upload('tiny-app', await snapFixture('app-gzip')), right);
+  await t.rejects(narrow.status('other'), right);
+  t.same(await narrow.names(), ['tiny-app']);
+  t.same(await narrow.status('tiny-app'), ['amd64 latest/edge 1 1.10']);
+  await narrow.close('tiny-app', 'edge');
+  t.same(await narrow.status('tiny-app'), []);
+
+  const pushes = snapcraft(store.url, 'ada@example.com', password);
+  await pushes.login({ acls: ['package_upload'] });
+  t.equal(await pushes.upload('tiny-app', await snapFixture('app-gzip')), 2, 'as older exports have it');
+  await t.rejects(pushes.upload('tiny-app', await snapFixture('app-zstd'), ['edge']), right);
+
+  for (const path of ['/dev/api/snaps/x/validations', '/api/v2/confdb-schemas', '/api/v2/confdb-schemas/x']) {
+    await t.rejects(ada.request(path), { message: /^- resource-not-found: / }, 'what is not served is said in a line');
+  }
+});

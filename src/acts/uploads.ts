@@ -12,6 +12,8 @@ interface Push {
   /** The upload's id. */
   upload: string;
   package: PublishedPackage;
+  /** The id of the account for which it is pushed, where that is not whoever does it: a command on the host is none. */
+  pushedBy?: string;
 }
 
 /** What is to be done once the upload is a revision. */
@@ -69,12 +71,12 @@ export async function isWanted(
 
 async function claim(
   tx: Changes,
-  { upload: id, package: subject }: Push,
+  { upload: id, package: subject, pushedBy }: Push,
   { at, actor, note }: Doing,
   resource?: { name: string; request: ResourceRequest },
 ): Promise<void> {
-  note({ upload: id });
-  const claimed = { packageId: subject.id, pushedBy: actor, pushedAt: at, ...(resource && { resource }) };
+  note({ upload: id, ...(pushedBy !== undefined && { for: pushedBy }) });
+  const claimed = { packageId: subject.id, pushedBy: pushedBy ?? actor, pushedAt: at, ...(resource && { resource }) };
   if (await tx.uploads.claim(id, claimed)) {
     // What a stranger sends is in no log before somebody claims it: so this says where it came from.
     const { address, receivedAt, size, sha3_384 } = (await tx.uploads.find(id))!;

@@ -30,6 +30,8 @@ export const groups: readonly Group[] = [
       { name: 'package list', load: async () => (await import('./package/list.ts')).packageList },
       { name: 'package show', load: async () => (await import('./package/show.ts')).packageShow },
       { name: 'package register', load: async () => (await import('./package/register.ts')).packageRegister },
+      { name: 'package push', load: async () => (await import('./package/push.ts')).packagePush },
+      { name: 'package push-resource', load: async () => (await import('./package/push.ts')).packagePushResource },
       { name: 'package set-id', load: async () => (await import('./package/set-id.ts')).packageSetId },
       {
         name: 'package manual-review',

@@ -33,11 +33,13 @@ export interface ReviewQueueOptions {
   records: Records;
   acts: Acts;
   blobs: Blobs;
-  reviewer: Reviewer;
+  reviewer: Pick<Reviewer, 'review'>;
   digests: Pick<DigestPool, 'ofFile'>;
   /** By which one process of the store at a time reviews an upload. */
   leases: Leases;
   newId: NewIds;
+  /** The id of the one upload that is reviewed; all that wait, unless it is said. */
+  only?: string;
   log: Logger;
   health: Pick<Health, 'watch'>;
   /** Milliseconds after which an upload that could not be read is tried again. */
@@ -129,11 +131,11 @@ class ReviewLine implements ReviewQueue {
   }
 
   async #drain(): Promise<void> {
-    const { records, leases } = this.#options;
+    const { leases } = this.#options;
     while (!this.#stopped) {
       this.#again = false;
       const passedOver = [...this.#unreadable.waiting(), ...this.#elsewhere];
-      const upload = await records.uploads.nextToReview(this.#of, passedOver);
+      const upload = await this.#next(passedOver);
       if (upload === undefined) {
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `soon` may have been called meanwhile
         if (this.#again) continue;
@@ -143,6 +145,15 @@ class ReviewLine implements ReviewQueue {
       const held = await leases.holding(`review ${upload.id}`, () => this.#attempt(upload), isSettled);
       if (held === undefined) this.#elsewhere.add(upload.id);
     }
+  }
+
+  /** The upload whose turn it is, but for some by their ids. */
+  async #next(but: string[]): Promise<Review | undefined> {
+    const { records, only } = this.#options;
+    if (only === undefined) return records.uploads.nextToReview(this.#of, but);
+    const upload = await records.uploads.claimed(only);
+    const isMine = upload?.status === 'new' && (upload.resource === null) === (this.#of === 'revisions');
+    return isMine && !but.includes(only) ? upload : undefined;
   }
 
   /** Whether the upload is reviewed now, by this process or by somebody else. */

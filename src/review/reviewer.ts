@@ -2,12 +2,14 @@
 // is rejected; a fault of ours is thrown, so that whoever asked can ask again.
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
-import { rejection, type Upload, type Verdict } from './verdict.ts';
-import type { Answer } from './worker.ts';
+import { rejection, type OwnName, type Rejection, type Upload, type Verdict } from './verdict.ts';
+import type { Answer, Found, Question } from './worker.ts';
 
 export interface Reviewer {
   /** The verdict on an upload; rejects with an error that says "cannot review …" when there is none, through our own fault. */
   review(upload: Upload): Promise<Verdict>;
+  /** The package that an open file, by its descriptor, says it belongs to, if it does; rejects as `review` does. */
+  ownName(file: number): Promise<{ named: OwnName | undefined } | Rejection>;
   /** Ends the worker; reviews that are under way or waiting are rejected. */
   close(): Promise<void>;
 }
@@ -32,21 +34,31 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
   /** Settles when everything asked before is answered. */
   let turn: Promise<unknown> = Promise.resolve();
 
+  /** Asks when everything asked before is answered. */
+  function inTurn<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+    const answered = turn.then(() =>
+      work().catch((cause: unknown) => {
+        throw new Error(`cannot review ${what}`, { cause });
+      }),
+    );
+    turn = answered.catch(() => undefined);
+    return answered;
+  }
+
+  // The worker answers what it is asked: a verdict on an upload, and the name of a file.
   async function judge(upload: Upload): Promise<Verdict> {
     if (closed) throw new Error('the reviewer is closed');
-    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : worker.ask(upload);
+    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as Verdict);
+  }
+
+  async function nameOf(file: number): Promise<{ named: OwnName | undefined } | Rejection> {
+    if (closed) throw new Error('the reviewer is closed');
+    return (await worker.ask({ kind: 'own-name', file })) as { named: OwnName | undefined } | Rejection;
   }
 
   return {
-    review(upload) {
-      const verdict = turn.then(() =>
-        judge(upload).catch((cause: unknown) => {
-          throw new Error(`cannot review the ${upload.kind} '${upload.name}'`, { cause });
-        }),
-      );
-      turn = verdict.catch(() => undefined);
-      return verdict;
-    },
+    review: (upload) => inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload)),
+    ownName: (file) => inTurn('a file', () => nameOf(file)),
     async close() {
       closed = true;
       await worker.close();
@@ -68,14 +80,15 @@ class ReviewWorker {
     this.#options = { startWorker, timeLimitMs, heapMb, idleMs };
   }
 
-  async ask(upload: Upload): Promise<Verdict> {
+  async ask(question: Question): Promise<Found> {
+    const kind = question.kind === 'own-name' ? 'file' : question.kind;
     clearTimeout(this.#idle);
     const thread = (this.#worker ??= this.#start());
-    const verdict = Promise.withResolvers<Verdict>();
-    const { resolve, reject } = verdict;
+    const found = Promise.withResolvers<Found>();
+    const { resolve, reject } = found;
     const { timeLimitMs, heapMb, idleMs } = this.#options;
     const beyond = (limit: string): void => {
-      resolve(rejection(`The ${upload.kind} could not be read within ${limit}. ${advice}`));
+      resolve(rejection(`The ${kind} could not be read within ${limit}. ${advice}`));
     };
     this.#interrupt = (why) => {
       if ('code' in why && why.code === 'ERR_WORKER_OUT_OF_MEMORY') beyond(`${String(heapMb)} MB of memory`);
@@ -88,12 +101,12 @@ class ReviewWorker {
       void this.#dismiss();
     }, timeLimitMs);
     thread.once('message', (answer: Answer) => {
-      settle(verdict, answer);
+      settle(found, answer);
     });
     thread.ref();
-    thread.postMessage(upload);
+    thread.postMessage(question);
     try {
-      return await verdict.promise;
+      return await found.promise;
     } finally {
       clearTimeout(timer);
       this.#interrupt = undefined;
@@ -144,8 +157,8 @@ class ReviewWorker {
   }
 }
 
-function settle({ resolve, reject }: PromiseWithResolvers<Verdict>, answer: Answer): void {
-  if ('verdict' in answer) resolve(answer.verdict);
+function settle({ resolve, reject }: PromiseWithResolvers<Found>, answer: Answer): void {
+  if ('found' in answer) resolve(answer.found);
   else {
     const { fault: cause, code } = answer;
     reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));

@@ -85,7 +85,18 @@ export type Approval =
   | { approved: true; kind: 'rock'; facts: RockFacts }
   | { approved: true; kind: 'plain' };
 
-export type Verdict = Approval | { approved: false; errors: ReviewError[] };
+export interface Rejection {
+  approved: false;
+  errors: ReviewError[];
+}
+
+export type Verdict = Approval | Rejection;
+
+/** The package that a file says it belongs to; its name is as it stands there, and may be none that is possible. */
+export interface OwnName {
+  namespace: 'snap' | 'charm';
+  name: string;
+}
 
 /** An upload to be reviewed: where its bytes are and which package it was pushed to. */
 export interface Upload {
@@ -95,6 +106,6 @@ export interface Upload {
 }
 
 /** The verdict that says no, with at least one sentence. */
-export function rejection(...messages: [string, ...string[]]): Verdict {
+export function rejection(...messages: [string, ...string[]]): Rejection {
   return { approved: false, errors: messages.map((message) => ({ code: 'review-error', message })) };
 }

@@ -3,28 +3,38 @@
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { readBundle, readCharm } from './charm.ts';
+import { readOwnName } from './own-name.ts';
 import { readRock } from './rock.ts';
 import { fileSource } from './squashfs/source.ts';
 import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
-import { rejection, type Upload, type Verdict } from './verdict.ts';
+import { rejection, type OwnName, type Upload, type Verdict } from './verdict.ts';
+
+/** What is asked: a verdict, or what a file says that it is, by its descriptor: whoever opened it may do so, this process not. */
+export type Question = Upload | { kind: 'own-name'; file: number };
+
+/** What is found: a verdict, or the name; nothing where there is none. */
+export type Found = Verdict | { named: OwnName | undefined };
 
 /**
- * An answer has the verdict, or the fault of ours that kept it from being found. The code of an error is said by itself,
+ * An answer has what was found, or the fault of ours that kept it from being found. The code of an error is said by itself,
  * because an error that is sent from thread to thread arrives without it.
  */
-export type Answer = { verdict: Verdict } | { fault: unknown; code: string | undefined };
+export type Answer = { found: Found } | { fault: unknown; code: string | undefined };
 
-parentPort?.on('message', (upload: Upload) => {
+parentPort?.on('message', (question: Question) => {
   // The next one is sent when this one is answered.
-  void answer(upload).then((found) => parentPort?.postMessage(found));
+  void answer(question).then((found) => parentPort?.postMessage(found));
 });
 
-async function answer(upload: Upload): Promise<Answer> {
+async function answer(question: Question): Promise<Answer> {
   try {
-    return { verdict: await verdictOn(upload) };
+    return {
+      found:
+        question.kind === 'own-name' ? { named: readOwnName(fileSource(question.file)) } : await verdictOn(question),
+    };
   } catch (fault) {
-    if (fault instanceof Unacceptable) return { verdict: rejection(...fault.sentences) };
+    if (fault instanceof Unacceptable) return { found: rejection(...fault.sentences) };
     return { fault, code: (fault as NodeJS.ErrnoException).code };
   }
 }

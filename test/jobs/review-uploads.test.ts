@@ -68,7 +68,7 @@ async function world(
       records,
       acts: createActs(records, now),
       blobs: { borrow, prove: () => Promise.resolve(true) } as unknown as Blobs,
-      reviewer: { review, close: async () => undefined },
+      reviewer: { review },
       digests: { ofFile: ofFile as DigestPool['ofFile'] },
       leases: createLeases({ records, holder, now }),
       newId: randomIds,

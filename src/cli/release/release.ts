@@ -11,7 +11,7 @@ export const release = command({
   name: 'release',
   summary: 'Release a revision of a package to channels: to all of them, or to none.',
   description:
-    'Resources of a charm stay those that the channel had before; the first time they are the newest of each. ' +
+    'Resources of a charm stay those that the channel had before; the first time --resource names them. ' +
     "'larder status PACKAGE' shows the channels.",
   positionals: [
     packageArgument,
@@ -31,6 +31,12 @@ export const release = command({
       maximum: 100,
       summary: 'To so many of a hundred devices; the others keep what they have.',
     },
+    resource: {
+      type: 'string',
+      value: 'NAME:REVISION',
+      summary: 'A resource that is released with it; 0 stands for none.',
+      repeated: true,
+    },
   },
   examples: ['larder release snap/hello 7 stable', 'larder release snap/hello 7 candidate,beta --progressive 20'],
 
@@ -38,10 +44,11 @@ export const release = command({
     const revision = revisionNumber(positionals.revision);
     const channels = channelsNamed(positionals.channels);
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
+    const resources = options.resource.map(resourceNamed);
     const progressive = progressOf({ percentage: options.progressive ?? null });
     return withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await packageOf(records, positionals.package);
-      const releases = channels.map((channel) => ({ channel, revision, progressive, resources: [] }));
+      const releases = channels.map((channel) => ({ channel, revision, progressive, resources }));
       const released = await acts.do(pushReleases, { actor }, { package: subject, releases });
       const object = `${subject.namespace}/${subject.name}`;
       const share = progressive.percentage === null ? '' : ` for ${String(progressive.percentage)} % of the devices`;
@@ -52,6 +59,12 @@ export const release = command({
     });
   },
 });
+
+function resourceNamed(text: string): { name: string; revision: number } {
+  const [, name, revision] = /^([^:]+):(0|[1-9]\d{0,8})$/.exec(text) ?? [];
+  if (name !== undefined) return { name, revision: Number(revision) };
+  throw new UsageError(`'${text}' is not a resource and its revision; write it as config:2`);
+}
 
 export const close = command({
   name: 'close',

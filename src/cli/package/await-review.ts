@@ -1,0 +1,61 @@
+// The review of one upload, by the process that serves the store or by this one: whoever is first has its lease.
+import type { Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { reviewQueue } from '#jobs/review-uploads.ts';
+import type { Review } from '#records/uploads.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import { createLeases } from '#shared/leases.ts';
+import { createWaiting } from '#shared/waiting.ts';
+import { createHealth } from '#src/health.ts';
+import { createLog } from '#src/log.ts';
+import { Failure, type Call } from '../frame/command.ts';
+import type { OpenStore } from '../frame/store.ts';
+
+export interface Reading {
+  blobs: Blobs;
+  digests: DigestPool;
+  reviewer: Reviewer;
+}
+
+/** Milliseconds after which it is looked whether the process that had begun the review has died. */
+const lookAgain = 5000;
+
+/** Waits until an upload that was claimed is reviewed, and reviews it unless another process does; what became of it. */
+export async function awaitReview(
+  { records, acts, newId, now }: OpenStore,
+  { blobs, digests, reviewer }: Reading,
+  id: string,
+  { world, json }: Pick<Call, 'world' | 'json'>,
+): Promise<Review> {
+  const destination = { write: (line: string) => void world.stderr.write(line) };
+  const log = createLog('error', { asText: () => !json, destination });
+  const health = createHealth(log);
+  const leases = createLeases({ records, holder: newId.uuid(), now });
+  const queue = reviewQueue({
+    records,
+    acts,
+    blobs,
+    digests,
+    reviewer,
+    leases,
+    newId,
+    log,
+    health,
+    lookAgain,
+    only: id,
+  });
+  try {
+    queue.soon();
+    const found = await createWaiting().until(id, async () => {
+      const upload = await records.uploads.claimed(id);
+      if (upload === undefined) throw new Refusal('resource-not-found', 'Its package was unregistered meanwhile.');
+      const [unreadable] = health.problems();
+      if (upload.status === 'new' && unreadable !== undefined) throw new Failure(unreadable, { code: 'unreadable' });
+      return upload.status === 'new' ? undefined : upload;
+    });
+    return found!;
+  } finally {
+    await queue.stop();
+  }
+}

@@ -1,0 +1,227 @@
+// larder package push
+import { pushReleases } from '#acts/releases.ts';
+import { pushResource, pushRevision } from '#acts/uploads.ts';
+import { resourceRequest } from '#acts/resources.ts';
+import { everybody } from '#domain/channel-map.ts';
+import type { Channel } from '#domain/channel.ts';
+import { nameProblem } from '#domain/package-name.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { withBlobs } from '#data/blobs.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Review } from '#records/uploads.ts';
+import { createReviewer, type Reviewer } from '#review/reviewer.ts';
+import { startWorker } from '#src/embedded.ts';
+import { command, Failure, type Answer, type Call } from '../frame/command.ts';
+import { progressOf } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+import { channelsNamed } from '../release/channels.ts';
+import { awaitReview } from './await-review.ts';
+import { packageArgument, packageName, packageOf } from './named.ts';
+import { takeIn, withSentFile, type SentFile } from './sent-file.ts';
+
+export const packagePush = command({
+  name: 'package push',
+  summary: 'Push a file of this host as a new revision of its package, and wait for the review.',
+  description:
+    'A snap, charm or bundle says itself to which package it belongs; anything else needs --package. The revision is put ' +
+    "down to the package's publisher, and the audit log tells who pushed it. Exit code 1 also means that it waits for a person.",
+  positionals: [{ name: 'file', summary: 'A snap, charm, bundle, rock, or whatever the package is made of.' }],
+  options: {
+    package: {
+      type: 'string',
+      value: 'NAMESPACE/NAME',
+      summary: 'The package; otherwise the one that the file names.',
+    },
+    release: {
+      type: 'string',
+      value: 'CHANNEL',
+      summary: 'Release the revision there once it is approved; commas may stand between several.',
+      repeated: true,
+    },
+  },
+  examples: [
+    'larder package push ./hello_1.0_all.snap --release edge --yes',
+    'larder package push ./hello.rock --package rock/hello --json',
+  ],
+  confirm: {
+    question: ({ positionals, options: { release } }) =>
+      release.length === 0
+        ? undefined
+        : `${positionals.file} is released to ${namesOf(channelsNamed(release))} as soon as it is approved.`,
+    unattended: 'goes on',
+  },
+
+  run(call) {
+    const { positionals, options } = call;
+    const channels = channelsNamed(options.release);
+    const named = options.package === undefined ? undefined : packageName(options.package);
+    return withSentFile(positionals.file, (file) =>
+      withStore(call, (store) =>
+        withReviewer(async (reviewer) => {
+          const { namespace, name } = named ?? (await ownName(reviewer, file));
+          const subject = await registered(store, `${namespace}/${name}`);
+          const upload = await settled(store, call, { file, reviewer }, (upload) =>
+            store.acts.do(pushRevision, store.person, { upload, package: subject, pushedBy: subject.publisher.id }),
+          );
+          const waits = waiting(subject, upload);
+          if (waits !== undefined) return waits;
+          const released = await release(store, subject, upload, channels);
+          const to = released.length === 0 ? '' : `; it is released to ${released.join(', ')}`;
+          const { object, json } = outcome(subject, upload);
+          return {
+            text: `${positionals.file} is revision ${String(upload.revision)} of ${object}${to}.`,
+            json: { ...json, released },
+          };
+        }),
+      ),
+    );
+  },
+});
+
+export const packagePushResource = command({
+  name: 'package push-resource',
+  summary: 'Push a file of this host as a new revision of a resource of a package.',
+  description: 'The resource is one that a revision of the package declares.',
+  positionals: [
+    packageArgument,
+    { name: 'resource', summary: 'The resource, by the name under which it is declared.' },
+    { name: 'file', summary: 'The file.' },
+  ],
+  options: {
+    revision: {
+      type: 'integer',
+      value: 'REVISION',
+      minimum: 1,
+      maximum: 999_999_999,
+      summary: 'The revision of a snap whose component it is; otherwise the newest.',
+    },
+  },
+  examples: ['larder package push-resource charm/hello config ./config.tar'],
+
+  run(call) {
+    const { positionals, options } = call;
+    const { resource } = positionals;
+    packageName(positionals.package);
+    return withSentFile(positionals.file, (file) =>
+      withStore(call, (store) =>
+        withReviewer(async (reviewer) => {
+          const subject = await registered(store, positionals.package);
+          const wanted = { package: subject, resource, revision: options.revision };
+          // Refused before many bytes are read, and again when it is done.
+          await resourceRequest(store.records, wanted);
+          const upload = await settled(store, call, { file, reviewer }, (upload) =>
+            store.acts.do(pushResource, store.person, { ...wanted, upload, pushedBy: subject.publisher.id }),
+          );
+          const waits = waiting(subject, upload);
+          if (waits !== undefined) return waits;
+          const { object, json } = outcome(subject, upload);
+          return {
+            text: `${positionals.file} is revision ${String(upload.revision)} of the resource ${resource} of ${object}.`,
+            json,
+          };
+        }),
+      ),
+    );
+  },
+});
+
+interface Sent {
+  file: SentFile;
+  reviewer: Reviewer;
+}
+
+async function withReviewer<Result>(work: (reviewer: Reviewer) => Promise<Result>): Promise<Result> {
+  const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+  try {
+    return await work(reviewer);
+  } finally {
+    await reviewer.close();
+  }
+}
+
+/** The package that a file says it belongs to. */
+async function ownName(
+  reviewer: Reviewer,
+  { name: file, handle }: SentFile,
+): Promise<{ namespace: string; name: string }> {
+  const found = await reviewer.ownName(handle.fd);
+  if ('errors' in found) throw rejected(file, found.errors);
+  const { named } = found;
+  if (named !== undefined) {
+    const problem = nameProblem(named.name);
+    if (problem === undefined) return named;
+    throw rejected(file, [{ message: problem }]);
+  }
+  throw new Failure(`${file} does not say to which package it belongs; --package names it`, { code: 'no-package' });
+}
+
+async function registered({ records }: OpenStore, named: string): Promise<PublishedPackage> {
+  try {
+    return await packageOf(records, named);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(
+      error.code,
+      `${error.message} 'larder package register ${named} --account ID' registers its name.`,
+    );
+  }
+}
+
+/** Takes a file in, has it claimed and reviewed; one that waits for a person, or is approved. */
+async function settled(
+  store: OpenStore,
+  call: Pick<Call, 'json' | 'quiet' | 'world'>,
+  { file, reviewer }: Sent,
+  claim: (upload: string) => Promise<unknown>,
+): Promise<Review> {
+  const progress = progressOf(call);
+  const upload = await withBlobs(store, async ({ blobs, digests }) => {
+    const id = await takeIn(store, blobs, file, progress);
+    await claim(id);
+    progress.at('reviewing it', 0, 0);
+    return awaitReview(store, { blobs, digests, reviewer }, id, call);
+  }).finally(() => {
+    progress.end();
+  });
+  if (upload.status === 'rejected') throw rejected(file.name, upload.errors ?? []);
+  return upload;
+}
+
+const rejected = (file: string, errors: readonly { message: string }[]): Failure =>
+  new Failure(`${file} is rejected: ${errors.map(({ message }) => message).join(' ')}`, { code: 'rejected' });
+
+/** What is said of an upload on which a person has to decide. */
+function waiting(subject: PublishedPackage, upload: Review): Answer | undefined {
+  if (upload.status !== 'scanned') return undefined;
+  const { object, json } = outcome(subject, upload);
+  const text = `It passed the store's review and waits for a person, as every upload of ${object} does: 'larder review approve ${upload.id}' makes it a revision.`;
+  return { text, json, exitCode: 1 };
+}
+
+function outcome(
+  { namespace, name }: PublishedPackage,
+  { id, status, revision, resource, size, sha3_384 }: Review,
+): { object: string; json: object } {
+  const object = `${namespace}/${name}`;
+  return { object, json: { package: object, 'upload-id': id, status, resource, revision, size, 'sha3-384': sha3_384 } };
+}
+
+async function release(
+  { acts, person }: OpenStore,
+  subject: PublishedPackage,
+  { revision }: Review,
+  channels: readonly Channel[],
+): Promise<string[]> {
+  if (channels.length === 0) return [];
+  const releases = channels.map((channel) => ({ channel, revision, progressive: everybody, resources: [] }));
+  try {
+    return (await acts.do(pushReleases, person, { package: subject, releases })).map(({ channel }) => channel);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const said = `It is revision ${String(revision)} of ${subject.namespace}/${subject.name}, but not released: ${visible(error.message)}`;
+    throw new Failure(said, { code: error.code, cause: error });
+  }
+}
+
+const namesOf = (channels: readonly Channel[]): string => channels.map(({ name }) => name).join(', ');

@@ -1,0 +1,40 @@
+// What a file says that it is: the package that it belongs to, where nobody has named one.
+import { openImage } from './squashfs/image.ts';
+import type { Source } from './squashfs/source.ts';
+import { Unacceptable } from './unacceptable.ts';
+import type { OwnName } from './verdict.ts';
+import { readYaml } from './yaml.ts';
+import { openZip } from './zip.ts';
+
+/** No file that says it is longer. */
+const longest = 1 << 20;
+
+/**
+ * The name that stands in a snap, a charm or a bundle; nothing for a file of another kind, or one that does not say. Throws
+ * `Unacceptable` when it is damaged. Whether the rest of it can be taken is for a review to say.
+ */
+export function readOwnName(source: Source): OwnName | undefined {
+  const begin = source.size < 4 ? '' : Buffer.from(source.read(0, 4)).toString('latin1');
+  if (begin === 'hsqs') return named('snap', snapYaml(source), 'meta/snap.yaml');
+  if (begin !== 'PK\u0003\u0004') return undefined;
+  const zip = openZip(source, ['metadata.yaml', 'charmcraft.yaml', 'bundle.yaml']);
+  for (const file of ['metadata.yaml', 'bundle.yaml', 'charmcraft.yaml']) {
+    const found = named('charm', zip.text(file), file);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function snapYaml(source: Source): string | undefined {
+  const image = openImage(source);
+  const meta = image.find(image.root, ['meta']).get('meta');
+  const yaml = meta?.kind === 'directory' ? image.find(meta, ['snap.yaml']).get('snap.yaml') : undefined;
+  if (yaml?.kind !== 'file' || yaml.size > longest) throw new Unacceptable('The snap has no meta/snap.yaml.');
+  return Buffer.from(image.read(yaml, longest)).toString();
+}
+
+function named(namespace: OwnName['namespace'], text: string | undefined, file: string): OwnName | undefined {
+  const document = text === undefined ? undefined : readYaml(text, file);
+  const name = document instanceof Map ? document.get('name') : undefined;
+  return typeof name === 'string' && name !== '' ? { namespace, name } : undefined;
+}

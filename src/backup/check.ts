@@ -18,10 +18,14 @@ export interface ArchiveVerdict {
   elsewhere: number;
 }
 
-/** Reads everything that is in these archives; throws NotWhole when the list speaks of what they have not. */
+/**
+ * Reads everything that is in these archives; throws NotWhole when the list speaks of what they have not, and the reason
+ * of `signal` when that is aborted.
+ */
 export async function checkArchives(
   { file, tar, manifest, find }: Archives,
   progress: (step: string, done: number, total: number) => void,
+  signal?: AbortSignal,
 ): Promise<ArchiveVerdict> {
   const bad: BadFile[] = [];
   const holders = manifest.blobs.map((blob) => ({ blob, found: find(blob) }));
@@ -32,7 +36,7 @@ export async function checkArchives(
   let [read, bytes] = [0, 0];
   const readOne = async (what: Parameters<typeof proven>[0]): Promise<void> => {
     try {
-      for await (const chunk of proven(what)) progress('reading back', (bytes += chunk.length), total);
+      for await (const chunk of proven({ ...what, signal })) progress('reading back', (bytes += chunk.length), total);
     } catch (error) {
       bad.push({ name: what.entry.name, why: whyOf(error) });
     }

@@ -45,6 +45,8 @@ export interface BackupOptions extends FileOptions {
   now: Now;
   version: string;
   progress: (step: string, done: number, total: number) => void;
+  /** Ends the backup before the archive has its name, as an error would; what it throws is the signal's reason. */
+  signal?: AbortSignal | undefined;
   files?: Files;
   room?: (folder: string) => Room;
 }
@@ -81,7 +83,7 @@ export class NotAsWritten extends Error {
 }
 
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { file, siteKey, files = onDisk, asCaller } = options;
+  const { file, siteKey, files = onDisk, asCaller, signal } = options;
   const base = options.since === undefined ? undefined : await baseOf(options.since, siteKey);
   // The head before the copy: what the copy holds reaches at least to it.
   const auditHead = (await options.auditHead()) ?? null;
@@ -93,7 +95,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
 
   const target = await asCaller(() => openTarget(file, siteKey, files));
   try {
-    const tar = writeTar(target.handle, options.now());
+    const tar = writeTar(target.handle, options.now(), signal);
     const kept = await addFiles(tar, copy.file, options);
     await rm(copy.file);
     const known = stored.flatMap(({ sha3_384 }) => base?.get(sha3_384) ?? []);
@@ -118,6 +120,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     const sha256 = await tar.finish();
     await readBack(target, options);
     const { size } = await target.handle.stat();
+    signal?.throwIfAborted();
     await asCaller(() => target.place());
     return {
       manifest,
@@ -140,12 +143,13 @@ interface DatabaseCopy {
 }
 
 /** Copies the database as of one moment, and looks the copy over. */
-async function copyOf({ directory, workspace, progress, ...options }: BackupOptions): Promise<DatabaseCopy> {
+async function copyOf({ directory, workspace, progress, signal, ...options }: BackupOptions): Promise<DatabaseCopy> {
   const file = join(workspace, 'larder.db');
   await copyDatabase(join(directory, 'larder.db'), file, {
     nativeBinding: options.nativeBinding,
     progress: (done, total) => {
       progress('database', done, total);
+      signal?.throwIfAborted();
     },
   }).catch((error: unknown) => {
     if (isDamage(error)) throw new DamagedDatabase([error.message]);
@@ -246,10 +250,13 @@ async function lackingOf(
 }
 
 /** Reads the archive as a restore would; throws NotAsWritten. */
-async function readBack({ partial }: Target, { file, siteKey, progress, asCaller }: BackupOptions): Promise<void> {
+async function readBack(
+  { partial }: Target,
+  { file, siteKey, progress, asCaller, signal }: BackupOptions,
+): Promise<void> {
   const open = await asCaller(() => openArchives([partial]));
   try {
-    const { bad } = await checkArchives(await readArchives(open, siteKey), progress);
+    const { bad } = await checkArchives(await readArchives(open, siteKey), progress, signal);
     if (bad.length > 0) throw new NotAsWritten(file);
   } finally {
     await closeArchives(open);

@@ -33,8 +33,8 @@ export class CannotReadSource extends Error {
   }
 }
 
-/** Begins an archive in an empty file. */
-export function writeTar(handle: FileHandle, modified: Date): TarWriter {
+/** Begins an archive in an empty file; once `signal` is aborted it takes in no more, and throws the signal's reason. */
+export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSignal): TarWriter {
   const file = appending(handle, { sendOn: true });
   let last = 0;
   let whole = createHash('sha256');
@@ -56,6 +56,8 @@ export function writeTar(handle: FileHandle, modified: Date): TarWriter {
         await append(tarHeader(name, size, modified));
         let written = 0;
         for await (const bytes of read(name, source)) {
+          // Here, where whoever reads the source also closes it.
+          signal?.throwIfAborted();
           written += bytes.length;
           if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
           sha256.update(bytes);

@@ -8,6 +8,7 @@ import SQLite from 'better-sqlite3';
 import { lockBackups } from '#data/lock.ts';
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
+import { endedBy } from './ended-by.ts';
 import { saved } from './saved.ts';
 
 t.setTimeout(300_000);
@@ -97,6 +98,27 @@ t.test('of a damaged database there is no backup, unless somebody wants it as it
     'nothing else is left',
   );
   t.notOk(existsSync(join(data, 'backup.tmp')));
+});
+
+t.test('of a backup that a signal ends nothing is left, and it can be repeated', async (t) => {
+  const { store, folder, run } = await saved(t);
+  const file = join(folder, 'ended.tar');
+  const line = ['backup', file, '--data', store.directory];
+  const lying = () => [folder, store.directory].map((at) => readdirSync(at).filter((name) => !/\.lock\b/.test(name)));
+  const there = lying();
+  const listeners = process.listenerCount('SIGTERM');
+  for (const [signal, step, code] of [
+    ['SIGTERM', 'database', 143],
+    ['SIGINT', 'blobs', 130],
+    ['SIGHUP', 'reading back', 129],
+  ] as const) {
+    const ended = await endedBy(signal, step, line);
+    t.match(ended, { code, err: '"error":"interrupted; what was begun is taken back","code":"interrupted"' }, step);
+    t.strictSame(lying(), there, `${signal} at ${step}: nothing is left`);
+  }
+  t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
+  t.match(await run('audit list --json'), { out: /^(?!.*"action":"backup")/s });
+  t.match(await run(`backup ${file}`), { code: 0 });
 });
 
 t.test('a backup is checked without restoring it, and what is damaged in it is named', async (t) => {

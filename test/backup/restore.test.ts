@@ -2,16 +2,14 @@
 import t, { type Test } from 'tap';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 
 import { closeArchives, openArchives } from '#backup/archives.ts';
 import type { Files } from '#files/streamed.ts';
 import { restoreBackup } from '#backup/restore.ts';
-import { run } from '#cli/frame/run.ts';
-import { groups } from '#cli/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { failing, watchedDisk } from '#test/files/watched-disk.ts';
+import { endedBy } from './ended-by.ts';
 
 t.setTimeout(300_000);
 
@@ -99,21 +97,7 @@ t.test('of a restore that fails nothing is left, wherever it fails', async (t) =
 t.test('of a restore that a signal ends nothing is left, and it can be repeated', async (t) => {
   const backup = await saved(t);
   const data = join(backup.folder, 'data');
-  const endedBy = async (signal: NodeJS.Signals, step: string): Promise<{ code: number; err: string }> => {
-    let [err, sent] = ['', false];
-    const stderr = {
-      write(text: string) {
-        err += text;
-        if (sent || !text.includes(`"progress":"${step}"`)) return;
-        sent = true;
-        process.kill(process.pid, signal);
-      },
-    };
-    const line = ['restore', backup.file, '--data', data, '--keys', backup.keys, '--json'];
-    const world = { stdout: { write: () => undefined }, stderr, stdin: Readable.from([]), env: {} };
-    const code = await run(line, world, groups);
-    return { code, err };
-  };
+  const line = ['restore', backup.file, '--data', data, '--keys', backup.keys];
   const listeners = process.listenerCount('SIGTERM');
   for (const [signal, step, code] of [
     ['SIGINT', 'blobs', 130],
@@ -121,13 +105,13 @@ t.test('of a restore that a signal ends nothing is left, and it can be repeated'
     ['SIGTERM', 'database', 143],
     ['SIGHUP', 'database', 129],
   ] as const) {
-    const ended = await endedBy(signal, step);
+    const ended = await endedBy(signal, step, line);
     t.match(ended, { code, err: '"error":"interrupted; what was begun is taken back","code":"interrupted"' });
     t.notOk(existsSync(data), `${signal} at the ${step}: nothing is left`);
   }
   t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
   mkdirSync(data);
-  t.match(await endedBy('SIGTERM', 'blobs'), { code: 143 });
+  t.match(await endedBy('SIGTERM', 'blobs', line), { code: 143 });
   t.strictSame(readdirSync(data), [], 'a directory that was there is empty again');
   t.match(await larder(`restore ${backup.file} --data ${data} --keys ${backup.keys}`), { code: 0 });
 });

@@ -15,6 +15,7 @@ import { neededIn, withWorkspace } from './workspace.ts';
 import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { masterKeyOf } from '../key/keys.ts';
 import { lackingText, openedArchives } from './words.ts';
+import { interruptible } from '../frame/interruption.ts';
 import { writing } from '../frame/outside.ts';
 import { newPassphrase, passphraseIn } from '../frame/passphrase.ts';
 import { progressOf } from '../frame/progress.ts';
@@ -121,17 +122,30 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   const progress = progressOf(call);
   const id = newId.uuid();
   const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
-  const made = await withWorkspace(store, file, (workspace) =>
+  const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>
       makeBackup({
-        ...{ directory: store.directory, file, workspace, blobs, siteKey, id, now: store.now, version, nativeBinding },
-        ...{ since: base[0], evenSo, asCaller, needed: neededIn, progress: progress.at },
+        directory: store.directory,
+        file,
+        workspace,
+        blobs,
+        siteKey,
+        id,
+        now: store.now,
+        version,
+        nativeBinding,
+        since: base[0],
+        evenSo,
+        asCaller,
+        needed: neededIn,
+        progress: progress.at,
+        signal,
         keys: passphrase === undefined ? undefined : { passphrase, texts },
         auditHead: () => records.audit.head(),
         stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
       }),
-    ),
-  )
+    );
+  const made = await interruptible((signal) => withWorkspace(store, file, (workspace) => make(workspace, signal)))
     .catch((error: unknown) => writing(file, () => Promise.reject(told(error) as Error)))
     .finally(progress.end)
     .finally(() => closeArchives(base));

@@ -43,6 +43,15 @@ import { refuseAfterReview } from './after-review.ts';
 import { exportAudit } from './exports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { updatePackageMetadata } from './package-metadata.ts';
+import {
+  acceptPackage,
+  handOverPackage,
+  leavePackage,
+  offerPackage,
+  rejectPackage,
+  removeCollaborator,
+  withdrawOffer,
+} from './ownership.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
@@ -146,6 +155,14 @@ export const everyAct: readonly Act<never, unknown>[] = [
   createModel,
   deleteModel,
   updateModel,
+  // Ownership of packages
+  acceptPackage,
+  handOverPackage,
+  leavePackage,
+  offerPackage,
+  rejectPackage,
+  removeCollaborator,
+  withdrawOffer,
   // Packages
   registerName,
   setManualReview,

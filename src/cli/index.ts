@@ -37,6 +37,8 @@ export const groups: readonly Group[] = [
         name: 'package manual-review',
         load: async () => (await import('./package/manual-review.ts')).packageManualReview,
       },
+      { name: 'package hand-over', load: async () => (await import('./package/hand-over.ts')).packageHandOver },
+      { name: 'collaborator remove', load: async () => (await import('./collaborator/remove.ts')).collaboratorRemove },
       { name: 'review list', load: async () => (await import('./review/list.ts')).reviewList },
       { name: 'review approve', load: async () => (await import('./review/approve.ts')).reviewApprove },
       { name: 'review reject', load: async () => (await import('./review/reject.ts')).reviewReject },

@@ -66,6 +66,13 @@ import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import { answerPackageOffer } from './ownership/answer-package-offer.ts';
+import { handOverPackage } from './ownership/hand-over-package.ts';
+import { leavePackage } from './ownership/leave-package.ts';
+import { listPackageOffers } from './ownership/list-package-offers.ts';
+import { offerPackage } from './ownership/offer-package.ts';
+import { removeCollaborator } from './ownership/remove-collaborator.ts';
+import { withdrawPackageOffer } from './ownership/withdraw-package-offer.ts';
 import {
   blobUploadState,
   cancelBlobUpload,
@@ -236,6 +243,13 @@ export const sections: readonly Section[] = [
       getAllInvites,
       getPendingInvites,
       getCollaborators,
+      removeCollaborator,
+      leavePackage,
+      offerPackage,
+      withdrawPackageOffer,
+      answerPackageOffer,
+      listPackageOffers,
+      handOverPackage,
     ],
   },
   {

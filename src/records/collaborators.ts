@@ -21,6 +21,11 @@ export const collaborators = (db: Pick<Queries, 'get' | 'all'>) => ({
 
 export const collaboratorChanges = (db: Queries) => ({
   ...collaborators(db),
+
+  /** False when the account was none. */
+  remove: async (packageId: string, accountId: string) =>
+    0 < (await db.run(sql`DELETE FROM collaborators WHERE package_id = ${packageId} AND account_id = ${accountId}`)),
+
   add: (packageId: string, accountId: string, createdBy: string, createdAt: string) =>
     db.run(sql`
       INSERT INTO collaborators (package_id, account_id, created_at, created_by)

@@ -34,6 +34,7 @@ import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notes } from './notes.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
+import { packageOfferChanges, packageOffers } from './package-offers.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { passed } from './passed.ts';
@@ -85,6 +86,7 @@ const reading = (db: Reading) => ({
   models: models(db),
   neededContents: neededContents(db),
   notes: notes(db),
+  packageOffers: packageOffers(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
   passed: passed(db),
@@ -128,6 +130,7 @@ const changing = (db: Queries) => ({
   macaroons: macaroonChanges(db),
   models: modelChanges(db),
   neededContents: neededContents(db),
+  packageOffers: packageOfferChanges(db),
   packages: packageChanges(db),
   pastReleases: pastReleaseChanges(db),
   passwords: passwordChanges(db),

@@ -67,6 +67,12 @@ export const inviteChanges = (db: Queries) => ({
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM invites))`);
   },
 
+  /** Takes away the open invite of an account to a package, if there is one. */
+  removeOpen: (packageId: string, accountId: string) =>
+    db.run(sql`
+      DELETE FROM invites
+      WHERE package_id = ${packageId} AND account_id = ${accountId} AND accepted_at IS NULL AND revoked_at IS NULL`),
+
   accept: (tokenSha256: string, at: string) =>
     db.run(sql`
       UPDATE invites SET accepted_at = ${at}

@@ -199,6 +199,9 @@ export const packageChanges = (db: Queries) => ({
     await db.run(sql`UPDATE packages SET id = ${newId} WHERE id = ${id}`);
     return true;
   },
+  setPublisher: (id: string, accountId: string) =>
+    db.run(sql`UPDATE packages SET publisher_id = ${accountId} WHERE id = ${id}`),
+
   reviewByHand: (id: string, on: boolean) =>
     db.run(sql`UPDATE packages SET manual_review = ${Number(on)} WHERE id = ${id}`),
 

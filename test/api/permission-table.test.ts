@@ -27,7 +27,11 @@ const table: Row[] = [
     who: 'anyone',
   },
   { operations: ['get_macaroon', 'revoke_macaroon', 'macaroon_info'], needs: [], who: 'any account' },
-  { operations: ['list_registered_names'], needs: ['account-view-packages'], who: 'any account' },
+  {
+    operations: ['list_registered_names', 'list_package_offers'],
+    needs: ['account-view-packages'],
+    who: 'any account',
+  },
   { operations: ['register_name'], needs: ['account-register-package'], who: 'any account' },
   {
     operations: ['package_metadata'],
@@ -90,13 +94,26 @@ const table: Row[] = [
     administrator: 'store-view',
   },
   {
-    operations: ['invite_collaborators', 'revoke_invites'],
+    operations: [
+      'invite_collaborators',
+      'revoke_invites',
+      'remove_collaborator',
+      'offer_package',
+      'withdraw_package_offer',
+    ],
     needs: ['package-manage-acl'],
     who: 'publisher',
     administrator: 'store-manage',
   },
   {
-    operations: ['accept_invite', 'reject_invite', 'dashboard_whoami', 'dashboard_account'],
+    operations: [
+      'accept_invite',
+      'reject_invite',
+      'leave_package',
+      'answer_package_offer',
+      'dashboard_whoami',
+      'dashboard_account',
+    ],
     needs: [],
     who: 'any account',
   },
@@ -232,7 +249,14 @@ const table: Row[] = [
   },
   { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
   {
-    operations: ['revoke_token', 'end_tokens', 'disable_account', 'enable_account', 'update_account'],
+    operations: [
+      'revoke_token',
+      'end_tokens',
+      'disable_account',
+      'enable_account',
+      'update_account',
+      'hand_over_package',
+    ],
     needs: ['store-manage'],
     who: 'store administrator',
   },

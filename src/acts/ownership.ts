@@ -1,0 +1,162 @@
+// Who works on a package: collaborators who go, and a publisher who hands it to another one.
+import { parseAssertion } from '#assertions/assertion.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { PackageOffer } from '#records/package-offers.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { existing } from './accounts.ts';
+import { act } from './act.ts';
+import { latestOf, packageObject } from './package.ts';
+
+interface OfPackage {
+  package: PublishedPackage;
+}
+
+interface WithAccount extends OfPackage {
+  accountId: string;
+}
+
+const object = <Input extends OfPackage>({ package: subject }: Input): string => packageObject(subject);
+
+export const removeCollaborator = act({
+  name: 'remove_collaborator',
+  summary: 'Take a collaborator away from a package.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'whoever should not have a part in it is kept out at once' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
+    note({ account: accountId });
+    await latestOf(tx, subject);
+    if (await tx.collaborators.remove(subject.id, accountId)) return;
+    throw new Refusal(
+      'resource-not-found',
+      `The account '${accountId.slice(0, 64)}' does not collaborate on ${packageObject(subject)}.`,
+    );
+  },
+});
+
+export const leavePackage = act({
+  name: 'leave_package',
+  summary: 'Collaborate on a package no longer.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it is what somebody gives up of his own' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount): Promise<void> {
+    if (await tx.collaborators.remove(subject.id, accountId)) return;
+    throw new Refusal('resource-not-found', 'This account does not collaborate on the package.');
+  },
+});
+
+export const offerPackage = act({
+  name: 'offer_package',
+  summary: 'Offer a package to another publisher, who takes it or not.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: 'may-wait',
+
+  /** For so many days it can be answered; a later offer voids an earlier one. */
+  async perform(
+    tx,
+    { package: subject, accountId, offeredBy, days: length }: WithAccount & { offeredBy: string; days: number },
+    { at, note },
+  ): Promise<PackageOffer> {
+    note({ account: accountId });
+    const latest = await latestOf(tx, subject);
+    await refuseReceiver(tx, latest, accountId);
+    const expiresAt = timestamp(after(new Date(at), days(length)));
+    const offer = { packageId: latest.id, accountId, offeredBy, offeredAt: at, expiresAt };
+    await tx.packageOffers.set(offer);
+    return offer;
+  },
+});
+
+export const withdrawOffer = act({
+  name: 'withdraw_package_offer',
+  summary: 'Take back the offer of a package that nobody has answered.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it takes back what nobody has answered yet' },
+
+  async perform(tx, { package: subject }: OfPackage): Promise<void> {
+    if (!(await tx.packageOffers.remove(subject.id))) throw noOffer();
+  },
+});
+
+export const acceptPackage = act({
+  name: 'accept_package',
+  summary: 'Take a package that its publisher has offered, and publish it from now on.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'whoever offered it has decided' },
+
+  /** Only while the publisher is who offered it, or a store administrator did. */
+  async perform(tx, { package: subject, accountId }: WithAccount, { at, note }): Promise<void> {
+    const offer = await tx.packageOffers.find(subject.id, at);
+    const latest = await tx.packages.byId(subject.id);
+    if (latest === undefined || offer?.accountId !== accountId) throw noOffer();
+    note({ from: latest.publisherId, to: accountId });
+    await handOver(tx, latest, accountId);
+  },
+});
+
+export const rejectPackage = act({
+  name: 'reject_package',
+  summary: 'Leave a package that is offered to its publisher.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it is for whom it is offered to alone to say' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { at }): Promise<void> {
+    if ((await tx.packageOffers.find(subject.id, at))?.accountId !== accountId) throw noOffer();
+    await tx.packageOffers.remove(subject.id);
+  },
+});
+
+export const handOverPackage = act({
+  name: 'hand_over_package',
+  summary: 'Make another account the publisher of a package.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<{ before: string }> {
+    const latest = await latestOf(tx, subject);
+    note({ from: latest.publisherId, to: accountId });
+    await handOver(tx, latest, accountId);
+    return { before: latest.publisherId };
+  },
+});
+
+const noOffer = (): Refusal =>
+  new Refusal('resource-not-found', 'There is no such package, or it is not offered to this account any more.');
+
+/** The new publisher has all of it, and nothing beside: no collaboration, no invite, no offer. The old one has no part in it. */
+async function handOver(tx: Changes, subject: PublishedPackage, accountId: string): Promise<void> {
+  await refuseReceiver(tx, subject, accountId);
+  await tx.packages.setPublisher(subject.id, accountId);
+  await tx.collaborators.remove(subject.id, accountId);
+  await tx.invites.removeOpen(subject.id, accountId);
+  await tx.packageOffers.remove(subject.id);
+}
+
+/** Refuses whom a package cannot be handed to. A snap that was declared belongs to whom its declaration names. */
+async function refuseReceiver(tx: Changes, { id, namespace, name, publisherId }: PublishedPackage, accountId: string) {
+  const { username } = await existing(tx, accountId);
+  if (accountId === publisherId) throw new Refusal('conflict', `${username} publishes '${name}' already.`);
+  if ((await tx.accounts.disabledAt(accountId)) !== null) {
+    throw new Refusal('conflict', `The account ${accountId} (${username}) is disabled.`);
+  }
+  if (namespace !== 'snap') return;
+  for (const { text } of await tx.assertions.ofSnap(name)) {
+    const { headers } = parseAssertion(text);
+    if (headers['snap-id'] !== id || headers['publisher-id'] === accountId) continue;
+    throw new Refusal(
+      'conflict',
+      `The snap-declaration of '${name}' names the account ${String(headers['publisher-id'])} as its publisher; ` +
+        'import one that names the new publisher first.',
+    );
+  }
+}

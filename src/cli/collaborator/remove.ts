@@ -1,0 +1,30 @@
+// larder collaborator remove
+import { removeCollaborator } from '#acts/ownership.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+
+export const collaboratorRemove = command({
+  name: 'collaborator remove',
+  summary: 'Take a collaborator away from a package.',
+  description: "It shows on the next request. 'larder package show' lists who works on a package.",
+  positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
+  examples: ['larder collaborator remove snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
+  confirm: {
+    question: ({ positionals: { package: named, account } }) =>
+      `From the next request on the account ${account} has no part in ${named} any more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person }) => {
+      const subject = await packageOf(records, positionals.package);
+      const { id, username } = await accountOf(records, positionals.account);
+      await acts.do(removeCollaborator, person, { package: subject, accountId: id });
+      const { namespace, name } = subject;
+      return {
+        text: `The account ${id} (${username}) collaborates on ${namespace}/${name} no more.`,
+        json: { namespace, name, 'account-id': id },
+      };
+    }),
+});

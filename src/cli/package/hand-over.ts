@@ -1,0 +1,33 @@
+// larder package hand-over
+import { handOverPackage } from '#acts/ownership.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { packageArgument, packageOf } from './named.ts';
+
+export const packageHandOver = command({
+  name: 'package hand-over',
+  summary: 'Make another account the publisher of a package.',
+  description:
+    'From the next request on the new publisher may do with it what the old one could, who has no part in it any more. A ' +
+    "snap whose declaration was imported goes only to the publisher whom the declaration names. 'larder package list " +
+    "--publisher ID' lists what somebody publishes.",
+  positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the new publisher.' }],
+  examples: ['larder package hand-over snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
+  confirm: {
+    question: ({ positionals: { package: named, account } }) =>
+      `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person }) => {
+      const subject = await packageOf(records, positionals.package);
+      const { id: to, username } = await accountOf(records, positionals.account);
+      const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to });
+      const { namespace, name } = subject;
+      return {
+        text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,
+        json: { namespace, name, from, to },
+      };
+    }),
+});

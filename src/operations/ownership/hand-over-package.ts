@@ -1,0 +1,24 @@
+import { handOverPackage as act } from '#acts/ownership.ts';
+import { storeAdministratorOnPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+
+export const handOverPackage = operation({
+  name: 'hand_over_package',
+  method: 'POST',
+  path: '/internal/v1/packages/:namespace/:name/publisher',
+  since: 0,
+  summary: 'Make another account the publisher of a package, such as of what a disabled account published.',
+  access: storeAdministratorOnPackage('store-manage'),
+  body: 'HandOverPackageRequest',
+  response: 'HandedOver',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { package: subject, body, acts } = call;
+    const { namespace, name } = subject;
+    const to = body['account-id'];
+    const { before } = await acts.do(act, caller(call), { package: subject, accountId: to });
+    return { namespace, name, from: before, to };
+  },
+});

@@ -1,0 +1,34 @@
+import { offerPackage as act } from '#acts/ownership.ts';
+import { publisherOf } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '../by.ts';
+import { presentAccount } from '../present.ts';
+
+/** For so many days an offer can be answered. */
+const patience = 7;
+
+export const offerPackage = operation({
+  name: 'offer_package',
+  method: 'POST',
+  path: '/internal/v1/packages/:namespace/:name/offer',
+  since: 0,
+  summary: 'Offer a package to another publisher, by e-mail address; an earlier offer of it is void.',
+  access: publisherOf('package-manage-acl'),
+  body: 'OfferPackageRequest',
+  response: 'PackageOffer',
+  status: 201,
+  refuses: ['account-not-found', 'conflict'],
+
+  async handle(call) {
+    const { package: subject, principal, body, records, acts } = call;
+    const { namespace, name } = subject;
+    const account = await records.accounts.byEmail(body.email.trim());
+    if (account === undefined) {
+      throw new Refusal('account-not-found', `There is no account with the e-mail address '${body.email}'.`);
+    }
+    const wanted = { package: subject, accountId: account.id, offeredBy: principal.accountId, days: patience };
+    const { offeredAt, expiresAt } = await acts.do(act, caller(call), wanted);
+    return { namespace, name, to: presentAccount(account), 'offered-at': offeredAt, 'expires-at': expiresAt };
+  },
+});

@@ -24,7 +24,7 @@ export interface Health {
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   const looks = new Map<Subject, { gravity: Gravity; look: () => string | undefined }>();
   const reported = new Map<Subject, string>();
-  const told = (wanted: Gravity): string[] =>
+  const sentences = (wanted: Gravity): string[] =>
     [...looks.values()]
       .filter(({ gravity }) => gravity === wanted)
       .map(({ look }) => look())
@@ -42,7 +42,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
     watch(subject, look, gravity = 'problem') {
       looks.set(subject, { gravity, look });
     },
-    problems: () => told('problem'),
-    notices: () => told('notice'),
+    problems: () => sentences('problem'),
+    notices: () => sentences('notice'),
   };
 }

@@ -80,7 +80,9 @@ function queryOf({ query }: Operation): Json[] {
   const schema = query === undefined ? undefined : allSchemas().get(query);
   const required = (schema?.['required'] ?? []) as string[];
   return Object.entries((schema?.['properties'] ?? {}) as Record<string, Json>).map(([name, member]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
+    name,
+    in: 'query',
+    required: required.includes(name),
     ...(typeof member['description'] === 'string' && { description: member['description'] }),
     schema: member,
   }));

@@ -75,12 +75,12 @@ export function createServer(options: ServerOptions): StoreServer {
     log: () => services().log,
   });
   server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
-  const nobodys = () => everyAnswer(services().newId.uuid(), 'none');
+  const headersWithoutOperation = () => everyAnswer(services().newId.uuid(), 'none');
   server.on('connect', (_request, socket) => {
-    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], nobodys());
+    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], headersWithoutOperation());
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseUnread(error, socket, nobodys());
+    refuseUnread(error, socket, headersWithoutOperation());
   });
   return {
     server,

@@ -70,7 +70,11 @@ export async function startBackground(
   });
   const proof = await proofOfRecords({
     database: { file: join(store.directory, 'larder.db'), native: nativePath() },
-    ...{ records, acts, siteKey: store.siteKey, sealFile: store.sealing.file, now },
+    records,
+    acts,
+    siteKey: store.siteKey,
+    sealFile: store.sealing.file,
+    now,
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);

@@ -15,7 +15,7 @@ export interface Certificate {
   /** Makes or reads it again where it ends soon or was replaced; whether it is another one now. */
   renew(): Promise<boolean>;
   /** Told of each one that comes in the place of another. */
-  onRenewal(told: (tls: ServerTls) => void): void;
+  onRenewal(listener: (tls: ServerTls) => void): void;
 }
 
 /** Whether the store speaks TLS is decided once, at the start. */
@@ -33,13 +33,13 @@ export async function keepCertificate(store: Store, current: Current, log: Logge
   let tls: ServerTls | undefined = first;
   return {
     current: () => tls,
-    onRenewal: (told) => void listeners.push(told),
+    onRenewal: (listener) => void listeners.push(listener),
     async renew() {
       if (tls === undefined) return false;
       const before = tls.certificate;
       tls = await read();
       if (tls.certificate === before) return false;
-      for (const told of listeners) told(tls);
+      for (const listener of listeners) listener(tls);
       await tell(tls);
       return true;
     },

@@ -118,7 +118,16 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
   const unknownProxies = createUnknownProxies(log);
   health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
   const unchanging: Omit<ServerServices, 'config'> = {
-    ...{ records, acts, authority, registry, blobs, custody: background.custody, now, newId, log, unknownProxies },
+    records,
+    acts,
+    authority,
+    registry,
+    blobs,
+    custody: background.custody,
+    now,
+    newId,
+    log,
+    unknownProxies,
     changeFeed: createChangeFeed(records),
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
     identity: createIdentity({ records, acts, siteKey, now }),

@@ -44,10 +44,15 @@ export async function startTellingState(
     const tls = certificate.current();
     const { problems, notices } = services().health();
     const state: ServingState = {
-      ...{ pid: process.pid, url, version, since, level: log.level },
+      pid: process.pid,
+      url,
+      version,
+      since,
+      level: log.level,
       sealed: current().masterKey === undefined,
       certificate: tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint },
-      ...{ problems, notices },
+      problems,
+      notices,
       jobs: background.runner.state(),
       scrub: background.scrub.state(),
     };

@@ -91,14 +91,14 @@ async function joinProcesses(parts: Parts, { beside }: ApplianceOptions, { recor
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
-function diskPromises(health: Health, told: ApplianceOptions['fatal']) {
+function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
   let broken: string | undefined;
   health.watch('write', () => broken);
   return {
     areBroken: () => broken !== undefined,
     fatal(error: Error) {
       broken = 'The disk failed under a write; the appliance must be restarted on a good disk.';
-      told?.(error);
+      onFailure?.(error);
     },
   };
 }
@@ -131,8 +131,9 @@ async function openStoreToServe(
     }
   }
   store.sealing.hear((problem) => {
-    const told = problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. 'larder audit verify' tells more.`;
-    health.report('audit', told);
+    const sentence =
+      problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. 'larder audit verify' tells more.`;
+    health.report('audit', sentence);
   });
   return store;
 }

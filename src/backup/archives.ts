@@ -51,7 +51,9 @@ export async function readArchives(open: readonly OpenArchive[], siteKey: Buffer
   for (const base of open.slice(1)) known.set((await readManifest(base.file, base.tar, siteKey)).id, base.tar);
   const entries = new Map([...known].map(([id, one]) => [id, entriesByName(one)]));
   return {
-    ...{ file, tar, manifest },
+    file,
+    tar,
+    manifest,
     lacking: new Set(manifest.blobs.map(({ backup }) => backup).filter((id) => !known.has(id))).size,
     find({ sha3_384, size, backup }) {
       const holder = known.get(backup);

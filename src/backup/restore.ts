@@ -84,13 +84,13 @@ async function makeRoom(files: Files, directory: string): Promise<boolean> {
   const names = await files.readdir(directory);
   if (names.includes('larder.toml')) throw new CannotRestore(`there is a store in ${directory} already`);
   const database = ['larder.db', 'larder.db-wal', 'larder.db-shm', upgradesFolder];
-  const ours = new Set([work, 'store.lock', ...database, 'site.key', 'master.key', 'audit.seal', 'tls', 'blobs']);
-  const strange = names.filter((name) => name !== 'lost+found' && !(names.includes(work) && ours.has(name)));
+  const partial = new Set([work, 'store.lock', ...database, 'site.key', 'master.key', 'audit.seal', 'tls', 'blobs']);
+  const strange = names.filter((name) => name !== 'lost+found' && !(names.includes(work) && partial.has(name)));
   if (strange.length > 0)
     throw new CannotRestore(`${directory} is not empty (${strange.slice(0, 3).join(', ')}); restore into an empty one`);
   // The marker of an interrupted restore goes last: without it the rest would be somebody's.
   const left = names
-    .filter((name) => ours.has(name))
+    .filter((name) => partial.has(name))
     .sort((one, other) => Number(one === work) - Number(other === work));
   for (const name of left) await files.rm(join(directory, name), { recursive: true, force: true });
   return made;

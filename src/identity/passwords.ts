@@ -57,7 +57,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const inTurn = limit(hashing);
 
   /** The password with its pepper, as bytes of one length; one character has one spelling. */
-  const seasoned = (password: string, peppered: boolean): Buffer => {
+  const prepared = (password: string, peppered: boolean): Buffer => {
     const text = createHash('sha512').update(password.normalize('NFKC'));
     if (peppered && pepper !== undefined) text.update(pepper);
     return text.digest();
@@ -74,19 +74,20 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
       '$',
     );
   };
-  const nobodys = phcOf(randomBytes(saltLength), randomBytes(tagLength));
+  /** Checked where there is no hash, so that it takes as long. */
+  const decoy = phcOf(randomBytes(saltLength), randomBytes(tagLength));
 
   return {
     async hash(password, turn) {
       const salt = randomBytes(saltLength);
-      return phcOf(salt, await derive({ name: algorithm, cost: wanted, salt }, seasoned(password, true), turn));
+      return phcOf(salt, await derive({ name: algorithm, cost: wanted, salt }, prepared(password, true), turn));
     },
     async verify(password, kept, turn) {
-      const phc = readPhc(kept ?? nobodys);
+      const phc = readPhc(kept ?? decoy);
       if (phc === undefined) throw new Error('cannot check a password: its hash is not one that this release knows');
       const { name, cost, keyId, tag } = phc;
       const peppered = keyId !== undefined;
-      const derived = await derive(phc, seasoned(password, peppered), turn);
+      const derived = await derive(phc, prepared(password, peppered), turn);
       const same = derived.length === tag.length && timingSafeEqual(derived, tag);
       const right = same && kept !== undefined && (!peppered || keyId === pepperId);
       const stale = name !== algorithm || keyId !== pepperId || JSON.stringify(cost) !== JSON.stringify(wanted);

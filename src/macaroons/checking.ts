@@ -79,7 +79,10 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
       refuseExpired({ ...token.terms, until }, moment);
       return {
         ...{ ...account, storeAdministrator: storeAdministrator === 1, until },
-        ...{ sessionId, permissions, channels, packages },
+        sessionId,
+        permissions,
+        channels,
+        packages,
       };
     },
   };

@@ -69,9 +69,9 @@ export interface Discharge {
 
 /** Proves a login with its discharges, whatever the time is; undefined when anything about it does not hold. */
 export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonly Macaroon[]): Login | undefined {
-  const ours = macaroon.caveats.find(({ verificationId }) => verificationId !== undefined);
+  const thirdParty = macaroon.caveats.find(({ verificationId }) => verificationId !== undefined);
   const identity = readIdentifier(macaroon.identifier);
-  if (ours === undefined || identity?.kind !== 'login') return undefined;
+  if (thirdParty === undefined || identity?.kind !== 'login') return undefined;
   const result = verify({
     macaroon,
     rootKey: root.key,
@@ -79,7 +79,9 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
     // The conditions are read as a whole below, where one that is unknown fails the login. Of further third parties,
     // whose caveats the bearer added himself, no word is taken: their discharges may hold no condition at all.
     check: (_condition, from) =>
-      from === 'primary' || from.equals(ours.identifier) ? { met: true } : { met: false, reason: 'unknown caveat' },
+      from === 'primary' || from.equals(thirdParty.identifier)
+        ? { met: true }
+        : { met: false, reason: 'unknown caveat' },
   });
   if (!result.verified) return undefined;
   const caveats = result.conditions.filter(({ from }) => from === 'primary').map((one) => one.condition);
@@ -88,7 +90,7 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
     result.conditions.filter(({ from }) => from !== 'primary').map((one) => one.condition),
   );
   if (terms === undefined || discharge === undefined) return undefined;
-  const exchangeable = macaroon.caveats.every((caveat) => caveat === ours || caveat.verificationId === undefined);
+  const exchangeable = macaroon.caveats.every((caveat) => caveat === thirdParty || caveat.verificationId === undefined);
   return {
     terms,
     version: identity.version,

@@ -26,8 +26,8 @@ export function withPurpose(
   { description, permissions, channels, packages, until }: ToTell,
 ): string {
   const shown = channels?.slice(0, channelsShown) ?? null;
-  const told = [cutOff(description), permissions, shown, (channels?.length ?? 0) - (shown?.length ?? 0), packages];
-  const text = JSON.stringify([...told, until.getTime()]);
+  const members = [cutOff(description), permissions, shown, (channels?.length ?? 0) - (shown?.length ?? 0), packages];
+  const text = JSON.stringify([...members, until.getTime()]);
   return `${prefix}${Buffer.from(text).toString('base64url')} ${condition}`;
 }
 

@@ -44,8 +44,12 @@ export function createRotating(options: RotatingOptions): Rotating {
       const terms = newTerms({ ttl }, options);
       const endsAt = [old.validUntil, timestamp(after(latestTime.now(), overlap))].sort()[0]!;
       const session = {
-        ...{ sessionId: terms.id, accountId: old.accountId, rootKeyId: root.id },
-        ...{ description: old.description, validSince: terms.since, validUntil: terms.until },
+        sessionId: terms.id,
+        accountId: old.accountId,
+        rootKeyId: root.id,
+        description: old.description,
+        validSince: terms.since,
+        validUntil: terms.until,
         conditions: old.conditions,
       };
       await acts.do(rotateToken, by, { sessionId, session, moment: terms.since, endsAt });
@@ -57,4 +61,7 @@ export function createRotating(options: RotatingOptions): Rotating {
 }
 
 const noSuchToken = (sessionId: string): Refusal =>
-  new Refusal('resource-not-found', `There is no token with the session '${sessionId}'; 'larder token list' lists them.`);
+  new Refusal(
+    'resource-not-found',
+    `There is no token with the session '${sessionId}'; 'larder token list' lists them.`,
+  );

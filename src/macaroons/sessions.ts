@@ -37,7 +37,10 @@ export function createSessions({ records, acts, latestTime }: SessionOptions): S
     if (account === undefined || account.username !== discharge.username) throw notThisAccount();
     const since = terms.since === -Infinity ? latestTime.now() : new Date(terms.since);
     const session = {
-      ...{ sessionId: terms.sessionId, accountId: account.id, rootKeyId, description },
+      sessionId: terms.sessionId,
+      accountId: account.id,
+      rootKeyId,
+      description,
       validSince: timestamp(since),
       validUntil: timestamp(new Date(terms.until)),
       // Channels of the first release are in other words than those of a token that is issued now.

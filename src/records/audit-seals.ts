@@ -109,7 +109,9 @@ export async function sealHead(
   }
   const seal = sealed(siteKey, {
     number: (newest?.number ?? 0) + 1,
-    ...{ seq: head.seq, hash: head.hash, at: head.at },
+    seq: head.seq,
+    hash: head.hash,
+    at: head.at,
     previous: newest?.mac ?? nothing,
     anew: anew?.by ?? null,
     leftSeq: anew?.left?.seq ?? null,

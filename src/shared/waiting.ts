@@ -23,9 +23,9 @@ export function createWaiting(pause = every): Waiting {
 
   /** Listens from now on; `next` resolves when somebody tells, or after so many milliseconds. */
   function listen(key: string, signal: AbortSignal | undefined) {
-    const told = Promise.withResolvers<undefined>();
+    const woken = Promise.withResolvers<undefined>();
     const wake = (): void => {
-      told.resolve(undefined);
+      woken.resolve(undefined);
     };
     const others = waiting.get(key) ?? new Set();
     waiting.set(key, others.add(wake));
@@ -33,7 +33,7 @@ export function createWaiting(pause = every): Waiting {
     return {
       async next(milliseconds: number): Promise<void> {
         const timer = setTimeout(wake, milliseconds);
-        await told.promise;
+        await woken.promise;
         clearTimeout(timer);
       },
       leave(): void {

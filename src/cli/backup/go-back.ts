@@ -64,11 +64,11 @@ export const goBack = command({
 
 /** The copy must be what this very release works with: an older one would be upgraded again at once. */
 function requireFitting(file: string, done: readonly string[]): void {
-  const ours = migrations().map(({ name }) => name);
-  if (done.some((name) => !ours.includes(name))) {
+  const known = migrations().map(({ name }) => name);
+  if (done.some((name) => !known.includes(name))) {
     throw new Failure(`${file} was written by a newer release than larder ${version}`, { code: 'wrong-release' });
   }
-  if (done.length < ours.length) {
+  if (done.length < known.length) {
     throw new Failure(
       `larder ${version} would upgrade ${file} again: install the release that wrote it, then run this with that one`,
       { code: 'wrong-release' },

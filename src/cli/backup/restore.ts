@@ -95,7 +95,12 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
   const nativeModule = nativeBinding();
   let lacking: string[] = [];
   const manifest = await restoreBackup({
-    ...{ archives, directory: data, keys, nativeBinding: nativeModule, progress: progress.at, signal },
+    archives,
+    directory: data,
+    keys,
+    nativeBinding: nativeModule,
+    progress: progress.at,
+    signal,
     async finish(directory) {
       lacking = await finish(directory, actor);
     },

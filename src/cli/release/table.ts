@@ -40,8 +40,13 @@ export async function channelTable(
     package: `${subject.namespace}/${subject.name}`,
     tracks,
     channels: held.map(({ channel, slot, revision, progressive, expiresAt, releasedAt }) => ({
-      ...{ channel, for: slot, revision, version: versions.get(revision) ?? null },
-      ...{ progressive, 'expires-at': expiresAt, when: releasedAt },
+      channel,
+      for: slot,
+      revision,
+      version: versions.get(revision) ?? null,
+      progressive,
+      'expires-at': expiresAt,
+      when: releasedAt,
     })),
   };
   if (held.length === 0) return { text: 'Nothing is released.', json };

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
-import { snapFixture } from '#test/fixtures/appliance.ts';
+import { snapFixture, startStore, type Reply } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { snapcraft, Stopped } from '#test/fixtures/snapcraft.ts';
 import { password, startIdentity } from '../identity/world.ts';
@@ -113,4 +113,38 @@ t.test('what a narrowed login may not is said, and does not cost the login', asy
   for (const path of ['/dev/api/snaps/x/validations', '/api/v2/confdb-schemas', '/api/v2/confdb-schemas/x']) {
     await t.rejects(ada.request(path), { message: /^- resource-not-found: / }, 'what is not served is said in a line');
   }
+});
+
+t.test('in on-prem mode, where the interface does most of it, names, promote and metrics ask here too', async (t) => {
+  const store = await startStore(t);
+  const { token } = await store.as('ada');
+  const asked = { authorization: `macaroon ${token}` };
+  const call = async (path: string, body?: unknown): Promise<Reply['body']> => {
+    const { status, body: told } = await (body === undefined
+      ? store.anyone.get(`/publishergw${path}`, asked)
+      : store.anyone.post(`/publishergw${path}`, body, asked));
+    t.ok(status < 300, `${path}: ${status} ${JSON.stringify(told)}`);
+    return told;
+  };
+  await call('/dev/api/register-name/', { snap_name: 'hello', is_private: false, series: '16' });
+  const id = (await call('/dev/api/account')).snaps['16'].hello['snap-id'] as string;
+  await addRevision(store, id, 1, { details: { architectures: ['amd64'] } });
+  await addRevision(store, id, 2, { details: { architectures: ['arm64'] } });
+  await call('/v1/snap/hello/releases', [
+    { revision: 1, channel: 'edge' },
+    { revision: 2, channel: 'edge' },
+  ]);
+  const { channel_map_tree: tree } = await call(`/dev/api/snaps/${id}/state?series=16`);
+  for (const [architecture, entries] of Object.entries(tree.latest['16'] as Record<string, Reply['body'][]>)) {
+    const { revision } = entries.find(({ channel }) => channel === 'edge');
+    t.equal(revision, architecture === 'amd64' ? 1 : 2);
+    await call('/v1/snap/hello/releases', [{ revision, channel: 'beta' }]);
+  }
+  const map = (await call('/v1/snap/hello/releases'))['channel-map'] as Record<string, string | number>[];
+  t.same(
+    map.map(({ channel, architecture, revision }) => `${channel} ${architecture} ${revision}`),
+    ['latest/beta amd64 1', 'latest/beta arm64 2', 'latest/edge amd64 1', 'latest/edge arm64 2'],
+  );
+  const filter = { snap_id: id, metric_name: 'weekly_device_change', start: '2026-01-01', end: '2026-02-01' };
+  t.match(await call('/dev/api/snaps/metrics', { filters: [filter] }), { metrics: [{ status: 'NO DATA' }] });
 });

@@ -135,6 +135,8 @@ export function readKeyRequest(text: string): Assertion {
   return request;
 }
 
+const headerOf = ({ headers }: Assertion, name: string): string | null => (headers[name] as string | undefined) ?? null;
+
 /** An assertion as it is recorded. */
 export const asKept = (
   one: Assertion,
@@ -143,8 +145,10 @@ export const asKept = (
 ): KeptAssertion => ({
   name: nameOf(one),
   type: one.type,
-  accountId: one.type === 'account-key' ? ((one.headers['account-id'] as string | undefined) ?? null) : null,
-  snapName: one.type === 'snap-declaration' ? ((one.headers['snap-name'] as string | undefined) ?? null) : null,
+  accountId: ['account-key', 'validation-set'].includes(one.type) ? headerOf(one, 'account-id') : null,
+  snapName: one.type === 'snap-declaration' ? headerOf(one, 'snap-name') : null,
+  setName: one.type === 'validation-set' ? headerOf(one, 'name') : null,
+  sequence: one.type === 'validation-set' ? Number(one.headers['sequence']) : null,
   revision: one.revision,
   origin,
   text: joined(one),

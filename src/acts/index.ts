@@ -52,6 +52,7 @@ import {
   removeCollaborator,
   withdrawOffer,
 } from './ownership.ts';
+import { postValidationSet, signBuild } from './publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
@@ -93,6 +94,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   removeAgent,
   // Assertions
   askForRegistration,
+  postValidationSet,
+  signBuild,
   keepImported,
   keepSigned,
   // Brands

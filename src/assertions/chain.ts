@@ -113,6 +113,32 @@ export function keyState(accountKey: Assertion, moment: Date): KeyState {
   return until !== undefined && moment >= until ? 'expired' : 'valid';
 }
 
+/**
+ * Refuses an assertion that a key did not sign, or may not.
+ *
+ * @param signer the account-key of that key, or the request for one
+ */
+export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Date): void {
+  const authority = header(assertion, 'authority-id');
+  if (header(signer, 'account-id') !== authority) {
+    throw no(
+      assertion,
+      `it speaks for '${authority}', but the key that signed it belongs to '${header(signer, 'account-id')}'`,
+    );
+  }
+  checkSignature(assertion, decodePublicKey(signer.body));
+  const state = keyState(signer, now);
+  if (state !== 'valid') throw no(assertion, `the key ${assertion.signKeyId} that signed it is ${state}`);
+  if (
+    Object.hasOwn(assertion.headers, 'timestamp') &&
+    keyState(signer, reader(assertion).time('timestamp')) !== 'valid'
+  ) {
+    throw no(assertion, 'its timestamp lies outside of the time for which the key that signed it is valid');
+  }
+  if (!constraintsAllow(signer, assertion.headers))
+    throw no(assertion, 'the constraints of the key that signed it do not allow it');
+}
+
 class Chain {
   readonly accepted: Assertion[] = [];
   readonly #circumstances: Circumstances;
@@ -157,24 +183,7 @@ class Chain {
         `the account-key ${assertion.signKeyId}, with which '${authority}' signed it, is neither in the upload nor already here`,
       );
     }
-    if (header(signer, 'account-id') !== authority) {
-      throw no(
-        assertion,
-        `it speaks for '${authority}', but the key that signed it belongs to '${header(signer, 'account-id')}'`,
-      );
-    }
-    checkSignature(assertion, decodePublicKey(signer.body));
-    const { now } = this.#circumstances;
-    const state = keyState(signer, now);
-    if (state !== 'valid') throw no(assertion, `the key ${assertion.signKeyId} that signed it is ${state}`);
-    if (
-      Object.hasOwn(assertion.headers, 'timestamp') &&
-      keyState(signer, reader(assertion).time('timestamp')) !== 'valid'
-    ) {
-      throw no(assertion, 'its timestamp lies outside of the time for which the key that signed it is valid');
-    }
-    if (!constraintsAllow(signer, assertion.headers))
-      throw no(assertion, 'the constraints of the key that signed it do not allow it');
+    checkSignedWith(assertion, signer, this.#circumstances.now);
   }
 
   /** Whether only an account among the roots may say this. */

@@ -50,6 +50,7 @@ import {
   dashboardForceBinaryMetadata,
   dashboardReadBinaryMetadata,
 } from './dashboard/binary-metadata.ts';
+import { dashboardBuilds } from './dashboard/builds.ts';
 import { dashboardClose } from './dashboard/close.ts';
 import { dashboardForceMetadata, dashboardMetadata } from './dashboard/metadata.ts';
 import { dashboardMetrics } from './dashboard/metrics.ts';
@@ -58,6 +59,12 @@ import { dashboardSnapRelease } from './dashboard/snap-release.ts';
 import { dashboardSnapPush } from './dashboard/snap-push.ts';
 import { dashboardState } from './dashboard/state.ts';
 import { dashboardUploadStatus } from './dashboard/upload-status.ts';
+import {
+  dashboardBuildValidationSet,
+  dashboardListValidationSets,
+  dashboardPostValidationSet,
+  dashboardReadValidationSet,
+} from './dashboard/validation-sets.ts';
 import { dashboardAccount } from './names/dashboard-account.ts';
 import { dashboardRegisterName } from './names/dashboard-register-name.ts';
 import { listRegisteredNames } from './names/list-registered-names.ts';
@@ -349,6 +356,11 @@ export const sections: readonly Section[] = [
       dashboardReadBinaryMetadata,
       dashboardBinaryMetadata,
       dashboardForceBinaryMetadata,
+      dashboardListValidationSets,
+      dashboardReadValidationSet,
+      dashboardBuildValidationSet,
+      dashboardPostValidationSet,
+      dashboardBuilds,
     ],
   },
   {

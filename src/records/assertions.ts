@@ -5,10 +5,13 @@ export interface KeptAssertion {
   /** The type and the primary key, such as `account/acme`. */
   name: string;
   type: string;
-  /** Whose it is, where it is an account-key. */
+  /** Whose it is, where it is an account-key or a validation set. */
   accountId: string | null;
   /** Of which snap, where it is a snap-declaration. */
   snapName: string | null;
+  /** Which name and which sequence it has, where it is a validation set. */
+  setName: string | null;
+  sequence: number | null;
   revision: number;
   origin: 'imported' | 'signed';
   text: string;
@@ -18,7 +21,7 @@ export interface KeptAssertion {
 }
 
 const assertionColumns = columns`
-  name, type, account_id AS "accountId", snap_name AS "snapName", revision, origin, text, kept_at AS "keptAt",
+  name, type, account_id AS "accountId", snap_name AS "snapName", set_name AS "setName", sequence, revision, origin, text, kept_at AS "keptAt",
   kept_by AS "keptBy"`;
 
 export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -46,6 +49,28 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'`),
+
+  /** An account's validation sets, of each its newest sequence, in the order of their names; the first thousand. */
+  newestSetsOf: (accountId: string) =>
+    db.all<KeptAssertion>(sql`
+      SELECT ${assertionColumns}
+      FROM assertions AS kept
+      WHERE account_id = ${accountId} AND set_name IS NOT NULL AND sequence = (
+        SELECT MAX(sequence) FROM assertions WHERE account_id = kept.account_id AND set_name = kept.set_name
+      )
+      ORDER BY set_name LIMIT 1000`),
+
+  /** All sequences of an account's validation sets, or of the one of this name, the newest first; a thousand at most. */
+  setsOf: (accountId: string, setName?: string) =>
+    setName === undefined
+      ? db.all<KeptAssertion>(sql`
+          SELECT ${assertionColumns}
+          FROM assertions WHERE account_id = ${accountId} AND set_name IS NOT NULL
+          ORDER BY set_name, sequence DESC LIMIT 1000`)
+      : db.all<KeptAssertion>(sql`
+          SELECT ${assertionColumns}
+          FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
+          ORDER BY sequence DESC LIMIT 1000`),
 });
 
 export const assertionChanges = (db: Queries) => ({
@@ -55,10 +80,11 @@ export const assertionChanges = (db: Queries) => ({
   keep: async (a: KeptAssertion) =>
     0 <
     (await db.run(sql`
-      INSERT INTO assertions (name, type, account_id, snap_name, revision, origin, text, kept_at, kept_by)
-      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.snapName}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
+      INSERT INTO assertions (name, type, account_id, snap_name, set_name, sequence, revision, origin, text, kept_at, kept_by)
+      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.snapName}, ${a.setName}, ${a.sequence}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
       ON CONFLICT (name) DO UPDATE
-      SET account_id = excluded.account_id, snap_name = excluded.snap_name, revision = excluded.revision, origin = excluded.origin,
+      SET account_id = excluded.account_id, snap_name = excluded.snap_name, set_name = excluded.set_name,
+        sequence = excluded.sequence, revision = excluded.revision, origin = excluded.origin,
         text = excluded.text, kept_at = excluded.kept_at, kept_by = excluded.kept_by
       WHERE excluded.revision > assertions.revision`)),
 });

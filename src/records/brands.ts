@@ -32,6 +32,14 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
       (await db.get(sql`
         SELECT 1 FROM brand_administrators WHERE brand_account_id = ${brandAccountId} AND account_id = ${accountId}`)),
 
+  /** The brands that an account administers beside itself; the first hundred. */
+  administeredBy: async (accountId: string): Promise<string[]> =>
+    (
+      await db.all<{ id: string }>(sql`
+        SELECT brand_account_id AS id FROM brand_administrators WHERE account_id = ${accountId}
+        ORDER BY brand_account_id LIMIT 100`)
+    ).map(({ id }) => id),
+
   /** What keeps a brand from being deleted. */
   inUse: async (brandAccountId: string): Promise<'models' | 'signing keys' | undefined> =>
     (

@@ -27,7 +27,7 @@ const table: Record<About, string> = {
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
     create_library publish_library buildset_status filter_commit_workflows
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
-    dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata`,
+    dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
     get_collaborators`,
   store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key
@@ -35,7 +35,8 @@ const table: Record<About, string> = {
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
     list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
-    read_changes     list_tokens revoke_token end_tokens disable_account enable_account`,
+    read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set
+    dashboard_build_validation_set dashboard_post_validation_set`,
 };
 const about = new Map(
   Object.entries(table).flatMap(([what, names]) => names.split(/\s+/).map((name) => [name, what as About] as const)),

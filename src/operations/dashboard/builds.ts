@@ -1,0 +1,40 @@
+import { readSigned, signBuild } from '#acts/publisher-assertions.ts';
+import { operation } from '#api/operation.ts';
+import { onSnapOfId } from '#api/snap-access.ts';
+import { joined } from '#assertions/assertion.ts';
+import { nameOf } from '#assertions/types.ts';
+import { caller } from '../by.ts';
+
+export const dashboardBuilds = operation({
+  name: 'dashboard_builds',
+  method: 'POST',
+  path: '/dev/api/snaps/:snap_id/builds',
+  since: 0,
+  summary: 'Keep what somebody signed who built a revision of a snap, as the older publishing tools send it.',
+  access: onSnapOfId(['package-manage-revisions']),
+  errors: 'dashboard',
+  body: 'DashboardBuildRequest',
+  response: 'DashboardBuildResponse',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { principal, package: subject, body, records, acts } = call;
+    const { accountId } = principal;
+    const signed = readSigned(body.assertion, 'snap-build');
+    const [known] = await records.assertions.listOf([nameOf(signed)]);
+    // The tool leaves what it has signed beside the file, and sends that again when it is asked to.
+    if (known?.text !== joined(signed) || signed.headers['snap-id'] !== subject.id) {
+      await acts.do(signBuild, caller(call), { package: subject, accountId, signed });
+    }
+    const text = (name: string): string => signed.headers[name] as string;
+    return {
+      type: 'snap-build' as const,
+      'authority-id': text('authority-id'),
+      'snap-id': text('snap-id'),
+      'snap-sha3-384': text('snap-sha3-384'),
+      'snap-size': text('snap-size'),
+      grade: text('grade') as 'stable',
+      timestamp: text('timestamp'),
+    };
+  },
+});

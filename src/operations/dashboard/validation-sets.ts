@@ -1,0 +1,236 @@
+// Validation sets, as the older publishing tools list, build and post them.
+import { postValidationSet, readSigned } from '#acts/publisher-assertions.ts';
+import type { Access } from '#api/access.ts';
+import { readBody } from '#api/body.ts';
+import { operation } from '#api/operation.ts';
+import { check } from '#api/schema.ts';
+import type { BuildValidationSetRequest, ValidationSetHeaders } from '#api/wire.ts';
+import { mediaType, parseAssertion, type Assertion, type Headers, type Value } from '#assertions/assertion.ts';
+import { writeTime } from '#assertions/times.ts';
+import { checkAssertion, nameOf, series } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Principal } from '#domain/principal.ts';
+import type { KeptAssertion } from '#records/assertions.ts';
+import type { Records } from '#records/index.ts';
+import { caller } from '../by.ts';
+
+/** Who asks, for whom validation sets are theirs to see and to make, and the snaps that they may name. */
+interface SetMaker {
+  principal: Principal;
+  /** The account itself, and the brands that it administers. */
+  accounts(): Promise<string[]>;
+  /** Refuses an account that is neither. */
+  refuseForeign(accountId: string): Promise<void>;
+  /** The id of a snap of this name, as far as it is known here and the account may know. */
+  idOfSnap(name: string): Promise<string | undefined>;
+}
+
+const setMaker: Access<SetMaker> = {
+  about: 'store',
+  permissions: [],
+  who: 'any account',
+  async admit({ authenticate, records }) {
+    const principal = await authenticate();
+    const own = principal.accountId;
+    return {
+      principal,
+      accounts: async () => [own, ...(await records.brands.administeredBy(own)).filter((id) => id !== own)],
+      async refuseForeign(accountId) {
+        if (await records.brands.isAdministrator(accountId, own)) return;
+        throw new Refusal(
+          'forbidden',
+          `Validation sets are made for your own account, ${own}, or for a brand that you administer, and '${accountId.slice(0, 64)}' is neither.`,
+        );
+      },
+      idOfSnap: (name) => idOfSnap(name, own, records),
+    };
+  },
+};
+
+async function idOfSnap(name: string, accountId: string, records: Records): Promise<string | undefined> {
+  const found = await records.packages.find('snap', name);
+  if (found !== undefined) {
+    const { id, private: hidden, publisherId } = found;
+    if (!hidden || publisherId === accountId || (await records.collaborators.has(id, accountId))) return id;
+  }
+  const [declaration] = await records.assertions.ofSnap(name);
+  return declaration && (parseAssertion(declaration.text).headers['snap-id'] as string);
+}
+
+export const dashboardListValidationSets = operation({
+  name: 'dashboard_list_validation_sets',
+  method: 'GET',
+  path: '/api/v2/validation-sets',
+  since: 0,
+  summary: 'List the validation sets of an account and of the brands that it administers, of each the newest sequence.',
+  access: setMaker,
+  errors: 'dashboard',
+  query: 'ValidationSetsQuery',
+  response: 'ValidationSetsResponse',
+  refuses: ['permission-required'],
+
+  async handle({ accounts, query, records }) {
+    const found: KeptAssertion[] = [];
+    for (const account of await accounts()) {
+      found.push(...(query.sequence === 'all' ? await records.assertions.setsOf(account) : await ofNumber(account)));
+    }
+    return presentSets(found);
+
+    async function ofNumber(account: string): Promise<KeptAssertion[]> {
+      const { sequence = 'latest' } = query;
+      if (sequence === 'latest') return records.assertions.newestSetsOf(account);
+      return (await records.assertions.setsOf(account)).filter((one) => one.sequence === Number(sequence));
+    }
+  },
+});
+
+export const dashboardReadValidationSet = operation({
+  name: 'dashboard_read_validation_set',
+  method: 'GET',
+  path: '/api/v2/validation-sets/:name',
+  since: 0,
+  summary: 'Read a validation set: its newest sequence, one of them, or all.',
+  access: setMaker,
+  errors: 'dashboard',
+  query: 'ValidationSetsQuery',
+  response: 'ValidationSetsResponse',
+  refuses: ['permission-required'],
+
+  /** What is not there is an empty list: the tools go on from that to make it. */
+  async handle({ accounts, params, query, records }) {
+    const { sequence = 'latest' } = query;
+    const found: KeptAssertion[] = [];
+    for (const account of await accounts()) {
+      const name = `validation-set/${series}/${account}/${params.name}`;
+      if (sequence === 'all') found.push(...(await records.assertions.setsOf(account, params.name)));
+      else if (sequence !== 'latest') found.push(...(await records.assertions.listOf([`${name}/${Number(sequence)}`])));
+      else found.push(...(await records.assertions.setsOf(account, params.name)).slice(0, 1));
+    }
+    return presentSets(found);
+  },
+});
+
+export const dashboardBuildValidationSet = operation({
+  name: 'dashboard_build_validation_set',
+  method: 'POST',
+  path: '/api/v2/validation-sets/build-assertion',
+  since: 0,
+  summary: 'Fill in what a validation set needs beside what somebody wrote, ready to be signed.',
+  access: setMaker,
+  errors: 'dashboard',
+  body: 'BuildValidationSetRequest',
+  response: 'ValidationSetHeaders',
+  refuses: ['forbidden', 'permission-required'],
+
+  async handle({ body, refuseForeign, idOfSnap: idOf, records, now }) {
+    const accountId = body['account-id'];
+    await refuseForeign(accountId);
+    const snaps: Value[] = [];
+    for (const snap of body.snaps) snaps.push(await snapHeaders(snap, idOf));
+    const headers: Headers = {
+      type: 'validation-set',
+      'authority-id': accountId,
+      series,
+      'account-id': accountId,
+      name: body.name,
+      sequence: String(body.sequence),
+      snaps,
+      timestamp: writeTime(now()),
+    };
+    const unsigned = { type: 'validation-set', headers, body: '', format: 0, signKeyId: '' };
+    checkAssertion(unsigned);
+    // A set that is built again takes the place of the one that is here.
+    const [before] = await records.assertions.listOf([nameOf(unsigned)]);
+    const revision = Math.max(Number(body.revision ?? 0), (before?.revision ?? -1) + 1);
+    return presentHeaders({ headers, revision });
+  },
+});
+
+async function snapHeaders(
+  { name, id, presence, revision, components }: BuildValidationSetRequest['snaps'][number],
+  idOf: SetMaker['idOfSnap'],
+): Promise<Headers> {
+  const known = id ?? (await idOf(name));
+  if (known === undefined) {
+    throw new Refusal('api-error', `There is no snap '${name}' here; write its id into the set.`);
+  }
+  return {
+    name,
+    id: known,
+    presence: presence ?? 'required',
+    ...(revision !== undefined && { revision: String(revision) }),
+    ...(components !== undefined && { components: inTexts(components) }),
+  };
+}
+
+/** The values of an assertion are texts. */
+const inTexts = (components: NonNullable<BuildValidationSetRequest['snaps'][number]['components']>): Headers =>
+  Object.fromEntries(
+    Object.entries(components).map(([name, one]) => [
+      name,
+      typeof one === 'string'
+        ? one
+        : { presence: one.presence, ...(one.revision !== undefined && { revision: String(one.revision) }) },
+    ]),
+  );
+
+export const dashboardPostValidationSet = operation({
+  name: 'dashboard_post_validation_set',
+  method: 'POST',
+  path: '/api/v2/validation-sets',
+  since: 0,
+  summary: 'Keep a validation set that a publisher has signed.',
+  access: setMaker,
+  errors: 'dashboard',
+  response: 'ValidationSetsResponse',
+  status: 201,
+  consumes: 'application/x.ubuntu.assertion',
+  refuses: ['conflict', 'forbidden', 'permission-required'],
+
+  async handle(call) {
+    const { request, refuseForeign, acts } = call;
+    const [type] = (request.headers['content-type'] ?? '').split(';');
+    if (type?.trim().toLowerCase() !== mediaType) {
+      throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
+    }
+    const signed = readSigned(await readBody(request, longest), 'validation-set');
+    // Components are read by devices of some age alone, and not looked at before.
+    const headers = presentHeaders(signed);
+    check('ValidationSetHeaders', headers);
+    await refuseForeign(headers['account-id']);
+    await acts.do(postValidationSet, caller(call), { signed });
+    return { assertions: [{ headers }] };
+  },
+});
+
+/** How many bytes a set may have; one of a thousand snaps has a tenth of it. */
+const longest = 1024 * 1024;
+
+const presentSets = (kept: readonly KeptAssertion[]) => ({
+  assertions: kept.slice(0, 1000).map(({ text }) => ({ headers: presentHeaders(parseAssertion(text)) })),
+});
+
+/** Exactly the headers that those tools take: they refuse any other. */
+function presentHeaders({ headers, revision }: Pick<Assertion, 'headers' | 'revision'>): ValidationSetHeaders {
+  const text = (name: string): string => headers[name] as string;
+  const snaps = headers['snaps'] as readonly Record<string, Value | undefined>[];
+  return {
+    type: 'validation-set',
+    'authority-id': text('authority-id'),
+    series: text('series'),
+    'account-id': text('account-id'),
+    name: text('name'),
+    sequence: text('sequence'),
+    revision: String(revision),
+    timestamp: text('timestamp'),
+    snaps: snaps.map(({ name, id, presence, revision: of, components }) => ({
+      name: name as string,
+      id: id as string,
+      ...(presence !== undefined && { presence: presence as 'required' }),
+      ...(of !== undefined && { revision: of as string }),
+      ...(components !== undefined && {
+        components: components as NonNullable<ValidationSetHeaders['snaps'][number]['components']>,
+      }),
+    })),
+  };
+}

@@ -1,0 +1,330 @@
+// Validation sets and signed builds: made by publishers with keys of their own, and sent as the older publishing tools do.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { mediaType, stream, type Headers } from '#assertions/assertion.ts';
+import { signAssertion } from '#assertions/signer.ts';
+import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { vectorSigner } from '#test/assertions/vectors.ts';
+import * as world from '#test/assertions/world.ts';
+import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
+import { addBrand } from '#test/fixtures/brands.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { larder } from '../../cli/world.ts';
+import { newest } from '../../acts/ways.ts';
+
+const { now, keys } = world;
+const at = '/api/v2/validation-sets';
+const build = `${at}/build-assertion`;
+const refused = (status: number, code: string, message: RegExp) => ({
+  status,
+  body: { error_list: [{ code, message }] },
+});
+const bad = (message: RegExp) => refused(400, 'api-error', message);
+
+/** A store in which ada has asked to register a key of hers, as `snapcraft register-key` does. */
+async function withKey(t: Test) {
+  const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
+  const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
+  store.clock.now = now;
+  const register = async (client: Client, accountId: string, keyId: string): Promise<Reply> =>
+    client.post('/dev/api/account/account-key', {
+      account_key_request: await accountKeyRequest({
+        signer: vectorSigner(),
+        keyId,
+        accountId,
+        name: 'default',
+        since: new Date('2026-03-01T12:00:00Z'),
+        revision: 0,
+        signedAt: new Date('2026-03-01T12:00:00Z'),
+      }),
+    });
+  const ada = await store.as('ada');
+  t.match(await register(ada, store.ids.ada, keys.device.id), { status: 202 });
+  const { id } = (await ada.post('/v1/snap', { name: 'pcx' })).body as { id: string };
+  return { store, ada, id, roots, register };
+}
+
+/** What `snap sign` makes of the headers it is given. */
+const sign = (headers: Headers, key: world.KeyName = 'device'): Promise<string> => {
+  const { type, ...others } = headers as Headers & { type: string };
+  // It leaves out the revision 0, as the library does.
+  const written = Object.fromEntries(
+    Object.entries(others).filter(([name, value]) => name !== 'revision' || value !== '0'),
+  );
+  return signAssertion(vectorSigner(), keys[key].id, { type, headers: written, signedAt: now });
+};
+const post = (client: Client, text: string): Promise<Reply> => client.post(at, text, { 'content-type': mediaType });
+
+t.test('a set is built, signed, posted, listed, and built again', async (t) => {
+  const { store, ada, id } = await withKey(t);
+  const list = (path = '', client = ada): Promise<Reply> =>
+    client.get(`${at}${path}`, { 'content-type': 'application/json', accept: 'application/json' });
+  t.same((await list()).body, { assertions: [] });
+  t.same((await list('/base-set?sequence=1')).body, { assertions: [] }, 'not there is an empty list');
+
+  const wanted = { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps: [{ name: 'pcx', revision: 7 }] };
+  const built = await ada.post(build, wanted);
+  const headers = {
+    type: 'validation-set',
+    'authority-id': store.ids.ada,
+    series: '16',
+    'account-id': store.ids.ada,
+    name: 'base-set',
+    sequence: '2',
+    revision: '0',
+    timestamp: '2026-11-20T12:00:00Z',
+    snaps: [{ name: 'pcx', id, presence: 'required', revision: '7' }],
+  };
+  t.same([built.status, built.body], [200, headers]);
+  const text = await sign(built.body as Headers);
+  const posted = await post(ada, text);
+  t.same([posted.status, posted.body], [201, { assertions: [{ headers }] }]);
+  const name = `validation-set/16/${store.ids.ada}/base-set/2`;
+  t.same(await newest(store), {
+    action: 'post_validation_set',
+    object: name,
+    outcome: 'done',
+    details: { revision: 0, key: keys.device.id },
+  });
+  const exported = await larder(
+    `assertion export validation-set 16 ${store.ids.ada} base-set 2 --data ${store.directory}`,
+  );
+  t.ok(exported.out.includes(text.trimEnd()), 'as it was signed');
+  t.match(await post(ada, text), refused(409, 'conflict', /Revision 0 of .* is not newer/));
+
+  const again = await ada.post(build, { ...wanted, snaps: [{ name: 'pcx', presence: 'invalid' }] });
+  t.match(again.body, { revision: '1', snaps: [{ presence: 'invalid' }] }, 'the next revision of its sequence');
+  t.match((await ada.post(build, { ...wanted, revision: '5' })).body, { revision: '5' });
+  t.match((await ada.post(build, { ...wanted, revision: '0' })).body, { revision: '1' });
+  const second = await sign(again.body as Headers);
+  const both = await Promise.all([post(ada, second), post(ada, second)]);
+  t.same(both.map(({ status }) => status).sort(), [201, 409], 'twice at once: one of them');
+
+  for (const sequence of [10, 3]) {
+    const next = await ada.post(build, { ...wanted, sequence });
+    t.match(await post(ada, await sign(next.body as Headers)), { status: 201 });
+  }
+  const other = await ada.post(build, { ...wanted, name: 'another', sequence: 1 });
+  await post(ada, await sign(other.body as Headers));
+  const shown = async (path: string): Promise<string[]> =>
+    (await list(path)).body.assertions.map(
+      ({ headers: one }: { headers: Record<string, string> }) => `${one['name']} ${one['sequence']}.${one['revision']}`,
+    );
+  t.same(await shown(''), ['another 1.0', 'base-set 10.0'], 'of each the newest');
+  t.same(await shown('?sequence=latest'), ['another 1.0', 'base-set 10.0']);
+  t.same(await shown('?sequence=all'), ['another 1.0', 'base-set 10.0', 'base-set 3.0', 'base-set 2.1']);
+  t.same(await shown('?sequence=2'), ['base-set 2.1']);
+  t.same(await shown('/base-set'), ['base-set 10.0']);
+  t.same(await shown('/base-set?sequence=all'), ['base-set 10.0', 'base-set 3.0', 'base-set 2.1']);
+  t.same(await shown('/base-set?sequence=02'), ['base-set 2.1']);
+  t.same(await shown('/base-set?sequence=4'), []);
+  t.same(await shown('/nothing_here'), []);
+  t.match(await list('?sequence=first'), bad(/sequence/));
+  t.same((await list('', await store.as('bob'))).body, { assertions: [] }, 'those of others are not told');
+});
+
+t.test('whose a set is, and who may sign it', async (t) => {
+  const { store, ada, register } = await withKey(t);
+  await store.join('carol');
+  const brand = await addBrand(store, 'carol', ['ada']);
+  const set = (accountId: string, more: object = {}) => ({
+    'account-id': accountId,
+    name: 'set',
+    sequence: 1,
+    snaps: [{ name: 'pcx' }],
+    ...more,
+  });
+  t.match(await ada.post(build, set(store.ids.bob)), refused(403, 'forbidden', /is neither/));
+  const foreign = await (await store.as('bob')).post(build, set(store.ids.bob));
+  t.match(foreign, { status: 200 });
+  t.match(await post(ada, await sign(foreign.body as Headers)), refused(403, 'forbidden', /is neither/));
+  t.match(await post(await store.as('bob'), await sign(foreign.body as Headers)), bad(/belongs to 'A{32}'/));
+
+  const forBrand = await ada.post(build, set(brand));
+  t.match(forBrand, { status: 200, body: { 'authority-id': brand } });
+  t.match(await post(ada, await sign(forBrand.body as Headers)), bad(/the key that signed it belongs to 'A{32}'/));
+  t.match(await register(await store.as('carol'), brand, keys.second.id), { status: 202 });
+  t.match(await post(ada, await sign(forBrand.body as Headers, 'second')), { status: 201 });
+  t.match((await ada.get(`${at}/set`)).body.assertions, [{ headers: { 'account-id': brand } }]);
+  t.match(
+    await post(ada, await sign((await ada.post(build, set(store.ids.ada))).body as Headers, 'ada')),
+    bad(/is not known here/),
+  );
+
+  const own = (await ada.post(build, set(store.ids.ada))).body as Headers;
+  t.match(await post(ada, await sign({ ...own, timestamp: '2026-01-01T00:00:00Z' })), bad(/outside of the time/));
+  const text = await sign(own);
+  t.match(await post(ada, text.replace('name: set', 'name: sot')), bad(/changed after it was signed/));
+  t.match(await post(ada, `${text}\n${text}`), bad(/./));
+  t.match(await post(ada, ''), bad(/./));
+  const about = { 'snap-id': 'a'.repeat(32), 'snap-sha3-384': keys.device.id, 'snap-size': '1', grade: 'stable' };
+  const other = await sign({
+    type: 'snap-build',
+    'authority-id': store.ids.ada,
+    ...about,
+    timestamp: '2026-11-20T12:00:00Z',
+  });
+  t.match(await post(ada, other), bad(/an assertion of type snap-build, not a validation-set/));
+  const strange = await sign({ ...own, snaps: [{ name: 'pcx', id: 'x'.repeat(32), components: { one: 'perhaps' } }] });
+  t.match(await post(ada, strange), bad(/./), 'components are looked at');
+  t.match(await ada.post(at, {}), { status: 415 });
+  t.match(await post(ada, 'x'.repeat(1024 * 1024 + 1)), { status: 413 });
+  t.match(await post(store.anyone, text), { status: 401 });
+  t.match(
+    await post(await store.as('ada', { packages: [{ type: 'snap', name: 'pcx' }] }), text),
+    refused(403, 'permission-required', /this is about none/),
+  );
+  t.match(
+    await post(await store.as('ada', { permissions: ['package-view'] }), text),
+    { status: 201 },
+    'no permission is asked',
+  );
+
+  await (await store.as('bob')).post('/v1/snap', { name: 'hidden', private: true });
+  for (const [snap, message] of [
+    [{ name: 'hidden' }, /There is no snap 'hidden' here; write its id/],
+    [{ name: 'nowhere' }, /There is no snap 'nowhere' here; write its id/],
+    [{ name: 'pcx', presence: 'invalid', revision: 3 }, /must not be there/],
+    [{ name: 'pcx', revision: 0 }, /./],
+    [{ name: 'pcx', revision: '3' }, /is not of type integer/],
+    [{ name: 'pcx', id: 'short' }, /snap id/],
+    [{ name: 'pcx', unexpected: 1 }, /unexpected/],
+    [{ name: 'x'.repeat(41) }, /./],
+    [{ name: 'pcx', components: { one: 'perhaps' } }, /./],
+  ] as const) {
+    t.match(await ada.post(build, set(store.ids.ada, { snaps: [snap] })), bad(message), JSON.stringify(snap));
+  }
+  const twice = { snaps: [{ name: 'pcx' }, { name: 'pcx' }] };
+  for (const more of [
+    twice,
+    { snaps: [] },
+    { sequence: 0 },
+    { sequence: '1' },
+    { name: 'Set' },
+    { name: 'a/b' },
+    { revision: 1 },
+  ]) {
+    t.match(await ada.post(build, set(store.ids.ada, more)), bad(/./), JSON.stringify(more));
+  }
+  const parts = { components: { one: 'required', two: { presence: 'optional', revision: 4 } } };
+  t.match(await ada.post(build, set(store.ids.ada, { snaps: [{ name: 'nowhere', id: 'a'.repeat(32), ...parts }] })), {
+    status: 200,
+    body: {
+      snaps: [{ id: 'a'.repeat(32), components: { one: 'required', two: { presence: 'optional', revision: '4' } } }],
+    },
+  });
+});
+
+t.test('a build is signed of a revision that is here', async (t) => {
+  const { store, ada, id, register } = await withKey(t);
+  const digest = (revision: number): string =>
+    Buffer.from(revision.toString(16).padStart(96, '0'), 'hex').toString('base64url');
+  const of = (revision: number, more: Headers = {}): Headers => ({
+    type: 'snap-build',
+    'authority-id': store.ids.ada,
+    'snap-id': id,
+    'snap-sha3-384': digest(revision),
+    'snap-size': String(1000 + revision),
+    grade: 'stable',
+    timestamp: '2026-11-20T12:00:00Z',
+    ...more,
+  });
+  const path = `/dev/api/snaps/${id}/builds`;
+  const send = async (headers: Headers, client = ada, key?: world.KeyName): Promise<Reply> =>
+    client.post(path, { assertion: await sign(headers, key) });
+  t.match(await send(of(1)), bad(/No revision of 'pcx' has this digest and size; upload the file first/));
+  await addRevision(store, id, 1);
+  const sent = await send(of(1));
+  t.same([sent.status, sent.body], [200, of(1)]);
+  t.same(await newest(store), {
+    action: 'sign_build',
+    object: `snap-build/${digest(1)}`,
+    outcome: 'done',
+    details: { package: id, revision: 1, key: keys.device.id },
+  });
+  t.match(await larder(`assertion export snap-build ${digest(1)} --data ${store.directory}`), {
+    code: 0,
+    out: /type: snap-build/,
+  });
+  t.match(await send(of(1)), { status: 200 }, 'the same again');
+  t.match(await send(of(1, { grade: 'devel' })), refused(409, 'conflict', /revision 1 of 'pcx' is signed already/));
+
+  t.match(await send(of(1, { 'snap-size': '7' })), bad(/this digest and size/));
+  t.match(await send(of(1, { 'snap-id': 'a'.repeat(32) })), bad(/about the snap 'a{32}'/));
+  t.match(await send(of(1, { 'authority-id': store.ids.bob })), bad(/sign it with your own account id/));
+  await addRevision(store, id, 2);
+  t.match(await send(of(2), ada, 'ada'), bad(/is not known here/));
+  t.match(
+    await ada.post(path, { assertion: (await sign(of(2))).replace('stable', 'devel') }),
+    bad(/changed after it was signed/),
+  );
+  const set = {
+    type: 'validation-set',
+    'authority-id': store.ids.ada,
+    series: '16',
+    'account-id': store.ids.ada,
+    name: 'set',
+  };
+  const snaps = [{ name: 'pcx', id }];
+  const other = await sign({ ...set, sequence: '1', snaps, timestamp: '2026-11-20T12:00:00Z' });
+  t.match(await ada.post(path, { assertion: other }), bad(/of type validation-set, not a snap-build/));
+  for (const body of [
+    {},
+    { assertion: 7 },
+    { assertion: '' },
+    { assertion: 'x' },
+    { assertion: 'x'.repeat(65_537) },
+    [],
+  ]) {
+    t.match(await ada.post(path, body), bad(/./));
+  }
+  const bob = await store.as('bob');
+  t.match(await send(of(2), bob), refused(404, 'resource-not-found', /There is no snap with the id/));
+  const views = await store.as('ada', { permissions: ['package-view'] });
+  t.match(await send(of(2), views), refused(403, 'permission-required', /package-manage-revisions/));
+  await addCollaborator(store, id, 'bob');
+  t.match(await register(bob, store.ids.bob, keys.second.id), { status: 202 });
+  t.match(await send(of(2, { 'authority-id': store.ids.bob }), bob, 'second'), { status: 200 });
+});
+
+const absent = snapdMissing();
+const skip =
+  absent.length > 0 && `snapd does not judge here: apt-get install --no-install-recommends ${absent.join(' ')}`;
+
+t.test('snapd takes what is exported', { skip }, async (t) => {
+  t.setTimeout(300_000);
+  const { store, ada, id, roots } = await withKey(t);
+  const file = join(store.directory, 'return.assert');
+  const registered = await world.accountKey('device', store.ids.ada, 'default', { since: '2026-03-01T12:00:00Z' });
+  writeFileSync(file, stream([world.storeKey, await world.account(store.ids.ada), registered]));
+  t.match(await larder(`assertion import ${file} --data ${store.directory}`), { code: 0 });
+  const snaps = [
+    { name: 'pcx', revision: 7 },
+    { name: 'other', id: 'a'.repeat(32), presence: 'optional' },
+  ];
+  const built = await ada.post(build, { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps });
+  t.match(await post(ada, await sign(built.body as Headers)), { status: 201 });
+  const again = await ada.post(build, { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps });
+  t.match(await post(ada, await sign(again.body as Headers)), { status: 201 });
+  await addRevision(store, id, 1);
+  const digest = Buffer.from('1'.padStart(96, '0'), 'hex').toString('base64url');
+  const about = { 'snap-id': id, 'snap-sha3-384': digest, 'snap-size': '1001', grade: 'stable' };
+  const signed = await sign({
+    type: 'snap-build',
+    'authority-id': store.ids.ada,
+    ...about,
+    timestamp: '2026-11-20T12:00:00Z',
+  });
+  t.match(await ada.post(`/dev/api/snaps/${id}/builds`, { assertion: signed }), { status: 200 });
+
+  const judge = buildJudge();
+  for (const name of [`validation-set 16 ${store.ids.ada} base-set 2`, `snap-build ${digest}`]) {
+    const { out } = await larder(`assertion export ${name} --data ${store.directory}`);
+    const { status, stderr } = judge(out, '-trusted', roots);
+    t.equal(status, 0, `${name} ${stderr}`);
+    t.equal(judge(out.replace(/^timestamp: 2026-11-20/m, 'timestamp: 2026-11-19'), '-trusted', roots).status, 1);
+  }
+});

@@ -134,7 +134,7 @@ async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Pr
   const { records, acts, log } = options;
   const by = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
   try {
-    await refuseStranger(subject, wish.wantedBy, records);
+    await refuseStranger(subject, wish, records);
     await work(by);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : undefined;
@@ -146,14 +146,22 @@ async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Pr
   }
 }
 
-/** A review may take days, after which whoever pushed may have no part in the package any more. */
-async function refuseStranger(subject: PublishedPackage, accountId: string, records: Records): Promise<void> {
+/** A review may take days, after which whoever pushed may have no part in the package any more, or his token be revoked. */
+async function refuseStranger(
+  subject: PublishedPackage,
+  { wantedBy, sessionId }: Wish,
+  { accounts, collaborators, macaroons }: Records,
+): Promise<void> {
   const hasPart =
-    subject.publisherId === accountId ||
-    (await records.collaborators.has(subject.id, accountId)) ||
-    (await records.accounts.isStoreAdministrator(accountId));
-  if (hasPart && (await records.accounts.disabledAt(accountId)) === null) return;
-  throw new Refusal('forbidden', `Whoever pushed this has no part in '${subject.name}' any more.`);
+    subject.publisherId === wantedBy ||
+    (await collaborators.has(subject.id, wantedBy)) ||
+    (await accounts.isStoreAdministrator(wantedBy));
+  if (!hasPart || (await accounts.disabledAt(wantedBy)) !== null) {
+    throw new Refusal('forbidden', `Whoever pushed this has no part in '${subject.name}' any more.`);
+  }
+  const session = sessionId === null ? undefined : await macaroons.find(sessionId);
+  if (session === undefined || session.revokedAt === null) return;
+  throw new Refusal('forbidden', 'The token with which this was asked for has been revoked since.');
 }
 
 const isSame = (one: Wish, other: Wish): boolean => one.kind === other.kind && one.name === other.name;

@@ -273,6 +273,19 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
     });
     t.same(await held(), { 'latest/stable': 2, 'latest/edge': 3 });
   });
+
+  await t.test('nor for a token that has been revoked meanwhile', async (t) => {
+    const upload = await ada.upload(await snapFixture('app-lzo'));
+    const waits = await notify(await store.as('ada'), upload, { channels: ['candidate'] });
+    await store.appliance.reviewed();
+    const [wish] = await store.beside.records.afterReview.of(upload);
+    t.match(await larder(`token revoke ${wish?.sessionId ?? ''} --yes --data ${store.directory}`), { code: 0 });
+    await larder(`review approve ${upload} --data ${store.directory}`);
+    await notify(ada, upload);
+    await store.appliance.reviewed();
+    t.match((await watch(ada, waits)).body, { revision: 4, errors: [{ code: 'forbidden', message: /been revoked/ }] });
+    t.same(await held(), { 'latest/stable': 2, 'latest/edge': 3 });
+  });
 });
 
 t.test('components come beside their snap', { skip: withoutSquashfsTools }, async (t) => {

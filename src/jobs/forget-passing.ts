@@ -9,11 +9,13 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
   every: minutes(10),
 
   async run() {
-    const at = timestamp(now());
-    if (!(await records.passed.any(at))) return { forgotten: 0 };
+    const moment = now();
+    const at = timestamp(moment);
+    if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { failures, leases, loginsUnderWay, registryUploads } = tx;
+      const { downloads, failures, leases, loginsUnderWay, registryUploads } = tx;
       const counts = [
+        await downloads.sweep(moment),
         await failures.sweep(at),
         await leases.sweep(at),
         await loginsUnderWay.sweep(at),

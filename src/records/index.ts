@@ -17,6 +17,7 @@ import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
+import { downloadPassing, downloads } from './downloads.ts';
 import { exportChanges, exports } from './exports.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
@@ -71,6 +72,7 @@ const reading = (db: Reading) => ({
   counts: counts(db),
   damagedBlobs: damagedBlobs(db),
   dischargerKeys: dischargerKeys(db),
+  downloads: downloads(db),
   exports: exports(db),
   externalImages: externalImages(db),
   failures: failures(db),
@@ -151,6 +153,7 @@ const changing = (db: Queries) => ({
 
 /** What passes: rows with an end, which no audit log tells of and no backup keeps; and what nobody has claimed yet. */
 const passing = (db: Queries) => ({
+  downloads: downloadPassing(db),
   failures: failurePassing(db),
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),

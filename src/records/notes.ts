@@ -3,7 +3,7 @@
 import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
 
 /** What is noted; a key says of what. */
-export type NoteKind = 'download' | 'token';
+export type NoteKind = 'download' | 'download-day' | 'token';
 
 export interface Noted {
   count: number;

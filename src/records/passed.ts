@@ -1,16 +1,19 @@
 // Whether anything that passes has ended, so that a sweep with nothing to do writes nothing.
+import { timestamp } from '#domain/clock.ts';
 import { sql, type Reading } from '#engine/database.ts';
+import { firstDayKept } from './downloads.ts';
 
 export const passed = (db: Reading) => ({
-  any: async (now: string) =>
+  any: async (now: Date) =>
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM (
-        SELECT ends_at FROM passing_failures WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_proofs WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_codes WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_registry_uploads WHERE ends_at <= ${now}
-        UNION ALL SELECT ends_at FROM passing_leases WHERE ends_at <= ${now}) AS passed LIMIT 1`)),
+        SELECT key AS ends_at FROM notes WHERE kind = 'download-day' AND key < ${firstDayKept(now)}
+        UNION ALL SELECT ends_at FROM passing_failures WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_proofs WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_codes WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_registry_uploads WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_leases WHERE ends_at <= ${timestamp(now)}) AS passed LIMIT 1`)),
 });

@@ -44,5 +44,9 @@ const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
   ['Tracks', whole.tracks.join(', ')],
   ['Registered', whole['created-at']],
   ['Released', whole['released-at'] ?? 'never'],
+  [
+    'Downloads',
+    `${String(whole.downloads.total)} of images, ${String(whole.downloads['last-30-days'])} of them in the last 30 days`,
+  ],
   ['Disk', `${bytes(whole.bytes)} for ${String(whole.revisions)} revisions and all that belongs to them`],
 ];

@@ -10,6 +10,7 @@ import { check } from '#api/schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest, ImageReferences } from '#records/images.ts';
+import { noteDownload } from '#records/downloads.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
@@ -24,6 +25,8 @@ const shapes = {
 } as const;
 
 export const isManifestType = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
+
+const isImage = (type: string): boolean => isManifestType(type) && shapes[type] === 'ImageManifest';
 
 const largest = 4 * 1024 * 1024;
 
@@ -40,7 +43,7 @@ export const imageManifest = operation({
   headers: ['docker-content-digest', 'etag'],
   refuses: ['manifest-unknown'],
 
-  async handle({ params, request, records, repository, blobs }) {
+  async handle({ params, request, records, repository, blobs, now }) {
     const manifest = await findManifest(records, repository, params.reference);
     const digest = readDigest(params.reference) ?? { algorithm: 'sha256', digits: manifest.sha256 };
     const headers = {
@@ -60,6 +63,8 @@ export const imageManifest = operation({
       content?.stream.destroy();
       throw new Error(`cannot read the manifest sha256:${manifest.sha256}: its content is missing or damaged`);
     }
+    // An index only leads to images: whoever fetches it goes on with one of them.
+    if (isImage(manifest.mediaType)) noteDownload(records, repository.packageId, now());
     return new Answer({ headers, body: content.stream });
   },
 });

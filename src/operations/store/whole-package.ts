@@ -11,19 +11,20 @@ const newest = 50;
 export async function wholePackage(
   records: Pick<
     Records,
-    'tracks' | 'releases' | 'pastReleases' | 'revisions' | 'collaborators' | 'inventory' | 'accounts'
+    'downloads' | 'tracks' | 'releases' | 'pastReleases' | 'revisions' | 'collaborators' | 'inventory' | 'accounts'
   >,
   subject: PublishedPackage,
   now: Date,
 ): Promise<ReadPackageResponse> {
   const { id } = subject;
-  const [tracks, held, history, revisions, collaborators, figures] = await Promise.all([
+  const [tracks, held, history, revisions, collaborators, figures, downloads] = await Promise.all([
     records.tracks.list(id),
     records.releases.current(id, timestamp(now)),
     records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, newest),
     records.revisions.list(id, newest),
     records.collaborators.list(id),
     records.inventory.figuresOf(id),
+    records.downloads.of(id, now),
   ]);
   const released = await records.revisions.listOf(id, [...new Set(held.map(({ revision }) => revision))]);
   const versions = new Map(released.map(({ revision, version }) => [revision, version]));
@@ -35,6 +36,7 @@ export async function wholePackage(
       private: subject.private ? 1 : 0,
       username: subject.publisher.username,
     }),
+    downloads: { total: downloads.inAll, 'last-30-days': downloads.recent },
     title: subject.title,
     summary: subject.summary,
     tracks: tracks.map(({ name }) => name),

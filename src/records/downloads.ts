@@ -1,0 +1,41 @@
+// Downloads: how often content of a package was handed out, noted in all and for each day (UTC). What is noted is written a
+// moment later, and what a crash takes of it is missed by nobody.
+import { after, days, timestamp } from '#domain/clock.ts';
+import { list, sql, type Queries, type Reading } from '#engine/database.ts';
+import type { Notes } from './notes.ts';
+
+/** So many days are told apart, today being one of them. */
+export const daysKept = 30;
+
+export interface Downloads {
+  inAll: number;
+  /** Of the last thirty days. */
+  recent: number;
+}
+
+const dayOf = (moment: Date): string => timestamp(moment).slice(0, 10);
+
+/** The first of the days that are told apart. */
+export const firstDayKept = (now: Date): string => dayOf(after(now, -days(daysKept - 1)));
+
+/** Notes that content of a package was handed out; costs the caller nothing. */
+export function noteDownload({ note }: Pick<Notes, 'note'>, packageId: string, now: Date): void {
+  note('download', packageId, timestamp(now));
+  note('download-day', `${dayOf(now)} ${packageId}`, timestamp(now));
+}
+
+export const downloads = (db: Reading) => ({
+  /** The downloads of a package, as far as they are written. */
+  async of(packageId: string, now: Date): Promise<Downloads> {
+    const keys = Array.from({ length: daysKept }, (_, back) => `${dayOf(after(now, -days(back)))} ${packageId}`);
+    const found = await db.get<Downloads>(sql`
+      SELECT coalesce((SELECT count FROM notes WHERE kind = 'download' AND key = ${packageId}), 0) AS "inAll",
+        coalesce((SELECT sum(count) FROM notes WHERE kind = 'download-day' AND key IN ${list(keys)}), 0) AS recent`);
+    return found!;
+  },
+});
+
+export const downloadPassing = (db: Queries) => ({
+  /** Forgets the days that are told apart no longer; how many rows. */
+  sweep: (now: Date) => db.run(sql`DELETE FROM notes WHERE kind = 'download-day' AND key < ${firstDayKept(now)}`),
+});

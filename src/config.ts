@@ -1,7 +1,7 @@
 // The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
 // Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
-import type { Config as ConfigFile, IntegrityConfig, UploadsConfig } from '#api/wire.ts';
+import type { Config as ConfigFile, IntegrityConfig, QuotasConfig, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
 import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
 import { edit, type Value } from './configuration/edit.ts';
@@ -29,6 +29,7 @@ export interface Config {
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
+  readonly quotas: Readonly<Partial<Record<keyof QuotasConfig, number>>>;
   readonly registry: Readonly<SectionOf<'registry'>> & { readonly notifications: boolean };
   readonly integrity: Readonly<Record<keyof IntegrityConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;

@@ -46,7 +46,7 @@ export interface Act<Input, Result> {
 export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
 
 /** Does an act; what it throws, it has not done. */
-export type Do = <Input, Result>(what: Act<Input, Result>, by: By, input: Input) => Promise<Result>;
+export type Do = <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>) => Promise<Result>;
 
 /** The door: the only way in which anything is done to the store. */
 export interface Acts {

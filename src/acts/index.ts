@@ -54,6 +54,7 @@ import {
 } from './ownership.ts';
 import { postValidationSet, signBuild } from './publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
+import { setQuota } from './quotas.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
 import { updateResourceRevisions } from './resources.ts';
@@ -172,6 +173,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setPackageId,
   unregisterPackage,
   updatePackageMetadata,
+  // Quotas
+  setQuota,
   // Releases
   expireBranches,
   pushReleases,

@@ -2,11 +2,13 @@
 import { parseAssertion } from '#assertions/assertion.ts';
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { addressWords, nameProblem } from '#domain/package-name.ts';
+import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
+import { refusePackagesBeyond } from './quotas.ts';
 
 /** A name that somebody wants. */
 export interface NewName {
@@ -21,6 +23,8 @@ export interface NewName {
   freshId: string;
   /** The names that this way in gives to nobody. */
   reserved: readonly string[];
+  /** What publishers may have for whom nothing else is set. */
+  everybody: Quota;
 }
 
 export const registerName = act({
@@ -52,6 +56,7 @@ export const registerName = act({
         ? new Refusal('already-owned', `This account has registered the name '${name}' already.`)
         : new Refusal('already-registered', `The name '${name}' is taken.`);
     }
+    await refusePackagesBeyond(tx, wanted);
     await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
     note({ id, account: publisherId });
     return { id };

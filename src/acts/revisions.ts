@@ -12,9 +12,9 @@ interface OfPackage {
   revision: number;
 }
 
-const object = <Input extends OfPackage>({ package: subject }: Input): string => packageObject(subject);
+const object = ({ package: subject }: OfPackage): string => packageObject(subject);
 
-export const withdrawRevision = act({
+export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
   name: 'withdraw_revision',
   summary: 'Withdraw a revision: whatever held it holds nothing, and nothing can hold it before it is brought back.',
   on: 'NAMESPACE/NAME',
@@ -22,7 +22,7 @@ export const withdrawRevision = act({
   gate: { never: 'what harms devices has to end at once, and the revision may be brought back' },
 
   /** Gives the full names of the channels that held it. */
-  async perform(tx, { package: subject, revision, reason }: OfPackage & { reason: string }, doing): Promise<string[]> {
+  async perform(tx, { package: subject, revision, reason }, doing) {
     const because = reasonOf(reason);
     const found = await revisionOf(tx, subject, revision);
     if (found.withdrawnAt !== null) {
@@ -41,14 +41,14 @@ export const withdrawRevision = act({
   },
 });
 
-export const restoreRevision = act({
+export const restoreRevision = act<OfPackage, void>({
   name: 'restore_revision',
   summary: 'Bring back a revision that was withdrawn; no channel holds it before it is released again.',
   on: 'NAMESPACE/NAME',
   object,
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, revision }: OfPackage, { note }): Promise<void> {
+  async perform(tx, { package: subject, revision }, { note }) {
     const { withdrawnAt, withdrawnBecause: because } = await revisionOf(tx, subject, revision);
     if (withdrawnAt === null) throw new Refusal('conflict', `${called(subject, revision)} is not withdrawn.`);
     await tx.revisions.setWithdrawn(subject.id, revision, undefined);

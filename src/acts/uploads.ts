@@ -1,4 +1,5 @@
 // Uploads: files that were sent, and that a package claims as a new revision of itself or of a resource.
+import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -6,6 +7,8 @@ import type { Wish } from '#records/after-review.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
 import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
+import { latestOf } from './package.ts';
+import { refuseBytesBeyond } from './quotas.ts';
 import { resourceRequest, type WantedResource } from './resources.ts';
 
 interface Push {
@@ -14,21 +17,23 @@ interface Push {
   package: PublishedPackage;
   /** The id of the account for which it is pushed, where that is not whoever does it: a command on the host is none. */
   pushedBy?: string;
+  /** What publishers may have for whom nothing else is set. */
+  everybody: Quota;
 }
 
 /** What is to be done once the upload is a revision. */
 export type Wanted = Pick<Wish, 'kind' | 'name' | 'component' | 'onlyIfNewer'>;
 
-const object = <Input extends Push>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
+const object = ({ package: { namespace, name } }: Push): string => `${namespace}/${name}`;
 
-export const pushRevision = act({
+export const pushRevision = act<Push & { then?: readonly Wanted[] }, void>({
   name: 'push_revision',
   summary: 'Claim an upload as a new revision of a package, and have it reviewed.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 
-  async perform(tx, wanted: Push & { then?: readonly Wanted[] }, doing): Promise<void> {
+  async perform(tx, wanted, doing) {
     await claim(tx, wanted, doing);
     const { upload: uploadId, then = [] } = wanted;
     const { actor: wantedBy, sessionId = null, requestId = null, note } = doing;
@@ -37,7 +42,7 @@ export const pushRevision = act({
   },
 });
 
-export const pushResource = act({
+export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   name: 'push_resource',
   summary: 'Claim an upload as a new revision of a resource.',
   on: 'NAMESPACE/NAME',
@@ -45,7 +50,7 @@ export const pushResource = act({
   gate: { never: 'devices get nothing of it before it is released' },
 
   /** `wish` is what this settles, where it is done because somebody wanted it after a review. */
-  async perform(tx, wanted: Push & WantedResource & { wish?: Wish }, doing): Promise<void> {
+  async perform(tx, wanted, doing) {
     if (wanted.wish !== undefined) await settleWish(tx, wanted.wish);
     doing.note({ resource: wanted.resource });
     await claim(tx, wanted, doing, { name: wanted.resource, request: await resourceRequest(tx, wanted) });
@@ -55,7 +60,7 @@ export const pushResource = act({
 /** Whether a package has pushed this upload as the same before: a retry finds its first attempt. */
 export const wasPushed = async (
   { uploads }: Pick<Changes, 'uploads'> | Pick<Records, 'uploads'>,
-  { upload, package: subject, resource }: Push & { resource?: string | undefined },
+  { upload, package: subject, resource }: Pick<Push, 'upload' | 'package'> & { resource?: string | undefined },
 ): Promise<boolean> => (await uploads.review(subject.id, upload))?.resource === (resource ?? null);
 
 /** Whether all of it is wanted of this upload already. */
@@ -71,15 +76,20 @@ export async function isWanted(
 
 async function claim(
   tx: Changes,
-  { upload: id, package: subject, pushedBy }: Push,
+  { upload: id, package: subject, pushedBy, everybody }: Push,
   { at, actor, note }: Doing,
   resource?: { name: string; request: ResourceRequest },
 ): Promise<void> {
   note({ upload: id, ...(pushedBy !== undefined && { for: pushedBy }) });
+  const sent = await tx.uploads.find(id);
+  if (sent?.packageId === null) {
+    const { publisherId } = await latestOf(tx, subject);
+    await refuseBytesBeyond(tx, { publisherId, everybody, ...sent });
+  }
   const claimed = { packageId: subject.id, pushedBy: pushedBy ?? actor, pushedAt: at, ...(resource && { resource }) };
-  if (await tx.uploads.claim(id, claimed)) {
+  if (sent !== undefined && (await tx.uploads.claim(id, claimed))) {
     // What a stranger sends is in no log before somebody claims it: so this says where it came from.
-    const { address, receivedAt, size, sha3_384 } = (await tx.uploads.find(id))!;
+    const { address, receivedAt, size, sha3_384 } = sent;
     note({ from: address, 'received-at': receivedAt, size, 'sha3-384': sha3_384 });
     return;
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { softwareCustody, type Custody } from '#assertions/custody.ts';
 import { hours, seconds } from '#domain/clock.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
@@ -61,7 +62,7 @@ export async function startBackground(
   };
   const finishing = await parts.start(
     'pushes',
-    () => pushFinishing({ records, acts, log, reviewSoon }),
+    () => pushFinishing({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
     (finishing) => finishing.idle(),
   );
   const queue = await startReviews(parts, storage, () => {

@@ -9,6 +9,7 @@ import { pushResource } from '#acts/uploads.ts';
 import { everybody } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { minutes } from '#domain/clock.ts';
+import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { Records } from '#records/index.ts';
@@ -30,6 +31,8 @@ interface Options {
   log: Logger;
   /** Tells the review queue that a component has been pushed. */
   reviewSoon: () => void;
+  /** What publishers may have for whom nothing else is set. */
+  quota: () => Quota;
 }
 
 type Due = Awaited<ReturnType<Records['afterReview']['due']>>[number];
@@ -91,13 +94,15 @@ export function pushFinishing(options: Options): PushFinishing {
 
 /** Does what is wanted with one revision: first its components; the channels when these have been reviewed. */
 async function finish({ id, packageId, revision }: Due, options: Options): Promise<void> {
-  const { records, acts, reviewSoon } = options;
+  const { records, acts, reviewSoon, quota } = options;
   const subject = await records.packages.byId(packageId);
   if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
   const wishes = await records.afterReview.of(id);
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
     const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
-    await attempt({ subject, wish, options }, (by) => acts.do(pushResource, by, { ...component, wish }));
+    await attempt({ subject, wish, options }, (by) =>
+      acts.do(pushResource, by, { ...component, wish, everybody: quota() }),
+    );
     reviewSoon();
   }
   const resources = await reviewedComponents(subject, id, records);

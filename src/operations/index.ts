@@ -5,9 +5,11 @@ import { disableAccount } from './accounts/disable-account.ts';
 import { enableAccount } from './accounts/enable-account.ts';
 import { endTokens } from './accounts/end-tokens.ts';
 import { listTokens } from './accounts/list-tokens.ts';
+import { readQuota } from './accounts/read-quota.ts';
 import { revokeToken } from './accounts/revoke-token.ts';
 import { updateAccount } from './accounts/update-account.ts';
 import { updateOwnAccount } from './accounts/update-own-account.ts';
+import { setQuota } from './accounts/set-quota.ts';
 import { explainAccess } from './access/explain-access.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
@@ -174,6 +176,8 @@ export const sections: readonly Section[] = [
       updateAccount,
       updateOwnAccount,
       accountHoldings,
+      readQuota,
+      setQuota,
       disableAccount,
       enableAccount,
       endTokens,

@@ -38,6 +38,7 @@ import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
+import { quotaChanges, quotas } from './quotas.ts';
 import { passed } from './passed.ts';
 import { passwordChanges, passwords } from './passwords.ts';
 import { registryUploadPassing, registryUploads } from './registry-uploads.ts';
@@ -91,6 +92,7 @@ const reading = (db: Reading) => ({
   packageOffers: packageOffers(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
+  quotas: quotas(db),
   passed: passed(db),
   passwords: passwords(db),
   registryUploads: registryUploads(db),
@@ -135,6 +137,7 @@ const changing = (db: Queries) => ({
   packageOffers: packageOfferChanges(db),
   packages: packageChanges(db),
   pastReleases: pastReleaseChanges(db),
+  quotas: quotaChanges(db),
   passwords: passwordChanges(db),
   releases: releaseChanges(db),
   remodelAllowlist: remodelAllowlistChanges(db),

@@ -39,6 +39,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['macaroons/root-keys.test.ts', 'an old root key goes'],
   ['operations/accounts/account-details.test.ts', 'an operation', 'everybody'],
   ['operations/accounts/token-ends.test.ts', 'another token'],
+  ['operations/accounts/quota.test.ts'],
   ['operations/assertions/dashboard-account-key.test.ts'],
   ['operations/builds/builds.test.ts', 'a build is watched', 'commit workflows'],
   ['operations/collaborators/invites.test.ts', 'who ', 'an invite is worth'],

@@ -35,6 +35,7 @@ const defaults = {
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  quotas: {},
   registry: { notifications: true },
   integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
@@ -74,6 +75,9 @@ max_size = 1_048_576
 reserve = "2 GiB"
 unclaimed_per_address = "512MiB"
 unclaimed_hours = 0x30
+[quotas]
+bytes = "20 GiB"
+packages = 50
 [registry]
 external = "registry.internal:5000"
 notifications = false
@@ -112,6 +116,7 @@ const everythingRead = {
   },
   internal: { package_permissions: true, build_records: false },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
+  quotas: { bytes: 20 * 2 ** 30, packages: 50 },
   registry: { external: 'registry.internal:5000', notifications: false },
   integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },

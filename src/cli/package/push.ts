@@ -5,6 +5,7 @@ import { resourceRequest } from '#acts/resources.ts';
 import { everybody } from '#domain/channel-map.ts';
 import type { Channel } from '#domain/channel.ts';
 import { nameProblem } from '#domain/package-name.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withBlobs } from '#data/blobs.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -62,7 +63,7 @@ export const packagePush = command({
           const { namespace, name } = named ?? (await ownName(reviewer, file));
           const subject = await registered(store, `${namespace}/${name}`);
           const upload = await settled(store, call, { file, reviewer }, (upload) =>
-            store.acts.do(pushRevision, store.person, { upload, package: subject, pushedBy: subject.publisher.id }),
+            store.acts.do(pushRevision, store.person, { upload, package: subject, ...behalf(store, subject) }),
           );
           const waits = waiting(subject, upload);
           if (waits !== undefined) return waits;
@@ -77,6 +78,12 @@ export const packagePush = command({
       ),
     );
   },
+});
+
+/** For whom something is pushed: the publisher, within his quota. */
+const behalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
+  pushedBy: publisher.id,
+  everybody: quotaOfEverybody(config.quotas),
 });
 
 export const packagePushResource = command({
@@ -111,7 +118,7 @@ export const packagePushResource = command({
           // Refused before many bytes are read, and again when it is done.
           await resourceRequest(store.records, wanted);
           const upload = await settled(store, call, { file, reviewer }, (upload) =>
-            store.acts.do(pushResource, store.person, { ...wanted, upload, pushedBy: subject.publisher.id }),
+            store.acts.do(pushResource, store.person, { ...wanted, upload, ...behalf(store, subject) }),
           );
           const waits = waiting(subject, upload);
           if (waits !== undefined) return waits;

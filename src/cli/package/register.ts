@@ -2,6 +2,7 @@
 import { registerName } from '#acts/packages.ts';
 import { isPackageId } from '#domain/ids.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { packageName } from './named.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -34,7 +35,7 @@ export const packageRegister = command({
       throw new UsageError(`--id is a package id, 32 letters and digits, not '${options.id}'`);
     }
 
-    return withStore({ data, world }, async ({ records, acts, actor, newId }) => {
+    return withStore({ data, world }, async ({ records, acts, actor, newId, config }) => {
       const { id: publisherId, username } = await accountOf(records, options.account);
       const wanted = {
         namespace,
@@ -44,6 +45,7 @@ export const packageRegister = command({
         private: options.private,
         freshId: newId.id(),
         reserved: [],
+        everybody: quotaOfEverybody(config.quotas),
       };
       const asked = options.id === undefined ? {} : { id: options.id };
       const { id } = await acts.do(registerName, { actor }, { ...wanted, ...asked });

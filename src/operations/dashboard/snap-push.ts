@@ -3,6 +3,7 @@ import { Answer, operation } from '#api/operation.ts';
 import { snapsInBody } from '#api/snap-access.ts';
 import type { DashboardSnapPushRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
 import { refuseOutOfReach } from '../releases/channels.ts';
@@ -21,7 +22,7 @@ export const dashboardSnapPush = operation({
   response: 'DashboardSnapPushResponse',
   status: 202,
   also: { 200: 'It may be pushed; nothing was done.' },
-  refuses: ['resource-not-found'],
+  refuses: ['resource-not-found', 'forbidden'],
 
   async handle(call) {
     const { principal, snapNamed, body, records, acts, reviewSoon, config } = call;
@@ -36,7 +37,7 @@ export const dashboardSnapPush = operation({
       const channel = kind === 'channel' ? parseChannel(name) : undefined;
       if (channel !== undefined) refuseOutOfReach(principal, channel);
     }
-    const wanted = { package: subject, upload, then };
+    const wanted = { package: subject, upload, then, everybody: quotaOfEverybody(config.quotas) };
     if (!(await wasPushed(records, wanted)) || !(await isWanted(records, upload, then))) {
       await acts.do(pushRevision, caller(call), wanted);
     }

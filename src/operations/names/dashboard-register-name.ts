@@ -2,6 +2,7 @@ import { refuseName, registerName as act } from '#acts/packages.ts';
 import { account, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { reachesPackage } from '#domain/principal.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
 
 export const dashboardRegisterName = operation({
@@ -15,7 +16,7 @@ export const dashboardRegisterName = operation({
   body: 'DashboardRegisterNameRequest',
   response: 'DashboardRegisterNameResponse',
   status: 201,
-  refuses: ['already-owned', 'already-registered', 'conflict', 'reserved-name'],
+  refuses: ['already-owned', 'already-registered', 'conflict', 'reserved-name', 'forbidden'],
 
   async handle(call) {
     const { principal, body, acts, config, newId } = call;
@@ -26,7 +27,12 @@ export const dashboardRegisterName = operation({
     if (!reachesPackage(principal, { type: 'snap', name })) throw outOfReach({ name });
     const publisher = { publisherId: principal.accountId, private: body.is_private ?? false };
     const wanted = { namespace: 'snap', type: 'snap', name, ...publisher } as const;
-    const { id } = await acts.do(act, caller(call), { ...wanted, freshId: newId.id(), reserved });
+    const { id } = await acts.do(act, caller(call), {
+      ...wanted,
+      freshId: newId.id(),
+      reserved,
+      everybody: quotaOfEverybody(config.quotas),
+    });
     return { snap_id: id, snap_name: name };
   },
 });

@@ -3,6 +3,7 @@ import { inNamespace, outOfReach } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { reachesPackage } from '#domain/principal.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
 
@@ -15,7 +16,7 @@ export const registerName = operation({
   access: inNamespace('account-register-package'),
   body: 'RegisterNameRequest',
   response: 'RegisterNameResponse',
-  refuses: ['account-not-found', 'already-owned', 'already-registered', 'conflict', 'reserved-name'],
+  refuses: ['account-not-found', 'already-owned', 'already-registered', 'conflict', 'reserved-name', 'forbidden'],
 
   async handle(call) {
     const { namespace, principal, body, acts, config, newId } = call;
@@ -32,6 +33,11 @@ export const registerName = operation({
     }
     if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
     const wanted = { namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
-    return acts.do(act, caller(call), { ...wanted, freshId: newId.id(), reserved });
+    return acts.do(act, caller(call), {
+      ...wanted,
+      freshId: newId.id(),
+      reserved,
+      everybody: quotaOfEverybody(config.quotas),
+    });
   },
 });

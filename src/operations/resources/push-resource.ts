@@ -2,6 +2,7 @@ import { resourceRequest } from '#acts/resources.ts';
 import { pushResource as push, wasPushed } from '#acts/uploads.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
 import { statusUrl } from '../revisions/present.ts';
 
@@ -14,11 +15,13 @@ export const pushResource = operation({
   access: onPackage('package-manage-revisions'),
   body: 'PushResourceRequest',
   response: 'PushResourceResponse',
+  refuses: ['forbidden'],
 
   async handle(call) {
-    const { package: subject, params, body, records, acts, reviewSoon } = call;
+    const { package: subject, params, body, records, acts, config, reviewSoon } = call;
     const { 'upload-id': upload, type, bases, 'package-revision': revision } = body;
-    const wanted = { package: subject, resource: params.resource_name, upload, type, bases, revision };
+    const everybody = quotaOfEverybody(config.quotas);
+    const wanted = { package: subject, resource: params.resource_name, upload, type, bases, revision, everybody };
     // A retry is held to the same rules, and changes nothing.
     if (await wasPushed(records, wanted)) await resourceRequest(records, wanted);
     else await acts.do(push, caller(call), wanted);

@@ -1,6 +1,7 @@
 import { pushRevision as push, wasPushed } from '#acts/uploads.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
 import { statusUrl } from './present.ts';
 
@@ -13,10 +14,11 @@ export const pushRevision = operation({
   access: onPackage('package-manage-revisions'),
   body: 'PushRevisionRequest',
   response: 'PushRevisionResponse',
+  refuses: ['forbidden'],
 
   async handle(call) {
-    const { package: subject, body, records, acts, reviewSoon } = call;
-    const wanted = { package: subject, upload: body['upload-id'] };
+    const { package: subject, body, records, acts, config, reviewSoon } = call;
+    const wanted = { package: subject, upload: body['upload-id'], everybody: quotaOfEverybody(config.quotas) };
     if (!(await wasPushed(records, wanted))) await acts.do(push, caller(call), wanted);
     reviewSoon();
     return { 'status-url': statusUrl(subject, wanted.upload) };

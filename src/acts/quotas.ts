@@ -1,0 +1,67 @@
+// Quotas: how much a publisher may have in the store, and the refusal of what goes beyond.
+import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { OwnQuota } from '#records/quotas.ts';
+import { act } from './act.ts';
+
+export const setQuota = act({
+  name: 'set_quota',
+  summary: 'Set how many bytes and how many packages a publisher may have, or leave it to the configuration.',
+  on: 'account/ACCOUNT-ID',
+  object: ({ id }: { id: string; quota: Partial<OwnQuota> }) => `account/${id}`,
+  gate: 'may-wait',
+
+  /** What is not said stays as it is. */
+  async perform(tx, { id, quota }, { note }): Promise<void> {
+    for (const limit of [quota.bytes, quota.packages]) {
+      if (limit === undefined || limit === null || (Number.isSafeInteger(limit) && limit >= 0)) continue;
+      throw new Refusal('api-error', 'A quota is a whole number from 0 up.');
+    }
+    const before = (await tx.quotas.find(id)) ?? { bytes: null, packages: null };
+    const after = { ...before, ...quota };
+    await tx.quotas.set(id, after);
+    note({ ...inWords(after), before: inWords(before) });
+  },
+});
+
+/** A quota as the audit log tells it. */
+function inWords({ bytes, packages }: OwnQuota): Record<keyof Quota, number | string> {
+  const word = (limit: number | null): number | string =>
+    limit === null ? 'default' : limit >= unlimited ? 'none' : limit;
+  return { bytes: word(bytes), packages: word(packages) };
+}
+
+interface Publisher {
+  /** An account's id. */
+  publisherId: string;
+  /** What publishers may have for whom nothing else is set. */
+  everybody: Quota;
+}
+
+/** Refuses a package that was just registered, with `forbidden`, when its publisher has more than he may. */
+export async function refusePackagesBeyond(tx: Changes, { publisherId, everybody }: Publisher): Promise<void> {
+  const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  if (limit >= unlimited) return;
+  const used = await tx.quotas.packages(publisherId);
+  if (used <= limit) return;
+  throw new Refusal('forbidden', `This publisher has ${used - 1} packages and may have ${limit}. ${advice}`);
+}
+
+/** Refuses content that is about to be claimed, with `forbidden`, when its publisher has more bytes with it than he may. */
+export async function refuseBytesBeyond(
+  tx: Changes,
+  { publisherId, everybody, sha3_384, size }: Publisher & { sha3_384: string; size: number },
+): Promise<void> {
+  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  if (limit >= unlimited) return;
+  const used = await tx.quotas.bytes(publisherId);
+  // What one of his packages has already takes no more room, also where the quota was lowered meanwhile.
+  if (used + size <= limit || (await tx.quotas.holds(publisherId, sha3_384))) return;
+  throw new Refusal(
+    'forbidden',
+    `This publisher has ${used} bytes in the store and may have ${limit}; these are ${size} more. ${advice}`,
+  );
+}
+
+const advice = "Ask the store's administrator for room, who sets it by 'larder account quota'.";

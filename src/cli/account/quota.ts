@@ -1,0 +1,60 @@
+// larder account quota
+import { setQuota } from '#acts/quotas.ts';
+import type { AccountQuota, Limit } from '#api/wire.ts';
+import { quotaOfEverybody, unlimited } from '#domain/quota.ts';
+import { presentQuota } from '#operations/accounts/present-quota.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { bytes } from '../store/status.ts';
+
+export const accountQuota = command({
+  name: 'account quota',
+  summary: 'Show how many bytes and packages a publisher has and may have, or set it.',
+  description:
+    'An upload or a name that goes beyond is refused with the figures; what is there already stays. What several ' +
+    'packages of one publisher share counts once. For everybody else [quotas] in larder.toml counts.',
+  positionals: [{ name: 'id', summary: 'The id of the account.' }],
+  options: {
+    bytes: { type: 'string', value: 'SIZE', summary: 'Such as 20G or 500M; none for no limit, default for [quotas].' },
+    packages: { type: 'string', value: 'COUNT', summary: 'How many; none for no limit, default for [quotas].' },
+  },
+  examples: [
+    'larder account quota xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
+    'larder account quota xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --bytes 20G --packages 50',
+  ],
+
+  run({ positionals: { id }, options, data, world }) {
+    const quota = {
+      ...(options.bytes !== undefined && { bytes: limitNamed('bytes', options.bytes) }),
+      ...(options.packages !== undefined && { packages: limitNamed('packages', options.packages) }),
+    };
+    return withStore({ data, world }, async ({ records, acts, person, config }) => {
+      const account = await accountOf(records, id);
+      if (Object.keys(quota).length > 0) await acts.do(setQuota, person, { id, quota });
+      const found = await presentQuota(records, account, quotaOfEverybody(config.quotas));
+      return { text: `The account ${id} (${account.username}) has ${inWords(found)}.`, json: found };
+    });
+  },
+});
+
+/** What an account has of what it may have: `1.2 GiB of 20.0 GiB, and 3 packages`. */
+export const inWords = (quota: AccountQuota): string => {
+  const of = ({ limit, own }: Limit, show: (count: number) => string): string =>
+    limit === null ? '' : ` of ${show(limit)}${own ? '' : ' as everybody'}`;
+  return (
+    `${bytes(quota.bytes.used)}${of(quota.bytes, bytes)}, and ` +
+    `${String(quota.packages.used)}${of(quota.packages, String)} packages`
+  );
+};
+
+const factors: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+
+function limitNamed(option: 'bytes' | 'packages', text: string): number | null {
+  if (text === 'default') return null;
+  if (text === 'none') return unlimited;
+  const [, count, unit = ''] = /^(\d{1,15}) ?(?:([KMGT])(?:iB)?)?$/.exec(text) ?? [];
+  const limit = Number(count ?? NaN) * factors[unit]!;
+  if (limit <= 2 ** 50 && (option === 'bytes' || unit === '')) return limit;
+  const example = option === 'bytes' ? 'a size such as 20G, 500M or 1000' : 'a number';
+  throw new UsageError(`--${option} is ${example}, none or default, not '${text}'`);
+}

@@ -1,0 +1,30 @@
+import { setQuota as act } from '#acts/quotas.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
+import { caller } from '../by.ts';
+import { accountNamed } from './present.ts';
+import { keptLimit, presentQuota } from './present-quota.ts';
+
+export const setQuota = operation({
+  name: 'set_quota',
+  method: 'POST',
+  path: '/internal/v1/accounts/:account_id/quota',
+  since: 0,
+  summary: 'Set how many bytes and packages a publisher may have; what he has already stays.',
+  access: storeAdministrator('store-manage'),
+  body: 'SetQuotaRequest',
+  response: 'AccountQuota',
+
+  async handle(call) {
+    const { params, body, records, config, acts } = call;
+    const account = await accountNamed(params.account_id, records);
+    const { bytes, packages } = body;
+    const quota = {
+      ...(bytes !== undefined && { bytes: keptLimit(bytes) }),
+      ...(packages !== undefined && { packages: keptLimit(packages) }),
+    };
+    await acts.do(act, caller(call), { id: account.id, quota });
+    return presentQuota(records, account, quotaOfEverybody(config.quotas));
+  },
+});

@@ -1,0 +1,50 @@
+// Quotas: how much single publishers may have in the store, and how much they have.
+import type { Quota } from '#domain/quota.ts';
+import { sql, type Queries } from '#engine/database.ts';
+
+/** What is set for one publisher; nothing where the configuration decides. */
+export type OwnQuota = { [Member in keyof Quota]: number | null };
+
+export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (accountId: string) =>
+    db.get<OwnQuota>(sql`SELECT bytes, packages FROM quotas WHERE account_id = ${accountId}`),
+
+  /** How many packages an account publishes. */
+  packages: async (accountId: string) =>
+    (await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM packages WHERE publisher_id = ${accountId}`))
+      ?.count ?? 0,
+
+  /** The bytes that all packages of a publisher keep, and uploads that are not decided yet, each content once. */
+  bytes: async (accountId: string) =>
+    (
+      await db.get<{ bytes: number }>(sql`
+        SELECT coalesce(sum(size), 0) AS bytes FROM (
+          SELECT sha3_384, size FROM revisions
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          UNION SELECT sha3_384, size FROM resource_revisions
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          UNION SELECT sha3_384, size FROM image_blobs
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          UNION SELECT sha3_384, size FROM image_manifests
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          UNION SELECT sha3_384, size FROM uploads
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND status IN ('new', 'scanned')
+        )`)
+    )?.bytes ?? 0,
+
+  /** Whether one of a publisher's packages keeps this content. */
+  holds: async (accountId: string, sha3_384: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM package_contents JOIN packages ON packages.id = package_id
+      WHERE sha3_384 = ${sha3_384} AND publisher_id = ${accountId} LIMIT 1`)),
+});
+
+export const quotaChanges = (db: Queries) => ({
+  ...quotas(db),
+
+  set: (accountId: string, { bytes, packages }: OwnQuota) =>
+    db.run(sql`
+      INSERT INTO quotas (account_id, bytes, packages) VALUES (${accountId}, ${bytes}, ${packages})
+      ON CONFLICT (account_id) DO UPDATE SET bytes = excluded.bytes, packages = excluded.packages`),
+});

@@ -1,8 +1,9 @@
 // Image credentials: with which a repository is pushed to for a while, and pulled from for good.
 import { after, hours, timestamp } from '#domain/clock.ts';
-import type { ImageCredential } from '#records/image-credentials.ts';
+import type { ImageCredential, PullCredential } from '#records/image-credentials.ts';
 import type { Repository } from '#records/images.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { act } from './act.ts';
 
 /** Credentials to push end so long after they were made, however much moves. */
@@ -97,6 +98,31 @@ export const useImageCredential = act({
   async perform(tx, { credential: { id, resource }, address, moment }, { note }): Promise<void> {
     note({ address, resource, credentials: id });
     await tx.imageCredentials.use(id, moment);
+  },
+});
+
+export const endPullCredential = act({
+  name: 'end_pull_credential',
+  summary: 'End credentials to pull an image, at once or after a while; others are made when they are asked for.',
+  on: 'image-credential/ID',
+  object: ({ id }: { id: string; moment: string; endsAt: string }) => `image-credential/${id}`,
+  gate: { never: 'whoever should not have them is kept out at once' },
+
+  /** An end that is set may be brought forward, and never put off. `moment` is the latest time that the store has seen. */
+  async perform(tx, { id, moment, endsAt }, { note }): Promise<PullCredential> {
+    const found = await tx.imageCredentials.pullById(id);
+    if (found === undefined) {
+      throw new Refusal(
+        'resource-not-found',
+        `There are no credentials '${id.slice(0, 64)}' to pull an image; 'larder pull-credential list' lists them.`,
+      );
+    }
+    if (found.endsAt !== null && (found.endsAt <= moment || found.endsAt <= endsAt)) {
+      throw new Refusal('conflict', `The credentials ${id} end at ${found.endsAt} already.`);
+    }
+    note({ package: `${found.namespace}/${found.name}`, resource: found.resource, 'ends-at': endsAt });
+    await tx.imageCredentials.endAt(id, endsAt);
+    return { ...found, endsAt };
   },
 });
 

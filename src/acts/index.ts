@@ -28,7 +28,13 @@ import {
   setPassword,
   setTotpSecret,
 } from './credentials.ts';
-import { giveToPush, handOutImage, makeRegistryKey, useImageCredential } from './image-credentials.ts';
+import {
+  endPullCredential,
+  giveToPush,
+  handOutImage,
+  makeRegistryKey,
+  useImageCredential,
+} from './image-credentials.ts';
 import {
   deleteImageBlob,
   deleteImageManifest,
@@ -130,6 +136,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setPassword,
   setTotpSecret,
   // Image credentials
+  endPullCredential,
   giveToPush,
   handOutImage,
   makeRegistryKey,

@@ -155,7 +155,7 @@ async function refuseReceiver(tx: Changes, { id, namespace, name, publisherId }:
     if (headers['snap-id'] !== id || headers['publisher-id'] === accountId) continue;
     throw new Refusal(
       'conflict',
-      `The snap-declaration of '${name}' names the account ${String(headers['publisher-id'])} as its publisher; ` +
+      `The snap-declaration of '${name}' names the account ${headers['publisher-id'] as string} as its publisher; ` +
         'import one that names the new publisher first.',
     );
   }

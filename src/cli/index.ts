@@ -11,6 +11,15 @@ export const groups: readonly Group[] = [
       { name: 'key rotate', load: async () => (await import('./key/rotate.ts')).keyRotate },
       { name: 'registry settings', load: async () => (await import('./registry/registry.ts')).registrySettings },
       { name: 'registry certificate', load: async () => (await import('./registry/registry.ts')).registryCertificate },
+      {
+        name: 'pull-credential list',
+        load: async () => (await import('./pull-credential/list.ts')).pullCredentialList,
+      },
+      {
+        name: 'pull-credential rotate',
+        load: async () => (await import('./pull-credential/end.ts')).pullCredentialRotate,
+      },
+      { name: 'pull-credential end', load: async () => (await import('./pull-credential/end.ts')).pullCredentialEnd },
       { name: 'clock accept', load: async () => (await import('./store/clock-accept.ts')).clockAccept },
     ],
   },

@@ -89,6 +89,7 @@ import {
   finishBlobUpload,
   startBlobUpload,
 } from './registry/blob-uploads.ts';
+import { endPullCredential, listPullCredentials } from './registry/pull-credentials.ts';
 import { imageBlob } from './registry/blob.ts';
 import { deleteImageBlob, deleteImageManifest } from './registry/deletions.ts';
 import { registryEvents } from './registry/events.ts';
@@ -199,6 +200,8 @@ export const sections: readonly Section[] = [
       listAudit,
       readChanges,
       explainAccess(() => operations),
+      listPullCredentials,
+      endPullCredential,
     ],
   },
   {

@@ -1,5 +1,5 @@
 // Image credentials: who may push to a repository for a while, and who may pull from it for good.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 import type { Repository } from './images.ts';
 
 export interface ImageCredential extends Repository {
@@ -16,6 +16,20 @@ export interface ImageCredential extends Repository {
   name: string;
 }
 
+/** Credentials to pull, without their password. */
+export interface PullCredential extends Pick<ImageCredential, 'id' | 'resource' | 'issuedAt' | 'namespace' | 'name'> {
+  /** When they end, or ended; null while nobody has ended them. */
+  endsAt: string | null;
+}
+
+const credentialColumns = columns`
+  credential.id, credential.package_id AS "packageId", credential.resource, credential.kind,
+  credential.secret_sha256 AS "secretSha256", credential.account_id AS "accountId",
+  credential.issued_at AS "issuedAt", credential.first_used_at AS "firstUsedAt", package.namespace, package.name`;
+
+const pullColumns = columns`
+  credential.id, resource, issued_at AS "issuedAt", ends_at AS "endsAt", package.namespace, package.name`;
+
 type Row = ImageCredential & { isInForce: 0 | 1 };
 
 export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -25,10 +39,9 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
    */
   async find(id: string, now: string): Promise<ImageCredential | undefined> {
     const row = await db.get<Row>(sql`
-      SELECT credential.id, credential.package_id AS "packageId", credential.resource, credential.kind,
-        credential.secret_sha256 AS "secretSha256", credential.account_id AS "accountId",
-        credential.issued_at AS "issuedAt", credential.first_used_at AS "firstUsedAt", package.namespace, package.name,
-        credential.kind = 'pull' OR (
+      SELECT ${credentialColumns},
+        (credential.kind = 'pull' AND (credential.ends_at IS NULL OR credential.ends_at > ${now})) OR (
+          credential.kind = 'push' AND
           EXISTS (
             SELECT 1 FROM macaroons AS macaroon
             JOIN root_keys ON root_keys.id = macaroon.root_key_id
@@ -52,9 +65,7 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Credentials of this name, whether they stand or have ended. */
   byId: (id: string) =>
     db.get<ImageCredential>(sql`
-      SELECT credential.id, credential.package_id AS "packageId", credential.resource, credential.kind,
-        credential.secret_sha256 AS "secretSha256", credential.account_id AS "accountId",
-        credential.issued_at AS "issuedAt", credential.first_used_at AS "firstUsedAt", package.namespace, package.name
+      SELECT ${credentialColumns}
       FROM image_credentials AS credential JOIN packages AS package ON package.id = credential.package_id
       WHERE credential.id = ${id}`),
 
@@ -62,7 +73,22 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
   toPull: ({ packageId, resource }: Repository) =>
     db.get<{ id: string; sealedSecret: string }>(sql`
       SELECT id, sealed_secret AS "sealedSecret" FROM image_credentials
-      WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'pull'`),
+      WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'pull'
+        AND ends_at IS NULL`),
+
+  /** Those to pull in the order of their ids, behind one of them; those that have ended, too. */
+  listToPull: (after: string, limit: number) =>
+    db.all<PullCredential>(sql`
+      SELECT ${pullColumns}
+      FROM image_credentials AS credential JOIN packages AS package ON package.id = package_id
+      WHERE credential.id > ${after} AND kind = 'pull' ORDER BY credential.id LIMIT ${limit}`),
+
+  /** One of those. */
+  pullById: (id: string) =>
+    db.get<PullCredential>(sql`
+      SELECT ${pullColumns}
+      FROM image_credentials AS credential JOIN packages AS package ON package.id = package_id
+      WHERE credential.id = ${id} AND kind = 'pull'`),
 });
 
 export const imageCredentialChanges = (db: Queries) => ({
@@ -89,6 +115,10 @@ export const imageCredentialChanges = (db: Queries) => ({
   /** Notes the first use; the later ones change nothing. */
   use: (id: string, at: string) =>
     db.run(sql`UPDATE image_credentials SET first_used_at = ${at} WHERE id = ${id} AND first_used_at IS NULL`),
+
+  /** Lets credentials to pull end at a moment. */
+  endAt: (id: string, endsAt: string) =>
+    db.run(sql`UPDATE image_credentials SET ends_at = ${endsAt} WHERE id = ${id} AND kind = 'pull'`),
 
   /** Forgets a repository's credentials to push that were issued before a moment. */
   forgetIssuedBefore: ({ packageId, resource }: Repository, before: string) =>

@@ -52,6 +52,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/ownership/ownership.test.ts', 'a collaborator', 'a package is', 'an offer', 'an administrator'],
   ['operations/registry/deletions.test.ts', 'a tag goes alone', 'what a resource names'],
   ['operations/registry/events.test.ts', 'the registry tells of a push'],
+  ['operations/registry/pull-credentials.test.ts'],
   ['operations/releases/push-releases.test.ts', 'one request', 'a charm fills', 'a progressive'],
   ['operations/remodel-allowlist/remodel-allowlist.test.ts', 'remodels are', 'a list of which'],
   ['operations/resources/resources.test.ts', 'bases can be changed'],

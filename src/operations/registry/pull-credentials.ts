@@ -1,0 +1,58 @@
+// Credentials to pull images, as those who administer the store see and end them.
+import { endPullCredential as act } from '#acts/image-credentials.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import type { PullCredential } from '#api/wire.ts';
+import { after, seconds, timestamp } from '#domain/clock.ts';
+import type { PullCredential as Kept } from '#records/image-credentials.ts';
+import { caller } from '../by.ts';
+import { pageOf, pageSize, placeOf } from '../page.ts';
+
+export const listPullCredentials = operation({
+  name: 'list_pull_credentials',
+  method: 'GET',
+  path: '/internal/v1/pull-credentials',
+  since: 0,
+  summary: 'List the credentials to pull images, page by page; their passwords are not told.',
+  access: storeAdministrator('store-view'),
+  query: 'PageQuery',
+  response: 'ListPullCredentialsResponse',
+
+  async handle({ query, records }) {
+    const size = pageSize(query);
+    const [after] = placeOf(query, [''] as const);
+    const found = await records.imageCredentials.listToPull(after, size + 1);
+    const { entries, next } = pageOf(found, size, ({ id }) => [id]);
+    return { credentials: entries.map(presentPullCredential), 'next-cursor': next };
+  },
+});
+
+export const endPullCredential = operation({
+  name: 'end_pull_credential',
+  method: 'POST',
+  path: '/internal/v1/pull-credentials/:credential_id/end',
+  since: 0,
+  summary: 'End credentials to pull an image, at once or after a while; the next image is given others.',
+  access: storeAdministrator('store-manage'),
+  body: 'EndPullCredentialRequest',
+  bodyOptional: true,
+  response: 'PullCredential',
+  refuses: ['resource-not-found', 'conflict'],
+
+  async handle(call) {
+    const { params, body, acts, authority } = call;
+    const { overlap = 0 } = (body as { overlap?: number } | undefined) ?? {};
+    const moment = authority.latestTime();
+    const wanted = { id: params.credential_id, moment: timestamp(moment), endsAt: timestamp(after(moment, seconds(overlap))) };
+    return presentPullCredential(await acts.do(act, caller(call), wanted));
+  },
+});
+
+export const presentPullCredential = (credential: Kept): PullCredential => ({
+  id: credential.id,
+  namespace: credential.namespace,
+  name: credential.name,
+  resource: credential.resource,
+  'issued-at': credential.issuedAt,
+  'ends-at': credential.endsAt,
+});

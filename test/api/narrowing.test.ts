@@ -19,22 +19,23 @@ const table: Record<About, string> = {
     list_image_tags list_image_referrers delete_image_manifest delete_image_blob`,
   token: `get_macaroon revoke_macaroon macaroon_info dashboard_whoami exchange_macaroons exchange_usso_macaroons
     exchange_dashboard_macaroons`,
-  packages: `list_registered_names register_name dashboard_account dashboard_register_name package_access
+  packages: `list_package_offers list_registered_names register_name dashboard_account dashboard_register_name package_access
     package_permissions add_buildset update_build add_commit_workflow update_commit_workflow
     dashboard_snap_push dashboard_snap_release dashboard_metrics`,
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
-    create_library publish_library buildset_status filter_commit_workflows
+    list_kept_revisions withdraw_revision restore_revision create_library publish_library buildset_status filter_commit_workflows
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
-    get_collaborators`,
+    get_collaborators remove_collaborator leave_package offer_package withdraw_package_offer answer_package_offer`,
   store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key
     read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
     list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
+    update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
     read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set
     dashboard_build_validation_set dashboard_post_validation_set`,
 };
@@ -48,7 +49,11 @@ const keepsOut = ({ name, method }: Operation): { otherPackage: boolean; channel
   const guarded = what === 'package' || what === 'collaborators' || what === 'store';
   return {
     otherPackage: guarded,
-    channels: what === 'collaborators' || what === 'store' || (what === 'package' && method === 'DELETE'),
+    // To withdraw a revision closes it in whichever channels hold it.
+    channels:
+      what === 'collaborators' ||
+      what === 'store' ||
+      (what === 'package' && (method === 'DELETE' || name === 'withdraw_revision')),
   };
 };
 

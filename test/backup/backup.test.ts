@@ -17,7 +17,7 @@ const kills = long ? 50 : 6;
 t.setTimeout(900_000);
 const root = join(import.meta.dirname, '../..');
 
-/** Every row of every table that a backup holds; the audit log and the exports grow by what is about the backup itself. */
+/** Every row of every table that a backup holds, but for the epoch, which is another one after it; the audit log and the exports grow by what is about the backup itself. */
 function rows(directory: string): Record<string, unknown[]> {
   const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
   try {
@@ -27,11 +27,16 @@ function rows(directory: string): Record<string, unknown[]> {
       )
       .all();
     const compared = tables.filter(({ name }) => !/^(?:audit.*|exports|passing_.*|row_digests|sqlite_.*)$/.test(name));
+    const besides = `WHERE name <> 'store-epoch'`;
     return Object.fromEntries(
       compared.map(({ name, wr }) => [
         name,
         db
-          .prepare(wr === 1 ? `SELECT * FROM "${name}" ORDER BY 1` : `SELECT rowid, * FROM "${name}" ORDER BY rowid`)
+          .prepare(
+            wr === 1
+              ? `SELECT * FROM "${name}" ${name === 'appliance' ? besides : ''} ORDER BY 1`
+              : `SELECT rowid, * FROM "${name}" ${name === 'appliance' ? besides : ''} ORDER BY rowid`,
+          )
           .all(),
       ]),
     );

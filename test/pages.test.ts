@@ -65,6 +65,8 @@ t.test('so can the pages on which people log in and choose their password', need
   const store = await startIdentity(t);
   await store.setTotp('bob');
   await store.setPassword('bob');
+  const bob = await store.as('bob');
+  await bob.post('/v1/bin', { name: 'hello' });
   const wrong = await inEveryView(t, async (page, look) => {
     const { caveatId } = await begin(store);
     const info = await waysIn(store, caveatId);
@@ -83,6 +85,14 @@ t.test('so can the pages on which people log in and choose their password', need
     await look('too late');
 
     const key = await store.invite('ada', new Date(store.clock.now.getTime() + hours(1)));
+    const invites = [{ email: 'ada@example.com' }];
+    const { tokens } = (await bob.post('/v1/bin/hello/collaborators/invites', { invites })).body;
+    await page.goto(`${store.url}/identity/invite?token=${(tokens as { token: string }[])[0]?.token ?? ''}`);
+    await look('invite');
+    await page.fill('#password', 'wrong');
+    await page.click('button[value="accept"]');
+    await look('invite refused');
+
     const link = `${store.url}/identity/set-up?key=${key}`;
     await page.goto(link);
     await look('set-up');

@@ -43,7 +43,7 @@ export const inviteCollaborators = act({
       }
       invited.add(account.id);
       const who = { packageId: id, accountId: account.id, email: account.email, createdBy: given.invitedBy };
-      await tx.invites.add({ ...who, tokenSha256: digestOf(token), createdAt: at, expiresAt });
+      await tx.invites.add({ ...who, tokenSha256: inviteDigest(token), createdAt: at, expiresAt });
     }
     note({ invited: [...invited] });
   },
@@ -103,7 +103,7 @@ export const rejectInvite = act({
 });
 
 /** How a token is kept: 190 bits of chance need no salt and no slow hash. */
-const digestOf = (token: string): string => hash('sha256', token.trim());
+export const inviteDigest = (token: string): string => hash('sha256', token.trim());
 
 /** The invite and the package that a token is for, when the account may answer it; one refusal for whatever is wrong with it. */
 async function answerable(
@@ -113,7 +113,7 @@ async function answerable(
 ): Promise<{ invite: Invite; subject: PublishedPackage }> {
   const subject = await tx.packages.find(namespace, name);
   const invite =
-    subject && (await tx.invites.pending({ tokenSha256: digestOf(token), packageId: subject.id, accountId, now }));
+    subject && (await tx.invites.pending({ tokenSha256: inviteDigest(token), packageId: subject.id, accountId, now }));
   if (subject === undefined || invite === undefined) throw new Refusal('invalid-token', 'Invalid invite token');
   return { invite, subject };
 }

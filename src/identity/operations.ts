@@ -3,6 +3,7 @@ import type { Operation, Section } from '#api/operation.ts';
 import { agentLogin } from './agent.ts';
 import { discharge } from './discharge.ts';
 import { form, submitForm } from './form.ts';
+import { invite, submitInvite } from './invite.ts';
 import { agentLoginLegacy, loginLegacy } from './legacy.ts';
 import { identityStyle, login, submitLogin } from './login-page.ts';
 import { dischargeInfo, publicKey } from './public-key.ts';
@@ -27,6 +28,8 @@ export const identityOperations: Operation[] = [
   waitLegacy,
   setUp,
   submitSetUp,
+  invite,
+  submitInvite,
   identityStyle,
 ];
 

@@ -14,7 +14,7 @@ export interface PageOptions {
   headers?: Record<string, string>;
 }
 
-export type PageName = 'login' | 'code' | 'set-up' | 'message';
+export type PageName = 'login' | 'code' | 'set-up' | 'invite' | 'message';
 
 /** A page as an answer. */
 export function page(name: PageName, title: string, words: Words, options: PageOptions): Answer {

@@ -16,6 +16,19 @@ export interface Invite {
   revokedBy: string | null;
 }
 
+/** An invite as whoever has its token sees it. */
+export interface ShownInvite {
+  namespace: string;
+  name: string;
+  /** Who invites: user name and display name. */
+  inviter: string;
+  inviterName: string;
+  /** Who is invited. */
+  username: string;
+  email: string;
+  expiresAt: string;
+}
+
 export type NewInvite = Omit<Invite, 'acceptedAt' | 'revokedAt' | 'revokedBy'>;
 
 const inviteColumns = columns`
@@ -32,6 +45,17 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE token_sha256 = ${wanted.tokenSha256} AND package_id = ${wanted.packageId}
         AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** The invite of this token, that can still be answered, with those whom it is about. */
+  shown: (tokenSha256: string, now: string) =>
+    db.get<ShownInvite>(sql`
+      SELECT package.namespace, package.name, inviter.username AS inviter, inviter.display_name AS "inviterName",
+        invited.username, invites.email, expires_at AS "expiresAt"
+      FROM invites
+      JOIN packages AS package ON package.id = package_id
+      JOIN accounts AS inviter ON inviter.id = created_by
+      JOIN accounts AS invited ON invited.id = account_id
+      WHERE token_sha256 = ${tokenSha256} AND expires_at > ${now} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
   /** A package's invites, newest first. */
   list: (packageId: string, limit: number) =>

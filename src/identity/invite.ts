@@ -1,0 +1,133 @@
+// Answering an invite to collaborate, by its link: who asks whom for what, and an answer from whoever logs in.
+import type { IncomingMessage } from 'node:http';
+
+import { acceptInvite, inviteDigest, rejectInvite } from '#acts/collaborators.ts';
+import { anyone } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import { minutes, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { ShownInvite } from '#records/invites.ts';
+import { messagePage, orSaidWhy, refuseForeign, seeOther } from './login-page.ts';
+import { page } from './pages.ts';
+
+const address = '/identity/invite';
+
+/** The token leaves the address bar for a cookie of this page alone, so that nobody reads or keeps it with the address. */
+const cookie = 'larder-invite';
+
+/** What stands behind the address of the page that says what was answered; it names nobody, as anybody may ask for it. */
+const answered = { '?accepted': 'You collaborate on the package now.', '?rejected': 'You have declined the invite.' };
+
+export const invite = operation({
+  name: 'invite',
+  method: 'GET',
+  path: address,
+  since: 0,
+  summary: 'Show who invites whom to collaborate on what; a token in the address is taken out of it first.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  produces: ['text/html'],
+  also: { 303: 'The browser goes to the same page, without the token in its address.' },
+  headers: ['location'],
+  refusesWithPages: true,
+  refuses: ['login-expired'],
+
+  handle({ request, config, records, now }) {
+    const { base_url: baseUrl } = config.http;
+    const search = /\?.*$/.exec(request.url ?? '')?.[0] ?? '';
+    for (const [end, words] of Object.entries(answered)) {
+      if (search === end) return messagePage(baseUrl, 200, 'Thank you', `${words} You can close this page.`);
+    }
+    const token = /^\?token=([A-Za-z0-9]{1,64})$/.exec(search)?.[1];
+    if (token !== undefined) return withCookie(baseUrl, token, seeOther(address));
+    return orSaidWhy(baseUrl, async () => invitePage(await shown(tokenIn(request), { records, now }), baseUrl));
+  },
+});
+
+export const submitInvite = operation({
+  name: 'submit_invite',
+  method: 'POST',
+  path: address,
+  since: 0,
+  summary: 'Accept an invite to collaborate, or decline it, as the account that logs in with it.',
+  access: anyone,
+  errors: 'bakery',
+  prefixed: false,
+  consumes: 'application/x-www-form-urlencoded',
+  bodyLimit: 16 * 1024,
+  body: 'InviteForm',
+  produces: ['text/html'],
+  also: { 303: 'Answered; the browser goes to a page that says so.' },
+  headers: ['location'],
+  refusesWithPages: true,
+  refuses: [
+    'invalid-credentials',
+    'twofactor-required',
+    'twofactor-failure',
+    'forbidden',
+    'invalid-token',
+    'login-expired',
+    'too-many-requests',
+  ],
+
+  handle(call) {
+    const { request, body, config } = call;
+    const { base_url: baseUrl } = config.http;
+    return orSaidWhy(baseUrl, async () => {
+      refuseForeign(request, baseUrl);
+      const token = tokenIn(request);
+      const found = await shown(token, call);
+      try {
+        const { username: name, password, code, answer } = body;
+        const login = { name, password, oneTimePassword: code, address: call.address, requestId: call.requestId };
+        const { id: accountId } = await call.identity.logins.logIn(login);
+        const { namespace, name: packageName } = found;
+        const act = answer === 'accept' ? acceptInvite : rejectInvite;
+        const by = { actor: accountId, requestId: call.requestId };
+        await call.acts.do(act, by, { namespace, name: packageName, token, accountId });
+        // A page of its own, so that a browser that loads it again sends no password again.
+        return withCookie(baseUrl, '', seeOther(`${address}?${answer === 'accept' ? 'accepted' : 'rejected'}`));
+      } catch (refusal) {
+        if (!(refusal instanceof Refusal)) throw refusal;
+        const other = new Refusal('invalid-token', `The invite is for ${found.username}; log in as that account.`);
+        return invitePage(found, baseUrl, refusal.code === 'invalid-token' ? other : refusal, body.username);
+      }
+    });
+  },
+});
+
+const tokenIn = ({ headers }: IncomingMessage): string =>
+  new RegExp(`(?:^|; ?)${cookie}=([A-Za-z0-9]{1,64})(?:;|$)`).exec(headers.cookie ?? '')?.[1] ?? '';
+
+function withCookie(baseUrl: string, token: string, { status, headers, body }: Answer): Answer {
+  const life = token === '' ? 0 : minutes(15) / 1000;
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+  const set = `${cookie}=${token}; Path=${address}; Max-Age=${String(life)}; HttpOnly; SameSite=Lax${secure}`;
+  return new Answer({ ...(status !== undefined && { status }), headers: { ...headers, 'set-cookie': set }, body: body ?? '' });
+}
+
+async function shown(token: string, { records, now }: Pick<Services, 'records' | 'now'>): Promise<ShownInvite> {
+  const found = await records.invites.shown(inviteDigest(token), timestamp(now()));
+  if (found !== undefined) return found;
+  throw new Refusal(
+    'login-expired',
+    'This invite was answered, was taken back, or has run out. Open its link again, or ask for another one.',
+  );
+}
+
+function invitePage(found: ShownInvite, baseUrl: string, refusal?: Refusal, username?: string): Answer {
+  const words = {
+    inviter: `${found.inviterName} (${found.inviter})`,
+    package: `${found.namespace}/${found.name}`,
+    invited: found.username,
+    email: found.email,
+    until: found.expiresAt,
+    untilWords: `${found.expiresAt.slice(0, 16).replace('T', ' ')} UTC`,
+    username: (username ?? found.username).slice(0, 320),
+    problem: refusal?.message,
+  };
+  const title = refusal === undefined ? 'An invite' : 'Not answered yet';
+  return page('invite', title, words, { baseUrl, ...(refusal && { status: refusal.status }) });
+}

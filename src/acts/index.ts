@@ -82,7 +82,7 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens.ts';
-import { addGuardrail, createTracks, removeGuardrail } from './tracks.ts';
+import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
@@ -228,7 +228,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Tracks
   addGuardrail,
   createTracks,
+  deleteTrack,
   removeGuardrail,
+  updateTrack,
   // Uploads
   pushResource,
   pushRevision,

@@ -2,6 +2,7 @@
 import { isTrackName } from '#domain/channel.ts';
 import { checkGuardrail, matchesGuardrail } from '#domain/guardrail.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Track } from '#records/tracks.ts';
 import { act } from './act.ts';
@@ -33,6 +34,61 @@ export const createTracks = act({
   },
 });
 
+interface OfTrack {
+  package: PublishedPackage;
+  /** The track's name. */
+  track: string;
+}
+
+export const updateTrack = act<OfTrack & { changes: Partial<Omit<NewTrack, 'name'>> }, Track>({
+  name: 'update_track',
+  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  on: 'NAMESPACE/NAME',
+  object: ({ package: subject }) => packageObject(subject),
+  gate: { never: 'what the channels hold stays' },
+
+  async perform(tx, { package: subject, track: name, changes }, { note }) {
+    const before = await trackOf(tx, subject, name);
+    const track = { ...before, ...changes };
+    refuseBadPhasing(track);
+    await tx.tracks.update(subject.id, track);
+    note({ track: name, ...changes });
+    return track;
+  },
+});
+
+export const deleteTrack = act<OfTrack, void>({
+  name: 'delete_track',
+  summary: 'Delete a track whose channels and branches hold nothing.',
+  on: 'NAMESPACE/NAME',
+  object: ({ package: subject }) => packageObject(subject),
+  gate: 'may-wait',
+
+  async perform(tx, { package: subject, track: name }, { at, note }) {
+    await trackOf(tx, subject, name);
+    if (name === 'latest') throw new Refusal('conflict', "The track 'latest' belongs to every package.");
+    if ((await latestOf(tx, subject)).defaultTrack === name) {
+      throw new Refusal(
+        'conflict',
+        `'${name}' is the default track of '${subject.name}'; make another one that first.`,
+      );
+    }
+    const held = (await tx.releases.current(subject.id, at)).map(({ channel }) => channel);
+    const open = [...new Set(held.filter((channel) => channel.startsWith(`${name}/`)))];
+    if (open.length > 0)
+      throw new Refusal('conflict', `The track '${name}' is not empty; close ${open.join(', ')} first.`);
+    await tx.tracks.remove(subject.id, name);
+    note({ track: name });
+  },
+});
+
+async function trackOf(tx: Changes, subject: PublishedPackage, name: string): Promise<Track> {
+  const tracks = await tx.tracks.list(subject.id);
+  const found = tracks.find((track) => track.name === name);
+  if (found !== undefined) return found;
+  throw new Refusal('resource-not-found', `'${subject.name}' has no track '${name.slice(0, 60)}'.`);
+}
+
 function refuseBadTracks(tracks: readonly NewTrack[]): void {
   for (const { name } of tracks) {
     if (name === 'latest') throw new Refusal('api-error', "Creation of 'latest' track is not allowed");
@@ -47,10 +103,12 @@ function refuseBadTracks(tracks: readonly NewTrack[]): void {
   if (twice !== undefined) {
     throw new Refusal('conflicting-tracks', `Conflicting track exists: '${twice}' is named twice.`);
   }
-  for (const { name, automaticPhasingPercentage: phasing } of tracks) {
-    if (phasing === null || phasing <= 100) continue;
-    throw new Refusal('api-error', `The automatic-phasing-percentage of '${name}' is above 100.`);
-  }
+  for (const track of tracks) refuseBadPhasing(track);
+}
+
+function refuseBadPhasing({ name, automaticPhasingPercentage: phasing }: NewTrack): void {
+  if (phasing === null || phasing <= 100) return;
+  throw new Refusal('api-error', `The automatic-phasing-percentage of '${name}' is above 100.`);
 }
 
 const allowed = (name: string, patterns: string[]): string =>

@@ -97,6 +97,11 @@ import { imageManifest, listImageTags, putImageManifest } from './registry/manif
 import { listImageReferrers } from './registry/referrers.ts';
 import { registryToken, registryVersion } from './registry/token.ts';
 import { createTracks } from './releases/create-tracks.ts';
+import { deleteTrack } from './releases/delete-track.ts';
+import { updateTrack } from './releases/update-track.ts';
+import { addGuardrail } from './guardrails/add-guardrail.ts';
+import { listGuardrails } from './guardrails/list-guardrails.ts';
+import { removeGuardrail } from './guardrails/remove-guardrail.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
 import { addRemodelAllowlist } from './remodel-allowlist/add-remodel-allowlist.ts';
@@ -244,7 +249,16 @@ export const sections: readonly Section[] = [
   {
     title: 'Releases',
     about: 'Which revision is in which channel.',
-    operations: [listReleases, pushReleases, createTracks],
+    operations: [
+      listReleases,
+      pushReleases,
+      createTracks,
+      updateTrack,
+      deleteTrack,
+      listGuardrails,
+      addGuardrail,
+      removeGuardrail,
+    ],
   },
   {
     title: 'Collaborators',

@@ -32,4 +32,13 @@ export const trackChanges = (db: Queries) => ({
     db.run(sql`
       INSERT INTO tracks (package_id, name, version_pattern, automatic_phasing_percentage, created_at)
       VALUES (${packageId}, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${track.createdAt})`),
+
+  update: (packageId: string, { name, versionPattern, automaticPhasingPercentage }: Omit<Track, 'createdAt'>) =>
+    db.run(sql`
+      UPDATE tracks
+      SET version_pattern = ${versionPattern}, automatic_phasing_percentage = ${automaticPhasingPercentage}
+      WHERE package_id = ${packageId} AND name = ${name}`),
+
+  remove: (packageId: string, name: string) =>
+    db.run(sql`DELETE FROM tracks WHERE package_id = ${packageId} AND name = ${name}`),
 });

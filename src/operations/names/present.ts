@@ -30,7 +30,7 @@ export const presentPackage = (
   website: subject.links.website?.[0] ?? null,
 });
 
-const presentTrack = (track: Track) => ({
+export const presentTrack = (track: Track) => ({
   'automatic-phasing-percentage': track.automaticPhasingPercentage,
   'created-at': track.createdAt,
   name: track.name,

@@ -96,7 +96,7 @@ t.test('a publisher has no more than he may', async (t) => {
       ...[{}, [], undefined, { bytes: -1 }, { bytes: 1.5 }, { bytes: '20G' }, { packages: null }, { packages: true }],
       ...[{ bytes: 2 ** 50 + 1 }, { bytes: 'None' }, { bytes: 1, more: 1 }],
     ]) {
-      t.match(await root.post(path, body), { status: 400 }, String(JSON.stringify(body)));
+      t.match(await root.post(path, body), { status: 400 }, JSON.stringify(body ?? null));
     }
     const nobody = '/internal/v1/accounts/nobody/quota';
     t.match([await root.get(nobody), await root.post(nobody, { bytes: 1 })], [{ status: 404 }, { status: 404 }]);

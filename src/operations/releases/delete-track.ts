@@ -1,0 +1,21 @@
+import { deleteTrack as act } from '#acts/tracks.ts';
+import { onPackage } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+
+export const deleteTrack = operation({
+  name: 'delete_track',
+  method: 'DELETE',
+  path: '/internal/v1/packages/:namespace/:name/tracks/:track',
+  since: 0,
+  summary: 'Delete a track whose channels and branches hold nothing.',
+  access: onPackage('package-manage-releases'),
+  response: 'DeletedTrack',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { package: subject, params, acts } = call;
+    await acts.do(act, caller(call), { package: subject, track: params.track });
+    return { name: params.track };
+  },
+});

@@ -1,0 +1,26 @@
+import { updateTrack as act } from '#acts/tracks.ts';
+import { beyondChannels } from '#api/beyond-channels.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+import { presentTrack } from '../names/present.ts';
+
+export const updateTrack = operation({
+  name: 'update_track',
+  method: 'PATCH',
+  path: '/internal/v1/packages/:namespace/:name/tracks/:track',
+  since: 0,
+  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  access: beyondChannels('package-manage-releases'),
+  body: 'UpdateTrackRequest',
+  response: 'Track',
+
+  async handle(call) {
+    const { package: subject, params, body, acts } = call;
+    const { 'version-pattern': versionPattern, 'automatic-phasing-percentage': automaticPhasingPercentage } = body;
+    const changes = {
+      ...(versionPattern !== undefined && { versionPattern }),
+      ...(automaticPhasingPercentage !== undefined && { automaticPhasingPercentage }),
+    };
+    return presentTrack(await acts.do(act, caller(call), { package: subject, track: params.track, changes }));
+  },
+});

@@ -66,8 +66,9 @@ function editedAfter(latest: PublishedPackage, given: Description, inWordsOf: In
     if (inWordsOf === 'editor' && given[field] !== null) edited.add(field);
     else edited.delete(field);
   }
-  // An icon that is not the one of the newest revision is an edit of it, whoever sends it: nobody writes icons by hand.
-  if (given.icon !== undefined && given.icon !== latest.icon) edited.add('icon');
+  // Nobody writes an icon by hand: one that takes the place of the newest revision's is an edit of it, until force undoes that.
+  if (given.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
+  else if (given.icon !== undefined && given.icon !== latest.icon) edited.add('icon');
   return [...edited].sort();
 }
 

@@ -49,6 +49,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/names/update-package-metadata.test.ts', 'what is said about'],
   ['operations/names/ways-to-register.test.ts'],
   ['operations/dashboard/snap-push.test.ts', 'what does not come'],
+  ['operations/dashboard/validation-sets.test.ts', 'whose a set is', 'a build is signed'],
   ['operations/ownership/ownership.test.ts', 'a collaborator', 'a package is', 'an offer', 'an administrator'],
   ['operations/registry/deletions.test.ts', 'a tag goes alone', 'what a resource names'],
   ['operations/registry/events.test.ts', 'the registry tells of a push'],

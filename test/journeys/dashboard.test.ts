@@ -1,10 +1,18 @@
 // Stock snapcraft without on-prem mode, command by command, as whoever has it from the snap store uses it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { stream, type Headers } from '#assertions/assertion.ts';
+import { signAssertion } from '#assertions/signer.ts';
 import { hours } from '#domain/clock.ts';
+import * as world from '#test/assertions/world.ts';
 import { snapFixture, startStore, type Reply } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { snapcraft, Stopped } from '#test/fixtures/snapcraft.ts';
+import { snapcraftEdits } from '#test/fixtures/snapcraft-edits.ts';
+import { larder } from '../cli/world.ts';
 import { password, startIdentity } from '../identity/world.ts';
 
 t.test('a snap is registered, uploaded, released, promoted and closed', async (t) => {
@@ -147,4 +155,117 @@ t.test('in on-prem mode, where the interface does most of it, names, promote and
   );
   const filter = { snap_id: id, metric_name: 'weekly_device_change', start: '2026-01-01', end: '2026-02-01' };
   t.match(await call('/dev/api/snaps/metrics', { filters: [filter] }), { metrics: [{ status: 'NO DATA' }] });
+});
+
+t.test('a snap is described, validation sets are edited and a build is signed, in both modes', async (t) => {
+  const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
+  const store = await startIdentity(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
+  store.clock.now = world.now;
+  const tool = snapcraft(store.url, 'ada@example.com', password);
+  await tool.login();
+  await tool.register('tiny-app');
+  const id = await tool.idOf('tiny-app');
+  await tool.upload('tiny-app', await snapFixture('app-xz'));
+  const said = async () => (await (await store.as('ada')).get('/v1/snap/tiny-app')).body.metadata;
+
+  // register-key, and what comes back from the online store.
+  const keyId = world.keys.device.id;
+  const registering = snapcraft(store.url, 'ada@example.com', password);
+  await registering.login({ acls: ['modify_account_key'] });
+  const { account_id: accountId } = await registering.account();
+  const since = { since: new Date('2026-03-01T12:00:00Z'), revision: 0, signedAt: world.now };
+  const key = { signer: world.signer, keyId, accountId: accountId as string, name: 'default', ...since };
+  await registering.request('/dev/api/account/account-key', {
+    body: { account_key_request: await accountKeyRequest(key) },
+  });
+  const returned = join(store.directory, 'return.assert');
+  const accountKey = await world.accountKey('device', store.ids.ada, 'default', { since: '2026-03-01T12:00:00Z' });
+  writeFileSync(returned, stream([world.storeKey, await world.account(store.ids.ada), accountKey]));
+  t.match(await larder(`assertion import ${returned} --data ${store.directory}`), { code: 0 });
+
+  /** `snap sign` leaves out the revision 0. */
+  const sign = ({ type, revision, ...headers }: Headers): Promise<string> => {
+    const written = revision === undefined || revision === '0' ? headers : { ...headers, revision };
+    return signAssertion(world.signer, keyId, { type: type as string, headers: written, signedAt: store.clock.now });
+  };
+  const { token } = await store.as('ada');
+  const modes = {
+    'off-prem': { onPrem: false, authorization: tool.authorization },
+    'on-prem': { onPrem: true, authorization: () => `macaroon ${token}` },
+  };
+  for (const [name, mode] of Object.entries(modes)) {
+    await t.test(name, async (t) => {
+      const ada = snapcraftEdits(store.url, { ...mode, keyId, sign });
+      const sent = async (work: () => Promise<unknown>): Promise<string[]> => {
+        ada.calls.length = 0;
+        await work();
+        return ada.calls.map((call) => call.replaceAll(id, 'ID'));
+      };
+      const acc = 'GET /dev/api/account';
+      const dryRun = mode.onPrem ? [] : ['POST /dev/api/snap-push/'];
+      t.same(await sent(() => ada.setDefaultTrack('tiny-app', 'latest')), [acc, 'PUT /dev/api/snaps/ID/metadata']);
+      t.match(await said(), { 'default-track': 'latest' });
+      await t.rejects(ada.setDefaultTrack('tiny-app', '9'), { message: /'9' is not a track of 'tiny-app'/ });
+      await t.rejects(ada.setDefaultTrack('other', '9'), { message: "Snap 'other' was not found." });
+
+      const file = { summary: `Sums up ${name}`, description: 'At length', title: 'Tiny', license: 'MIT' };
+      const icon = `<svg xmlns="http://www.w3.org/2000/svg"><!-- ${name} --></svg>`;
+      const describes = (method: string): string[] => [
+        ...[...dryRun, acc, `${method} /dev/api/snaps/ID/metadata`, acc, 'GET /dev/api/snaps/ID/binary-metadata'],
+        `${method} /dev/api/snaps/ID/binary-metadata`,
+      ];
+      t.same(await sent(() => ada.uploadMetadata('tiny-app', { ...file, icon })), describes('POST'));
+      t.match(await said(), { summary: `Sums up ${name}`, title: 'Tiny', media: [{ type: 'icon' }] });
+      t.same(await sent(() => ada.uploadMetadata('tiny-app', { ...file, icon })), describes('POST').slice(0, -1));
+      await (await store.as('ada')).patch('/v1/snap/tiny-app', { summary: 'Ours', description: 'Our own' });
+      await t.rejects(ada.uploadMetadata('tiny-app', { ...file, icon }), {
+        message: [
+          'Metadata not uploaded!',
+          `Conflict in 'summary' field: Sums up ${name} / Ours`,
+          "Conflict in 'description' field: At length / Our own",
+        ].join('\n'),
+      });
+      await t.rejects(ada.uploadMetadata('tiny-app', { summary: 'Ours', description: 'Our own' }), {
+        message: /^Metadata not uploaded!\nConflict in 'icon' field: undefined \/ [0-9a-f]{96}\.svg$/,
+      });
+      t.same(await sent(() => ada.uploadMetadata('tiny-app', file, true)), describes('PUT'));
+      t.match(await said(), { summary: `Sums up ${name}`, media: [] });
+
+      const set = `${name}-set`;
+      t.same(await ada.validationSets(set), []);
+      const path = `/api/v2/validation-sets`;
+      const edits = async (from: number, wanted: object): Promise<string> =>
+        ada.editValidationSet(store.ids.ada, set, from, () => wanted);
+      const snaps = [{ name: 'tiny-app', revision: 1 }];
+      t.same(
+        await sent(async () =>
+          t.equal(await edits(0, { sequence: 1, snaps }), `Successfully created sequence 1 revision 0 for '${set}'.`),
+        ),
+        [`GET ${path}/${set}`, `POST ${path}/build-assertion`, `POST ${path}`],
+      );
+      t.match(await edits(1, { sequence: 2, snaps }), /sequence 2 revision 0/);
+      t.match(await edits(1, { sequence: 2, snaps }), /sequence 2 revision 1/, 'amended');
+      await t.rejects(edits(1, { sequence: 3, snaps: [{ name: 'nowhere' }] }), {
+        message: /There is no snap 'nowhere' here/,
+      });
+      await t.rejects(edits(2, { sequence: 2, snaps }), { message: /was not incremented/ });
+      t.same(await ada.validationSets(set), [`${store.ids.ada} ${set} 2 1 2026-11-20`]);
+      t.equal((await ada.validationSets(set, 'all')).length, 2);
+
+      store.clock.advance(hours(1));
+      const file2 = await snapFixture(mode.onPrem ? 'app-gzip' : 'app-xz');
+      const revision = mode.onPrem ? await tool.upload('tiny-app', file2) : 1;
+      const { sha3_384, size } = (await store.beside.records.revisions.list(id, 9)).find(
+        (one) => one.revision === revision,
+      )!;
+      const moment = '2026-11-20T12:30:00Z';
+      t.same(await sent(() => ada.signBuild('tiny-app', { sha3_384, size }, moment)), [
+        acc,
+        'POST /dev/api/snaps/ID/builds',
+      ]);
+      await t.rejects(ada.signBuild('tiny-app', { sha3_384: '0'.repeat(96), size: 1 }, moment), {
+        message: /^- api-error: No revision of 'tiny-app' has this digest/,
+      });
+    });
+  }
 });

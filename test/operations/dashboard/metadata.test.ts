@@ -185,6 +185,7 @@ t.test('an icon that is not the newest revision’s is an edit of it', async (t)
   t.equal(second.body.error_list.length, 1);
   t.match(await sendIcon('POST', null), { status: 409 }, 'nor is it taken away');
   t.match(await sendIcon('PUT', two), { status: 200, body: [{ hash: sha256(two) }] });
+  t.same((await store.beside.records.packages.find('snap', 'hello'))?.edited, [], 'by force, so that it follows again');
   const keeps = [{ type: 'icon', hash: sha256(two), filename: 'icon.svg' }];
   t.match(await sendIcon('POST', null, keeps), { status: 200, body: [{ hash: sha256(two) }] });
   t.match(await sendIcon('PUT', null), { status: 200, body: [] });

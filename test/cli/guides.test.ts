@@ -8,11 +8,13 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 
 import { freePort } from '#test/fixtures/free-port.ts';
+import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, start } from './process.ts';
 
 const root = join(import.meta.dirname, '../..');
 const guides = join(root, 'src/api/documents/guides');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const administrator = readFileSync(join(guides, 'administrator.html'), 'utf8');
 const publisher = readFileSync(join(guides, 'publisher.html'), 'utf8');
 
 /** The lines of a page's examples, as they are copied; a line that ends with a backslash goes on in the next. */
@@ -93,6 +95,30 @@ t.test("the publisher's guide: each tool finds the store by the lines that are p
   }
   // What is left is how the authority is fetched, which `--for` prints as well and its own test runs.
   t.equal(inGuide.length - ran, 3);
+});
+
+t.test("what the administrator's guide and the README say of the packages is typed as it stands", async (t) => {
+  const { sh, mine } = await world(t);
+  const section = (title: string): string[] => {
+    const text = administrator.slice(administrator.indexOf(`<h2>${title}</h2>`));
+    return linesOf(text.slice(0, text.indexOf('</pre>') + 6).matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g));
+  };
+  const named = (line: string): string =>
+    mine(line)
+      .replace('snap/hello', 'snap/tiny-app')
+      .replace('./hello_1.0_all.snap', snapPath('app-xz'))
+      .replace('./hello_1.1_all.snap', snapPath('app-zstd'));
+  const [pushing, looking] = [section('Push and release from the host'), section('Look through the store')];
+  const again = linesOf(readme.slice(readme.indexOf('**Without a second tool**')).matchAll(/```console\n([^]*?)```/g));
+  t.same([pushing.length, looking.length], [5, 5]);
+  const said = await sh([...pushing, ...looking, ...again.slice(0, 3)].map(named));
+  for (const pattern of [
+    /app-xz\.snap is revision 1 of snap\/tiny-app; it is released to latest\/edge\./,
+    /Revision 1 of snap\/tiny-app is released to latest\/stable\./,
+    /Closed latest\/edge of snap\/tiny-app\.[^]*Downloads +0 of images/,
+    /app-zstd\.snap is revision 2 of snap\/tiny-app; it is released to latest\/edge\./,
+  ])
+    t.match(said, pattern);
 });
 
 t.test('the README: snapcraft finds the store by the lines that are printed for it', async (t) => {

@@ -38,7 +38,10 @@ type Row = Omit<Package, 'private' | 'links' | 'edited'> & { private: 0 | 1; lin
 
 type RowWithPublisher = Row & Omit<Publisher, 'id'>;
 
-/** Member by member: a thousand of them are made for one list, and copying what is left over costs ten times as much. */
+/**
+ * Member by member: a thousand of them are made for one list, and copying what is left over costs ten times as much, 0.2 µs
+ * each (`npm run bench -- tricks`).
+ */
 const asPackage = (row: Row, publisher: Publisher): PublishedPackage => ({
   id: row.id,
   namespace: row.namespace,

@@ -6,6 +6,7 @@ import { publisher } from './publisher.ts';
 import { registry } from './registry.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
+import { tricks } from './tricks.ts';
 import { uploads } from './uploads.ts';
 
 const benchmarks: Record<string, () => Promise<void>> = {
@@ -17,6 +18,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   registry,
   signing,
   operator,
+  tricks,
 };
 
 const wanted = process.argv.slice(2);

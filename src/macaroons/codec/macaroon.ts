@@ -283,7 +283,10 @@ function derivedKey(rootKey: Buffer): Buffer {
   return derived;
 }
 
-/** A store proves thousands of tokens with the same few keys, which nobody alters; each is derived once. */
+/**
+ * A store proves thousands of tokens with the same few keys, which nobody alters; each is derived once, which saves the keyed
+ * digest that `npm run bench -- tricks` shows.
+ */
 const derivedKeys = new WeakMap<Buffer, Buffer>();
 
 const keyGenerator = Buffer.from('macaroons-key-generator');
@@ -292,7 +295,7 @@ function hmac(key: Buffer, data: Buffer): Buffer {
   return Buffer.from(hmacText(key.toString('latin1'), data), 'latin1');
 }
 
-/** As latin1 text a key has the same bytes, and Node 24 is several times as fast with it as with a Buffer. */
+/** As latin1 text a key has the same bytes, and costs Node 24 1.5 µs where a Buffer costs 10 (`npm run bench -- tricks`). */
 function hmacText(key: string, data: Buffer): string {
   return createHmac('sha256', key, latin1).update(data).digest('binary');
 }

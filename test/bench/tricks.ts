@@ -1,0 +1,159 @@
+// What single tricks for speed save, each beside the plain way of doing the same: processor time, whoever else uses the
+// machine. Those that only show in a whole request are measured by `permissions`.
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import Router from '@koa/router';
+import SQLite from 'better-sqlite3';
+import { pino } from 'pino';
+
+import { operations } from '#operations/index.ts';
+import { median } from './measure.ts';
+
+/** Prints microseconds of each way. */
+export async function tricks(): Promise<void> {
+  console.log('tricks for speed: processor time of one call');
+  keys();
+  statements();
+  addresses();
+  copies();
+  lines();
+}
+
+/** `hmacText` of macaroons/codec/macaroon.ts, and the keys that records/audit-seals.ts keeps. */
+function keys(): void {
+  const key = randomBytes(32);
+  const [text, data] = [key.toString('latin1'), randomBytes(80)];
+  const asText = { encoding: 'latin1' } as const;
+  cost('a keyed digest', 20_000, {
+    'key and digest as text': () => createHmac('sha256', text, asText).update(data).digest('binary'),
+    'as Buffers': () => createHmac('sha256', key).update(data).digest(),
+  });
+  const known = new Map([['purpose', key]]);
+  cost('a key derived for a purpose', 20_000, {
+    kept: () => known.get('purpose'),
+    'derived each time': () => hkdfSync('sha256', key, '', 'purpose', 32),
+  });
+}
+
+/** `sqliteText`, the statements kept and `commitCounter` of engine/sqlite/driver.ts. */
+function statements(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-tricks-'));
+  const db = new SQLite(join(directory, 'larder.db'));
+  db.pragma('journal_mode = WAL');
+  db.exec(`
+    CREATE TABLE packages (id TEXT PRIMARY KEY, name TEXT, ended_at TEXT, owner TEXT) STRICT;
+    CREATE TABLE accounts (id TEXT PRIMARY KEY, username TEXT) STRICT;
+    CREATE INDEX by_name ON packages (name) WHERE ended_at IS NULL;
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      INSERT INTO packages SELECT 'p' || i, 'n' || i, NULL, 'a' || (i % 100) FROM n;
+    WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO accounts SELECT 'a' || i, 'u' || i FROM n;
+    ANALYZE`);
+  const text = (parameter: string): string => `
+    SELECT packages.id, accounts.username FROM packages JOIN accounts ON accounts.id = packages.owner
+    WHERE name = ${parameter} AND ended_at IS NULL`;
+  const [hidden, plain] = [db.prepare(text('+?')), db.prepare(text('?'))];
+  let number = 0;
+  const name = (): string => `n${String(number++ % 10_000)}`;
+  cost('a join', 10_000, {
+    'its value as +?': () => hidden.get(name()),
+    'as ?': () => plain.get(name()),
+    'prepared anew each time': () => db.prepare(text('+?')).get(name()),
+  });
+
+  const index = openSync(join(directory, 'larder.db-shm'), 'r');
+  const [current, last] = [Buffer.alloc(48), Buffer.alloc(48)];
+  const version = db.prepare('PRAGMA data_version').pluck();
+  cost('whether anything was committed', 20_000, {
+    'the header of the WAL index': () => readSync(index, current, 0, 48, 0) + current.compare(last),
+    'PRAGMA data_version': () => version.get(),
+  });
+  db.close();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** `findPlaces` of api/server.ts. */
+function addresses(): void {
+  const paths = [...new Set(operations.map(({ path }) => path))];
+  const byPath = new Map(paths.map((path) => [path, path]));
+  const router = new Router({ strict: true, sensitive: true });
+  for (const path of paths) router.register(path, ['GET'], () => undefined);
+  const asked = '/internal/v1/package-permissions';
+  cost('the operation at an address without parameters', 5_000, {
+    'by its name': () => byPath.get(asked),
+    'matched as the others are': () => router.match(asked, ''),
+  });
+}
+
+/** `asPackage` of records/packages.ts. */
+function copies(): void {
+  const row = Object.fromEntries(Array.from('abcdefghijklmnopq', (name) => [name, `value of ${name}`]));
+  cost('a row without one of its members', 20_000, {
+    'member by member': () => ({
+      a: row['a'],
+      b: row['b'],
+      c: row['c'],
+      d: row['d'],
+      e: row['e'],
+      f: row['f'],
+      g: row['g'],
+      h: row['h'],
+      i: row['i'],
+      j: row['j'],
+      k: row['k'],
+      l: row['l'],
+      m: row['m'],
+      n: row['n'],
+      o: row['o'],
+      p: row['p'],
+    }),
+    'what is left over': () => {
+      const { q, ...rest } = row;
+      return q === undefined ? row : rest;
+    },
+  });
+}
+
+/** `gathered` of log.ts: thirty lines and more are written together. */
+function lines(): void {
+  const together = 16_000;
+  const nowhere = { dest: '/dev/null', sync: true };
+  const ofBytes = pino.destination({ ...nowhere, contentMode: 'buffer' }) as unknown as {
+    write(bytes: Buffer): void;
+  };
+  const ofText = pino.destination({ ...nowhere, minLength: together });
+  const bytes = Buffer.allocUnsafe(2 * together);
+  let [used, number] = [0, 0];
+  const line = (): string => `${JSON.stringify({ level: 30, requestId: 'x'.repeat(36), number: number++ })}\n`;
+  cost('a line of the log', 100_000, {
+    'gathered as bytes': () => {
+      used += bytes.write(line(), used);
+      if (used < together) return;
+      ofBytes.write(Buffer.from(bytes.subarray(0, used)));
+      used = 0;
+    },
+    'gathered as text': () => ofText.write(line()),
+    'making it': line,
+  });
+}
+
+/** What was given last, so that nothing is left out because nobody looks at it. */
+const kept: unknown[] = Array.from({ length: 100 });
+
+/** The median of some rounds, after one that warms up. */
+function cost(what: string, times: number, ways: Record<string, () => unknown>): void {
+  console.log(`  ${what}`);
+  for (const [way, call] of Object.entries(ways)) {
+    const rounds: number[] = [];
+    for (let round = 0; round <= 7; round++) {
+      const before = process.cpuUsage();
+      for (let time = 0; time < times; time++) kept[time % kept.length] = call();
+      const { user, system } = process.cpuUsage(before);
+      if (round > 0) rounds.push((user + system) / times);
+    }
+    console.log(`    ${way.padEnd(28)} ${median(rounds).toFixed(2).padStart(8)} µs`);
+  }
+}

@@ -25,7 +25,7 @@ const table: Record<About, string> = {
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
-    list_kept_revisions withdraw_revision restore_revision create_library publish_library buildset_status filter_commit_workflows
+    list_kept_revisions withdraw_revision restore_revision update_track delete_track create_library publish_library buildset_status filter_commit_workflows
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
@@ -35,7 +35,7 @@ const table: Record<About, string> = {
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
     list_packages read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
-    update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
+    list_guardrails add_guardrail remove_guardrail update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
     read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set
     dashboard_build_validation_set dashboard_post_validation_set`,
 };
@@ -53,7 +53,7 @@ const keepsOut = ({ name, method }: Operation): { otherPackage: boolean; channel
     channels:
       what === 'collaborators' ||
       what === 'store' ||
-      (what === 'package' && (method === 'DELETE' || name === 'withdraw_revision')),
+      (what === 'package' && (method === 'DELETE' || ['withdraw_revision', 'update_track'].includes(name))),
   };
 };
 

@@ -47,9 +47,10 @@ function everyCommand(
   before = '',
 ): Outcome[] | undefined {
   const program = [process.execPath, join(import.meta.dirname, 'every-command.ts'), state, data, place];
+  // All of them run in one process, where each that cannot open the database leaves two descriptors open until it ends.
   const within =
     before === ''
-      ? ['bash', '-c', 'ulimit -n 120; exec "$@"', 'bash', ...program]
+      ? ['bash', '-c', 'ulimit -n 400; exec "$@"', 'bash', ...program]
       : [
           'unshare',
           ...(isRoot ? [] : ['--map-root-user']),

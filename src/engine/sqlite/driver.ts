@@ -27,10 +27,9 @@ type Prepared = SQLite.Statement<Value[]>;
  * says otherwise this throws. Other processes may hold the same file open; each waits for the other's commit.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  const { writer, reader } = connect(file, options);
+  const { writer, reader, commits } = connect(file, options);
   const reading = queries(reader, options.damaged);
   const writing = queries(writer, options.damaged);
-  const commits = commitCounter(file);
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -87,20 +86,30 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 }
 
 /** One connection that writes, and one that sees only what is committed. */
-function connect(file: string, { nativeBinding }: SqliteOptions): { writer: Connection; reader: Connection } {
+function connect(
+  file: string,
+  { nativeBinding }: SqliteOptions,
+): { writer: Connection; reader: Connection; commits: ReturnType<typeof commitCounter> } {
+  const opened: Connection[] = [];
   const open = (): Connection => {
     const connection = new SQLite(file, {
       timeout: patience,
       ...(nativeBinding && { nativeBinding: nativeBinding as unknown as string }),
     });
+    opened.push(connection);
     configure(connection);
     return connection;
   };
-  const writer = open();
-  writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
-  const reader = open();
-  reader.pragma('query_only = ON');
-  return { writer, reader };
+  try {
+    const writer = open();
+    writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
+    const reader = open();
+    reader.pragma('query_only = ON');
+    return { writer, reader, commits: commitCounter(file) };
+  } catch (error) {
+    for (const connection of opened) connection.close();
+    throw error;
+  }
 }
 
 /** How many milliseconds to wait for another process that writes. */

@@ -105,7 +105,11 @@ function withCookie(baseUrl: string, token: string, { status, headers, body }: A
   const life = token === '' ? 0 : minutes(15) / 1000;
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
   const set = `${cookie}=${token}; Path=${address}; Max-Age=${String(life)}; HttpOnly; SameSite=Lax${secure}`;
-  return new Answer({ ...(status !== undefined && { status }), headers: { ...headers, 'set-cookie': set }, body: body ?? '' });
+  return new Answer({
+    ...(status !== undefined && { status }),
+    headers: { ...headers, 'set-cookie': set },
+    body: body ?? '',
+  });
 }
 
 async function shown(token: string, { records, now }: Pick<Services, 'records' | 'now'>): Promise<ShownInvite> {

@@ -39,9 +39,7 @@ t.test('a handler whose client has gone is waited for', async (t) => {
     metrics: { answered: () => undefined },
     log: { info: () => undefined, error: () => undefined },
   } as unknown as ServerServices;
-  const connections = { requests: 16, ofClient: 16, all: 16 } as unknown as Parameters<
-    typeof createServer
-  >[0]['connections'];
+  const connections = { requests: 16, ofClient: 16, all: 16 };
   const listening = createServer({ operations: [slow], services: () => services, checkAnswers: false, connections });
   const url = await listen(listening.server, '127.0.0.1:0');
 

@@ -43,7 +43,11 @@ export const endPullCredential = operation({
     const { params, body, acts, authority } = call;
     const { overlap = 0 } = (body as { overlap?: number } | undefined) ?? {};
     const moment = authority.latestTime();
-    const wanted = { id: params.credential_id, moment: timestamp(moment), endsAt: timestamp(after(moment, seconds(overlap))) };
+    const wanted = {
+      id: params.credential_id,
+      moment: timestamp(moment),
+      endsAt: timestamp(after(moment, seconds(overlap))),
+    };
     return presentPullCredential(await acts.do(act, caller(call), wanted));
   },
 });

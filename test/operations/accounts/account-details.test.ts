@@ -10,7 +10,12 @@ t.test('an operation and a command change the same of an account', async (t) => 
   const { id } = (await (await store.as('ada')).get('/v1/tokens/whoami')).body.account as { id: string };
   const path = `/internal/v1/accounts/${id}`;
   const after = async (doIt: () => Promise<unknown>) => {
-    await root.patch(path, { username: 'ada', 'display-name': 'Ada', email: 'ada@example.com', validation: 'unproven' });
+    await root.patch(path, {
+      username: 'ada',
+      'display-name': 'Ada',
+      email: 'ada@example.com',
+      validation: 'unproven',
+    });
     await doIt();
     return { entry: await newest(store), account: await store.beside.records.accounts.find(id) };
   };
@@ -105,7 +110,12 @@ t.test('everybody changes his own display name, and nothing else', async (t) => 
     body: { id: store.ids.ada, 'display-name': 'Ada King', username: 'ada' },
   });
   t.match(await newest(store), { action: 'update_own_account', object: `account/${store.ids.ada}` });
-  for (const body of [{}, { email: 'x@example.org' }, { 'display-name': ' ' }, { 'display-name': 'x', username: 'y' }]) {
+  for (const body of [
+    {},
+    { email: 'x@example.org' },
+    { 'display-name': ' ' },
+    { 'display-name': 'x', username: 'y' },
+  ]) {
     t.match(await ada.patch('/internal/v1/account', body), { status: 400 }, JSON.stringify(body));
   }
   const narrowed = await store.as('ada', { permissions: ['package-view'] });
@@ -132,7 +142,10 @@ t.test('what an account holds is told by operation and by command', async (t) =>
     },
   });
   t.same(await command(store, `account holdings ${store.ids.ada}`), told.body);
-  t.match((await root.get(`/internal/v1/accounts/${store.ids.bob}/holdings`)).body, { ends: nothing, stays: { invites: 1 } });
+  t.match((await root.get(`/internal/v1/accounts/${store.ids.bob}/holdings`)).body, {
+    ends: nothing,
+    stays: { invites: 1 },
+  });
   t.match(await root.get('/internal/v1/accounts/nobody/holdings'), { status: 404 });
   t.match(await (await store.as('bob')).get(`/internal/v1/accounts/${store.ids.bob}/holdings`), { status: 401 });
 });

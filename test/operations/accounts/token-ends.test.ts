@@ -77,7 +77,10 @@ t.test('tokens that end soon are listed, those first that end first, by operatio
   const people = (tokens: Listed[]) => tokens.map(({ username }) => username);
   const soon = await listed(store, `ending-before=${before(days(30))}`);
   t.same(people(soon).sort(), ['ada', 'ada', 'bob']);
-  t.same(soon, [...soon].sort((a, b) => (a['valid-until'] < b['valid-until'] ? -1 : 1)));
+  t.same(
+    soon,
+    [...soon].sort((a, b) => (a['valid-until'] < b['valid-until'] ? -1 : 1)),
+  );
   t.same(people(await listed(store, `ending-before=${before(days(30))}&account=${store.ids.bob}`)), ['bob']);
   t.same(await listed(store, `ending-before=${before(days(4))}`), []);
   const root = await store.as('root');
@@ -85,9 +88,10 @@ t.test('tokens that end soon are listed, those first that end first, by operatio
   const rest = await root.get(
     `/internal/v1/tokens?ending-before=${before(days(30))}&page-size=2&cursor=${first['next-cursor'] as string}`,
   );
-  t.same([...(first.tokens as Listed[]), ...(rest.body.tokens as Listed[])].map((one) => one['session-id']), [
-    ...soon.map((one) => one['session-id']),
-  ]);
+  t.same(
+    [...(first.tokens as Listed[]), ...(rest.body.tokens as Listed[])].map((one) => one['session-id']),
+    [...soon.map((one) => one['session-id'])],
+  );
   const shown = (await command(store, 'token list --ending 30d')) as unknown as { tokens: Listed[] };
   t.same(
     shown.tokens.map((one) => one['session-id']),
@@ -145,7 +149,10 @@ t.test('a token is rotated once, and only while it is good', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
   const session = await sessionOf(ada);
-  const both = await Promise.all([command(store, `token rotate ${session}`), command(store, `token rotate ${session}`)]);
+  const both = await Promise.all([
+    command(store, `token rotate ${session}`),
+    command(store, `token rotate ${session}`),
+  ]);
   t.same(both.map((one) => one['code'] ?? 'done').sort(), ['conflict', 'done'], 'of two at once one does it');
   t.match(await command(store, 'token rotate never-was'), { code: 'resource-not-found' });
   const revoked = await sessionOf(await store.as('bob'));

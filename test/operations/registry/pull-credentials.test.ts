@@ -21,12 +21,15 @@ t.test('credentials to pull are listed and ended, and the next image is given ot
     return { image: body.ImageName, username: body.Username, password: body.Password };
   };
   const listed = async () => (await root.get('/internal/v1/pull-credentials')).body.credentials as Listed[];
-  const scope = (login: Login) => `repository:${login.image.slice(login.image.indexOf('/') + 1).replace(/@.*$/, '')}:pull`;
+  const scope = (login: Login) =>
+    `repository:${login.image.slice(login.image.indexOf('/') + 1).replace(/@.*$/, '')}:pull`;
   const pulls = async (login: Login) => (await fetchToken(store, login, scope(login))).status === 200;
   t.same(await listed(), []);
 
   const first = await handedOut();
-  t.match(await listed(), [{ id: first.username, namespace: 'charm', name: 'hello', resource: 'image', 'ends-at': null }]);
+  t.match(await listed(), [
+    { id: first.username, namespace: 'charm', name: 'hello', resource: 'image', 'ends-at': null },
+  ]);
   t.notMatch(JSON.stringify(await listed()), first.password);
   t.same(await command(store, 'pull-credential list'), { credentials: await listed(), more: false });
   const client = await logIn(store, first, 'pull');
@@ -42,7 +45,11 @@ t.test('credentials to pull are listed and ended, and the next image is given ot
   t.not(second.username, first.username);
   t.same(await handedOut(), second, 'and the same from then on');
   t.ok((await pulls(first)) && (await pulls(second)), 'both are good for a while');
-  t.match(await command(store, `pull-credential rotate ${first.username}`), { code: 'conflict' }, 'an end is not put off');
+  t.match(
+    await command(store, `pull-credential rotate ${first.username}`),
+    { code: 'conflict' },
+    'an end is not put off',
+  );
   store.clock.advance(hours(2) + hours(1));
   t.notOk(await pulls(first));
   t.ok(await pulls(second));

@@ -17,7 +17,8 @@ const kills = long ? 50 : 6;
 t.setTimeout(900_000);
 const root = join(import.meta.dirname, '../..');
 
-/** Every row of every table that a backup holds, but for the epoch, which is another one after it; the audit log and the exports grow by what is about the backup itself. */
+/** Every row of every table that a backup holds, but for the epoch, which is another one after it, and the
+ * notes, which are written a moment later; the audit log and the exports grow by what is about the backup itself. */
 function rows(directory: string): Record<string, unknown[]> {
   const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
   try {
@@ -26,7 +27,9 @@ function rows(directory: string): Record<string, unknown[]> {
         `SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name`,
       )
       .all();
-    const compared = tables.filter(({ name }) => !/^(?:audit.*|exports|passing_.*|row_digests|sqlite_.*)$/.test(name));
+    const compared = tables.filter(
+      ({ name }) => !/^(?:audit.*|exports|notes|passing_.*|row_digests|sqlite_.*)$/.test(name),
+    );
     const besides = `WHERE name <> 'store-epoch'`;
     return Object.fromEntries(
       compared.map(({ name, wr }) => [

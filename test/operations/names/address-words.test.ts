@@ -28,8 +28,11 @@ function shadowed(path: string, other: string): string[] {
 }
 
 t.test('the words that stand in addresses are those that the operations have', (t) => {
-  const paths = [...new Set(operations.map(({ path }) => path))];
-  const found = new Set(paths.flatMap((path) => paths.flatMap((other) => shadowed(path, other))));
+  const found = new Set(
+    operations.flatMap(({ method, path }) =>
+      operations.flatMap((other) => (other.method === method ? shadowed(path, other.path) : [])),
+    ),
+  );
   t.same([...found].sort(), ['charm: :charm_name = bulk', 'charm: :name = libraries']);
   const words = [...found].map((one) => [one.split(': ')[0], one.split(' = ')[1]] as const);
   for (const namespace of namespaces) {

@@ -30,6 +30,7 @@ export interface Config {
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly quotas: Readonly<Partial<Record<keyof QuotasConfig, number>>>;
+  readonly revisions: Readonly<SectionOf<'revisions'>> & { readonly older_than_days: number };
   readonly registry: Readonly<SectionOf<'registry'>> & { readonly notifications: boolean };
   readonly integrity: Readonly<Record<keyof IntegrityConfig, number>>;
   readonly names: Settled<SectionOf<'names'>>;

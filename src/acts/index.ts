@@ -62,6 +62,7 @@ import { postValidationSet, signBuild } from './publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
 import { setQuota } from './quotas.ts';
 import { expireBranches, pushReleases } from './releases.ts';
+import { deleteRevisions, expireRevisions } from './old-revisions.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
 import { updateResourceRevisions } from './resources.ts';
 import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
@@ -196,6 +197,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   rejectUpload,
   scanUpload,
   // Revisions
+  deleteRevisions,
+  expireRevisions,
   restoreRevision,
   withdrawRevision,
   // Revision signatures

@@ -19,3 +19,15 @@ export async function latestOf(
     `The package ${packageObject(subject)} is gone; it was unregistered meanwhile.`,
   );
 }
+
+/** That a package has no such revision, and why not where it was deleted. */
+export async function whyNoRevision(
+  { revisions }: Pick<Changes, 'revisions'>,
+  { id, name }: Pick<PublishedPackage, 'id' | 'name'>,
+  revision: number,
+): Promise<string> {
+  const because = await revisions.whyDeleted(id, revision);
+  return because === undefined
+    ? `'${name}' has no revision ${String(revision)}.`
+    : `Revision ${String(revision)} of '${name}' is deleted; the same file pushed again brings it back: ${because}`;
+}

@@ -10,6 +10,7 @@ import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
+import { whyNoRevision } from './package.ts';
 import { resourcesOf } from './released-resources.ts';
 
 /** A branch is forgotten so long after its last release. */
@@ -107,7 +108,9 @@ async function release(
 ): Promise<Release['resources']> {
   const { channel, progressive } = wanted;
   const revision = await tx.revisions.find(subject.id, wanted.revision);
-  if (revision === undefined) throw new Refusal('api-error', `'${subject.name}' has no revision ${wanted.revision}.`);
+  if (revision === undefined) {
+    throw new Refusal('api-error', await whyNoRevision(tx, subject, wanted.revision));
+  }
   if (revision.withdrawnAt !== null) throw withdrawn(subject, revision);
   if (isProgressive(progressive) && isWholeChannel(subject.namespace)) {
     throw new Refusal(

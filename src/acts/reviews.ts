@@ -114,6 +114,11 @@ async function addRevision(
   findings: Findings & { kind: 'revision' },
 ): Promise<Verdict> {
   const twin = await tx.revisions.withContent(subject.id, upload.sha3_384);
+  if (twin !== undefined && twin.deletedAt !== null) {
+    await tx.revisions.setDeleted(subject.id, [twin.revision], undefined);
+    await tx.uploads.approve(upload.id, twin.revision);
+    return { revision: twin.revision };
+  }
   if (twin !== undefined) {
     await tx.uploads.reject(upload.id, [
       {

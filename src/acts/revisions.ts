@@ -4,7 +4,8 @@ import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Revision } from '#records/revisions.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { latestOf, packageObject, whyNoRevision } from './package.ts';
+import { reasonOf } from './reason.ts';
 import { rememberEnded } from './releases.ts';
 
 interface OfPackage {
@@ -62,12 +63,5 @@ async function revisionOf(tx: Changes, subject: PublishedPackage, revision: numb
   await latestOf(tx, subject);
   const found = await tx.revisions.find(subject.id, revision);
   if (found !== undefined) return found;
-  throw new Refusal('resource-not-found', `'${subject.name}' has no revision ${String(revision)}.`);
-}
-
-/** Why something is done, as people read it later: one line. */
-function reasonOf(text: string): string {
-  const reason = text.trim();
-  if (reason !== '' && reason.length <= 1000 && !/[\p{Cc}\u2028\u2029]/u.test(reason)) return reason;
-  throw new Refusal('api-error', 'A reason is one line of at most 1000 characters at /reason');
+  throw new Refusal('resource-not-found', await whyNoRevision(tx, subject, revision));
 }

@@ -7,6 +7,7 @@ import { quotaOfEverybody } from '#domain/quota.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
+import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
@@ -132,6 +133,7 @@ const jobsOf = (
     forgetImages(records, acts, blobs, now),
     sweepBlobs(records, blobs, now),
     expireBranches(records, acts, now),
+    expireRevisions(records, acts, now, () => current().config.revisions),
     retireKeys(records, acts, latestTime),
     forgetInvites(records, acts, latestTime),
     forgetPassing(records, now),

@@ -59,6 +59,7 @@ export const groups: readonly Group[] = [
       { name: 'revision list', load: async () => (await import('./revision/list.ts')).revisionList },
       { name: 'revision withdraw', load: async () => (await import('./revision/withdraw.ts')).revisionWithdraw },
       { name: 'revision restore', load: async () => (await import('./revision/withdraw.ts')).revisionRestore },
+      { name: 'revision delete', load: async () => (await import('./revision/delete.ts')).revisionDelete },
       { name: 'track list', load: async () => (await import('./track/list.ts')).trackList },
       { name: 'track set', load: async () => (await import('./track/change.ts')).trackSet },
       { name: 'track delete', load: async () => (await import('./track/change.ts')).trackDelete },

@@ -114,6 +114,7 @@ import { ociImageResourceBlob } from './resources/oci-image-resource-blob.ts';
 import { ociImageResourceUploadCredentials } from './resources/oci-image-resource-upload-credentials.ts';
 import { pushResource } from './resources/push-resource.ts';
 import { updateResourceRevisions } from './resources/update-resource-revisions.ts';
+import { deleteRevisions } from './revisions/delete-revisions.ts';
 import { listKeptRevisions } from './revisions/list-kept-revisions.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { listUploadReviews } from './revisions/list-upload-reviews.ts';
@@ -232,6 +233,7 @@ export const sections: readonly Section[] = [
       listKeptRevisions,
       withdrawRevision,
       restoreRevision,
+      deleteRevisions,
     ],
   },
   {

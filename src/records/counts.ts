@@ -19,13 +19,14 @@ export const counts = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<Counts>(sql`
       SELECT
         (SELECT COUNT(*) FROM packages) AS packages,
-        (SELECT COUNT(*) FROM revisions) AS revisions,
+        (SELECT COUNT(*) FROM revisions WHERE deleted_at IS NULL) AS revisions,
         (SELECT COUNT(*) FROM accounts) AS accounts,
         (SELECT COUNT(*) FROM damaged_blobs) AS "damagedBlobs",
         (SELECT COUNT(*) FILTER (WHERE status IS NULL) FROM uploads) AS unclaimed,
         (SELECT COUNT(*) FILTER (WHERE status IN ('new', 'scanned')) FROM uploads) AS waiting,
         (SELECT COUNT(*) FILTER (WHERE status = 'approved') FROM uploads) AS approved,
         (SELECT COUNT(*) FILTER (WHERE status = 'rejected') FROM uploads) AS rejected,
-        (SELECT COALESCE(SUM(size), 0) FROM (SELECT DISTINCT sha3_384, size FROM revisions) AS contents) AS "blobBytes",
+        (SELECT COALESCE(SUM(size), 0) FROM (SELECT DISTINCT sha3_384, size FROM revisions WHERE deleted_at IS NULL) AS contents)
+          AS "blobBytes",
         (SELECT COALESCE(MAX(seq), 0) FROM audit) AS "auditEntries"`))!,
 });

@@ -35,6 +35,7 @@ import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notes } from './notes.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
+import { oldRevisions } from './old-revisions.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
@@ -100,6 +101,7 @@ const reading = (db: Reading) => ({
   remodelAllowlist: remodelAllowlist(db),
   resourceRevisions: resourceRevisions(db),
   resources: resources(db),
+  oldRevisions: oldRevisions(db),
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
@@ -143,6 +145,7 @@ const changing = (db: Queries) => ({
   remodelAllowlist: remodelAllowlistChanges(db),
   resourceRevisions: resourceRevisionChanges(db),
   resources: resourceChanges(db),
+  oldRevisions: oldRevisions(db),
   revisions: revisionChanges(db),
   rootKeys: rootKeyChanges(db),
   setUpLinks: setUpLinkChanges(db),

@@ -75,10 +75,10 @@ export const inventory = (db: Reading) => ({
         SELECT package.id, namespace, name, type, private, status, package.created_at AS "createdAt",
           publisher_id AS "publisherId", username,
           (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-          (SELECT count(*) FROM revisions WHERE package_id = package.id) AS revisions,
+          (SELECT count(*) FROM revisions WHERE package_id = package.id AND deleted_at IS NULL) AS revisions,
           -- The view package_contents, which would be gathered whole for each of them.
           (SELECT coalesce(sum(size), 0) FROM (
-            SELECT sha3_384, size FROM revisions WHERE package_id = package.id
+            SELECT sha3_384, size FROM revisions WHERE package_id = package.id AND deleted_at IS NULL
             UNION SELECT sha3_384, size FROM resource_revisions WHERE package_id = package.id
             UNION SELECT sha3_384, size FROM image_blobs WHERE package_id = package.id
             UNION SELECT sha3_384, size FROM image_manifests WHERE package_id = package.id
@@ -101,7 +101,7 @@ export const inventory = (db: Reading) => ({
   figuresOf: async (packageId: string) =>
     (await db.get<Figures>(sql`
       SELECT (SELECT released_at FROM past_releases WHERE package_id = ${packageId} ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-        (SELECT count(*) FROM revisions WHERE package_id = ${packageId}) AS revisions,
+        (SELECT count(*) FROM revisions WHERE package_id = ${packageId} AND deleted_at IS NULL) AS revisions,
         (SELECT coalesce(sum(size), 0) FROM package_contents WHERE package_id = ${packageId}) AS bytes`))!,
 
   /** Brands in the order of their accounts' ids, behind one of them. */

@@ -19,7 +19,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
     (
       await db.all<{ owner: string }>(sql`
         SELECT packages.namespace || '/' || packages.name || ' revision ' || revision AS owner
-        FROM revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        FROM revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384} AND deleted_at IS NULL
         UNION
         SELECT packages.namespace || '/' || packages.name || ' upload'
         FROM uploads JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384} AND uploads.status <> 'approved'
@@ -46,7 +46,8 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
       await db.all<{ username: string }>(sql`
         SELECT username FROM uploads JOIN accounts ON accounts.id = pushed_by WHERE sha3_384 = ${sha3_384}
         UNION
-        SELECT username FROM revisions JOIN accounts ON accounts.id = created_by WHERE sha3_384 = ${sha3_384}
+        SELECT username FROM revisions JOIN accounts ON accounts.id = created_by
+        WHERE sha3_384 = ${sha3_384} AND revisions.deleted_at IS NULL
         LIMIT ${limit}`)
     ).map(({ username }) => username),
 });

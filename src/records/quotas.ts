@@ -20,7 +20,7 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
       await db.get<{ bytes: number }>(sql`
         SELECT coalesce(sum(size), 0) AS bytes FROM (
           SELECT sha3_384, size FROM revisions
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND deleted_at IS NULL
           UNION SELECT sha3_384, size FROM resource_revisions
           WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
           UNION SELECT sha3_384, size FROM image_blobs

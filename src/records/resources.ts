@@ -36,7 +36,11 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
             WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision DESC LIMIT 1`)
         : await db.get<Row & { revision: number }>(sql`
             SELECT ${declaredColumns} FROM declared_resources
-            WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
+            WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}
+              AND EXISTS (
+                SELECT 1 FROM revisions
+                WHERE revisions.package_id = declared_resources.package_id
+                  AND revisions.revision = declared_resources.revision AND deleted_at IS NULL)`);
     return row && { ...row, optional: row.optional === 1 };
   },
 });

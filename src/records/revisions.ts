@@ -29,13 +29,17 @@ export interface NewRevision {
   details: RevisionDetails;
 }
 
-/** A revision as it stands; its status is `rejected` for as long as it is withdrawn. */
+/** A revision as it stands; its status is `rejected` for as long as it is withdrawn, or deleted. */
 export interface Revision extends Omit<NewRevision, 'status'> {
   status: RevisionStatus;
   withdrawnAt: string | null;
   /** As the audit log writes it. */
   withdrawnBy: string | null;
   withdrawnBecause: string | null;
+  deletedAt: string | null;
+  /** As the audit log writes it. */
+  deletedBy: string | null;
+  deletedBecause: string | null;
 }
 
 type Row = Omit<Revision, 'details'> & { details: string };
@@ -47,27 +51,38 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
 
 const revisionColumns = columns`
   package_id AS "packageId", revision, sha3_384, sha256, size, version,
-  CASE WHEN withdrawn_at IS NULL THEN status ELSE 'rejected' END AS status, created_at AS "createdAt",
+  CASE WHEN withdrawn_at IS NULL AND deleted_at IS NULL THEN status ELSE 'rejected' END AS status, created_at AS "createdAt",
   created_by AS "createdBy", details, withdrawn_at AS "withdrawnAt", withdrawn_by AS "withdrawnBy",
-  withdrawn_because AS "withdrawnBecause"`;
+  withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", deleted_by AS "deletedBy",
+  deleted_because AS "deletedBecause"`;
 
+/** What was deleted is in none of these answers, unless they say so. */
 export const revisions = (db: Reading) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${revisionColumns}
-      FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`);
+      FROM revisions WHERE package_id = ${packageId} AND revision = ${revision} AND deleted_at IS NULL`);
     return row && asRevision(row);
   },
+
+  /** Why a revision was deleted, where it was. */
+  whyDeleted: async (packageId: string, revision: number): Promise<string | undefined> =>
+    (
+      await db.get<{ because: string }>(sql`
+        SELECT coalesce(deleted_because, '') AS because
+        FROM revisions WHERE package_id = ${packageId} AND revision = ${revision} AND deleted_at IS NOT NULL`)
+    )?.because,
 
   /** The newest revisions first; so many are passed over before. */
   async list(packageId: string, limit: number, passedOver = 0): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
-      FROM revisions WHERE package_id = ${packageId} ORDER BY revision DESC LIMIT ${limit} OFFSET ${passedOver}`);
+      FROM revisions WHERE package_id = ${packageId} AND deleted_at IS NULL
+      ORDER BY revision DESC LIMIT ${limit} OFFSET ${passedOver}`);
     return rows.map(asRevision);
   },
 
-  /** The newest revisions before a number, newest first. */
+  /** The newest revisions before a number, newest first, also deleted ones. */
   async before(packageId: string, before: number, limit: number): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
@@ -79,7 +94,7 @@ export const revisions = (db: Reading) => ({
   async listOf(packageId: string, numbers: number[]): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
-      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)}
+      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND deleted_at IS NULL
       ORDER BY revision DESC`);
     return rows.map(asRevision);
   },
@@ -88,12 +103,12 @@ export const revisions = (db: Reading) => ({
   craftYaml: (packageId: string, numbers: number[]) =>
     db.all<{ revision: number; craftYaml: string | null }>(sql`
       SELECT revision, craft_yaml AS "craftYaml"
-      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`),
+      FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND deleted_at IS NULL`),
 
-  /** The revision of a package that has this content. */
+  /** The revision of a package that has this content, also a deleted one. */
   withContent: (packageId: string, sha3_384: string) =>
-    db.get<Pick<Revision, 'revision' | 'withdrawnBecause'>>(sql`
-      SELECT revision, withdrawn_because AS "withdrawnBecause"
+    db.get<Pick<Revision, 'revision' | 'withdrawnBecause' | 'deletedAt'>>(sql`
+      SELECT revision, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt"
       FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
 
   /** Revisions whose snap.yaml speaks of a provenance and that have no assertion yet, after the one given. */
@@ -101,10 +116,11 @@ export const revisions = (db: Reading) => ({
     db.all<{ packageId: string; revision: number; sha3_384: string; size: number; packageYaml: string }>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, size, package_yaml AS "packageYaml"
       FROM revisions
-      WHERE assertion IS NULL AND withdrawn_at IS NULL AND package_yaml LIKE '%provenance:%'
+      WHERE assertion IS NULL AND withdrawn_at IS NULL AND deleted_at IS NULL AND package_yaml LIKE '%provenance:%'
         AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),
 
+  /** The newest number that was ever given, also to a revision that was deleted. */
   newest: async (packageId: string) =>
     (
       await db.get<{ revision: number | null }>(sql`
@@ -163,6 +179,19 @@ export const revisionChanges = (db: Queries) => ({
     await db.run(sql`
       UPDATE revisions SET withdrawn_at = ${at}, withdrawn_by = ${by}, withdrawn_because = ${because}
       WHERE package_id = ${packageId} AND revision = ${revision}`);
+  },
+
+  /** Says that revisions are deleted, or with `undefined` that they are there again. */
+  async setDeleted(
+    packageId: string,
+    numbers: number[],
+    deleted: { at: string; by: string; because: string } | undefined,
+  ): Promise<void> {
+    const { at = null, by = null, because = null } = deleted ?? {};
+    for (const revision of numbers) await refuseDamaged(db, packageId, revision);
+    await db.run(sql`
+      UPDATE revisions SET deleted_at = ${at}, deleted_by = ${by}, deleted_because = ${because}
+      WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`);
   },
 
   async markReleased(packageId: string, revision: number): Promise<void> {

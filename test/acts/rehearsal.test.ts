@@ -59,6 +59,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/resources/resources.test.ts', 'bases can be changed'],
   ['operations/tokens/offline-exchange-macaroon.test.ts', "the administrator's credential"],
   ['operations/releases/tracks.test.ts'],
+  ['operations/revisions/delete-revisions.test.ts'],
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/serial-policies/serial-policies.test.ts'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],

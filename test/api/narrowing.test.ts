@@ -25,7 +25,7 @@ const table: Record<About, string> = {
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
-    list_kept_revisions withdraw_revision restore_revision update_track delete_track create_library publish_library buildset_status filter_commit_workflows
+    list_kept_revisions withdraw_revision restore_revision delete_revisions update_track delete_track create_library publish_library buildset_status filter_commit_workflows
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
@@ -53,7 +53,8 @@ const keepsOut = ({ name, method }: Operation): { otherPackage: boolean; channel
     channels:
       what === 'collaborators' ||
       what === 'store' ||
-      (what === 'package' && (method === 'DELETE' || ['withdraw_revision', 'update_track'].includes(name))),
+      (what === 'package' &&
+        (method === 'DELETE' || ['withdraw_revision', 'delete_revisions', 'update_track'].includes(name))),
   };
 };
 

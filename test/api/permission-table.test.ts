@@ -66,6 +66,7 @@ const table: Row[] = [
   {
     operations: [
       'push_revision',
+      'delete_revisions',
       'push_resource',
       'update_resource_revisions',
       'oci_image_resource_upload_credentials',

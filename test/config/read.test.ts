@@ -36,6 +36,7 @@ const defaults = {
   internal: { package_permissions: false, build_records: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   quotas: {},
+  revisions: { older_than_days: 30 },
   registry: { notifications: true },
   integrity: { scrub_rate: 20 * 2 ** 20 },
   names: { reserved: [] },
@@ -78,6 +79,9 @@ unclaimed_hours = 0x30
 [quotas]
 bytes = "20 GiB"
 packages = 50
+[revisions]
+keep = 20
+older_than_days = 90
 [registry]
 external = "registry.internal:5000"
 notifications = false
@@ -117,6 +121,7 @@ const everythingRead = {
   internal: { package_permissions: true, build_records: false },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   quotas: { bytes: 20 * 2 ** 30, packages: 50 },
+  revisions: { keep: 20, older_than_days: 90 },
   registry: { external: 'registry.internal:5000', notifications: false },
   integrity: { scrub_rate: 0 },
   names: { reserved: ['core', 'kernel'] },

@@ -36,8 +36,15 @@ t.test('content stays as long as any table names it', async (t) => {
     const columns = db
       .prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)')
       .all(name);
+    // What was deleted needs no content any more.
     const values = columns.map((column) =>
-      column.name === 'sha3_384' ? digest : column.type === 'INTEGER' ? 1000 + held : `x${held}`,
+      column.name === 'deleted_at'
+        ? null
+        : column.name === 'sha3_384'
+          ? digest
+          : column.type === 'INTEGER'
+            ? 1000 + held
+            : `x${held}`,
     );
     db.prepare(
       `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,

@@ -25,10 +25,17 @@ export const packageShow = command({
       const channels = await channelTable(records, subject, now());
       const about = columns(rowsOf(whole), widthOf(world.stdout, 120)).trimEnd();
       const revisions = table(
-        ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED'],
+        ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED', ''],
         whole['newest-revisions']
           .slice(0, newest)
-          .map((one) => [String(one.revision), one.version, one.status, bytes(one.size), one['created-at']]),
+          .map((one) => [
+            String(one.revision),
+            one.version,
+            one.deleted === null ? one.status : 'deleted',
+            bytes(one.size),
+            one['created-at'],
+            one.deleted?.reason ?? '',
+          ]),
       );
       return { text: [about, channels.text, revisions].join('\n\n'), json: whole };
     });

@@ -13,7 +13,7 @@ const batch = 500;
 export const revisionList = command({
   name: 'revision list',
   summary:
-    "List a package's revisions, the newest first: how each stands, which channels hold it, why it was withdrawn.",
+    "List a package's revisions, the newest first: how each stands, which channels hold it, why it was withdrawn or deleted.",
   positionals: [packageArgument],
   options: {
     limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 100.' },
@@ -44,9 +44,9 @@ const headings = ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED', 'CHANNELS'
 const row = (one: KeptRevision): string[] => [
   String(one.revision),
   one.version,
-  one.withdrawn === null ? one.status : 'withdrawn',
+  one.deleted !== null ? 'deleted' : one.withdrawn === null ? one.status : 'withdrawn',
   bytes(one.size),
   one['created-at'].slice(0, 10),
   one.channels.join(', ') || '-',
-  one.withdrawn?.reason ?? '',
+  (one.deleted ?? one.withdrawn)?.reason ?? '',
 ];

@@ -1,5 +1,5 @@
-// The revisions that a store keeps of a package, each with where it is and whether it was withdrawn.
-import type { KeptRevision } from '#api/wire.ts';
+// The revisions that a store keeps of a package, each with where it is, and whether it was withdrawn or deleted.
+import type { KeptRevision, Withdrawal } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
@@ -33,4 +33,9 @@ export const presentKept = (one: Revision, held: readonly Release[]): KeptRevisi
     one.withdrawnAt === null
       ? null
       : { when: one.withdrawnAt, who: one.withdrawnBy ?? '', reason: one.withdrawnBecause ?? '' },
+  deleted: presentDeleted(one),
 });
+
+/** When, by whom and why a revision was deleted; null while it is there. */
+export const presentDeleted = ({ deletedAt, deletedBy, deletedBecause }: Revision): Withdrawal | null =>
+  deletedAt === null ? null : { when: deletedAt, who: deletedBy ?? '', reason: deletedBecause ?? '' };

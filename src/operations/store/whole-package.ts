@@ -3,6 +3,7 @@ import type { ReadPackageResponse } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import { presentDeleted } from '../revisions/kept-revisions.ts';
 import { presentHeld, presentStorePackage } from './present.ts';
 
 /** How many revisions, and how many releases of the past, are shown. */
@@ -21,7 +22,7 @@ export async function wholePackage(
     records.tracks.list(id),
     records.releases.current(id, timestamp(now)),
     records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, newest),
-    records.revisions.list(id, newest),
+    records.revisions.before(id, Number.MAX_SAFE_INTEGER, newest),
     records.collaborators.list(id),
     records.inventory.figuresOf(id),
     records.downloads.of(id, now),
@@ -50,6 +51,7 @@ export async function wholePackage(
       'sha3-384': one.sha3_384,
       'created-at': one.createdAt,
       'created-by': one.createdBy,
+      deleted: presentDeleted(one),
     })),
     history: history.map((past) => ({
       when: past.releasedAt,

@@ -1,0 +1,9 @@
+// Why somebody does something, as people read it later.
+import { Refusal } from '#domain/refusal.ts';
+
+/** The reason that somebody gave, without blanks around it; refused unless it is one line. */
+export function reasonOf(text: string): string {
+  const reason = text.trim();
+  if (reason !== '' && reason.length <= 1000 && !/[\p{Cc}\u2028\u2029]/u.test(reason)) return reason;
+  throw new Refusal('api-error', 'A reason is one line of at most 1000 characters at /reason');
+}

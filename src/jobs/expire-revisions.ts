@@ -1,0 +1,51 @@
+// Old revisions are deleted, where the configuration says how many stay; the sweep removes their bytes.
+import { itself, type Acts } from '#acts/act.ts';
+import { expireRevisions as expire, oldRevisions, type Rule } from '#acts/old-revisions.ts';
+import { days, timestamp, type Now } from '#domain/clock.ts';
+import type { Records } from '#records/index.ts';
+import type { Job } from './runner.ts';
+
+/** So many packages are looked at for one act. */
+const batch = 100;
+
+export const expireRevisions = (
+  records: Records,
+  acts: Acts,
+  now: Now,
+  settings: () => { readonly keep?: number; readonly older_than_days: number },
+): Job => ({
+  name: 'expire-revisions',
+  inDoubt: 'waits',
+  every: days(1),
+
+  async run() {
+    const { keep, older_than_days } = settings();
+    if (keep === undefined) return {};
+    const rule: Rule = { keep, olderThan: days(older_than_days) };
+    let expired = 0;
+    for (let after = ''; ;) {
+      const packages = await records.oldRevisions.packagesWithMore(keep, after, batch);
+      for (;;) {
+        const due = await withOldRevisions(records, packages, rule, timestamp(now()));
+        if (due.length === 0) break;
+        expired += (await acts.do(expire, itself, { packages: due, rule })).expired;
+      }
+      if (packages.length < batch) return { expired };
+      after = packages.at(-1)!;
+    }
+  },
+});
+
+/** Those of some packages of which anything is to go. */
+async function withOldRevisions(
+  records: Records,
+  packages: readonly string[],
+  rule: Rule,
+  now: string,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of packages) {
+    if ((await oldRevisions(records, id, rule, now)).revisions.length > 0) found.push(id);
+  }
+  return found;
+}

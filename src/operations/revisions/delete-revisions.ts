@@ -1,0 +1,33 @@
+import { deleteRevisions as act, oldRevisions } from '#acts/old-revisions.ts';
+import { beyondChannels } from '#api/beyond-channels.ts';
+import { operation } from '#api/operation.ts';
+import { days, timestamp } from '#domain/clock.ts';
+import { caller } from '../by.ts';
+import { readChannel } from '../releases/channels.ts';
+import { presentOld } from './present-old.ts';
+
+export const deleteRevisions = operation({
+  name: 'delete_revisions',
+  method: 'POST',
+  path: '/internal/v1/packages/:namespace/:name/revisions/delete',
+  since: 0,
+  summary: 'Say which old revisions a rule lets go, or delete them when they are named; at most 500 at once.',
+  access: beyondChannels('package-manage-revisions'),
+  body: 'DeleteRevisionsRequest',
+  response: 'DeleteRevisionsResponse',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { package: subject, body, records, acts, now } = call;
+    const { keep, channel, reason, revisions } = body;
+    const age = body['older-than-days'];
+    const rule = {
+      keep,
+      channel: channel === undefined ? undefined : readChannel(channel).name,
+      olderThan: age === undefined ? undefined : days(age),
+    };
+    const found = await oldRevisions(records, subject.id, rule, timestamp(now()));
+    if (revisions !== undefined) await acts.do(act, caller(call), { package: subject, rule, revisions, reason });
+    return { deleted: revisions !== undefined, ...presentOld(found) };
+  },
+});

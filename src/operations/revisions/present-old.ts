@@ -1,0 +1,14 @@
+// Old revisions, as those read them who would delete them.
+import type { OldRevisions } from '#acts/old-revisions.ts';
+import type { DeleteRevisionsResponse } from '#api/wire.ts';
+
+export const presentOld = ({ revisions, bytes, more }: OldRevisions): Omit<DeleteRevisionsResponse, 'deleted'> => ({
+  revisions: revisions.map(({ revision, version, size, createdAt }) => ({
+    revision,
+    version,
+    size,
+    'created-at': createdAt,
+  })),
+  bytes,
+  more,
+});

@@ -1,0 +1,59 @@
+// Old revisions: those that may go by a rule, because newer ones are kept and nothing that is here refers to them.
+import { list, sql, type Reading } from '#engine/database.ts';
+
+/** Which revisions may go. */
+export interface OldRevisionsRule {
+  /** So many of the newest stay; those that are withdrawn are not counted. */
+  keep: number;
+  /** Only what was ever released to this channel, by its full name, is counted and may go; otherwise everything. */
+  channel: string | null;
+  /** Only what was made, and last pushed, before this moment may go. */
+  before: string | null;
+}
+
+export interface OldRevision {
+  revision: number;
+  version: string;
+  /** Bytes of its file. */
+  size: number;
+  createdAt: string;
+}
+
+export const oldRevisions = (db: Reading) => ({
+  /**
+   * The oldest first. Whatever a channel or a branch holds stays, also for a part of the devices, and so does what a build
+   * names, what waits for its release, and what is in `but`.
+   */
+  list: (packageId: string, { keep, channel, before }: OldRevisionsRule, but: number[], limit: number) =>
+    db.all<OldRevision>(sql`
+      SELECT revision, version, size, created_at AS "createdAt"
+      FROM revisions
+      WHERE package_id = ${packageId} AND deleted_at IS NULL AND revision NOT IN ${list(but)}
+        AND (${channel} IS NULL
+          OR revision IN (SELECT revision FROM past_releases WHERE package_id = ${packageId} AND channel = ${channel}))
+        AND revision < (
+          SELECT kept.revision FROM revisions AS kept
+          WHERE kept.package_id = ${packageId} AND kept.deleted_at IS NULL AND kept.withdrawn_at IS NULL
+            AND (${channel} IS NULL
+              OR kept.revision IN (SELECT revision FROM past_releases WHERE package_id = ${packageId} AND channel = ${channel}))
+          ORDER BY kept.revision DESC LIMIT 1 OFFSET ${keep - 1})
+        AND (${before} IS NULL OR created_at < ${before})
+        AND revision NOT IN (SELECT revision FROM releases WHERE package_id = ${packageId})
+        AND NOT EXISTS (
+          SELECT 1 FROM builds
+          WHERE builds.package_id = ${packageId} AND builds.released_revision = revisions.revision)
+        AND NOT EXISTS (
+          SELECT 1 FROM uploads
+          WHERE uploads.sha3_384 = revisions.sha3_384 AND uploads.package_id = ${packageId}
+            AND (uploads.pushed_at >= ${before}
+              OR EXISTS (SELECT 1 FROM after_review WHERE upload_id = uploads.id AND settled = 0)))
+      ORDER BY revision LIMIT ${limit}`),
+
+  /** The ids of packages that have more revisions than so many, after one of them, in order. */
+  packagesWithMore: async (keep: number, after: string, limit: number) =>
+    (
+      await db.all<{ id: string }>(sql`
+        SELECT package_id AS id FROM revisions WHERE package_id > ${after} AND deleted_at IS NULL
+        GROUP BY package_id HAVING count(*) > ${keep} ORDER BY package_id LIMIT ${limit}`)
+    ).map(({ id }) => id),
+});

@@ -1,0 +1,324 @@
+// Old revisions deleted by a rule: by HTTP, by command and every day; what stays, what goes, and what comes back.
+import { createHash } from 'node:crypto';
+import { existsSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { digestPool } from '#blobs/digests.ts';
+import { diskBlobs } from '#blobs/disk.ts';
+import { days } from '#domain/clock.ts';
+import { expireRevisions } from '#jobs/expire-revisions.ts';
+import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { startWorker } from '#src/embedded.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+import { filler } from '#test/fixtures/filler.ts';
+import { command, newest, startNow } from '#test/acts/ways.ts';
+import { commandsOn } from '#test/cli/process.ts';
+
+interface Found {
+  revision: number;
+}
+const numbers = (found: Found[]): number[] => found.map(({ revision }) => revision);
+
+t.test('old revisions are deleted by a rule', async (t) => {
+  const store = await startNow(t);
+  const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  const at = store.clock.now.toISOString();
+  const old = new Date(store.clock.now.getTime() - days(100)).toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'revise', object: id }, async (tx) => {
+    for (let revision = 1; revision <= 12; revision++) {
+      const createdAt = revision <= 6 ? old : at;
+      await filler(tx, at).revision({ packageId: id, revision, createdBy: store.ids.ada, createdAt, size: 1000 });
+    }
+    // A component of the third snap, which a channel holds beside another revision.
+    await tx.resources.declare(id, 9, { name: 'data', type: 'component/standard', optional: true });
+    const digests = {
+      sha256: '1'.repeat(64),
+      sha3_384: 'a'.repeat(96),
+      sha384: 'b'.repeat(96),
+      sha512: 'c'.repeat(128),
+    };
+    const made = { createdAt: at, createdBy: store.ids.ada, size: 1 };
+    const told = { type: 'component/standard', bases: null, architectures: ['all'], packageRevision: 3 };
+    await tx.resourceRevisions.add({ packageId: id, name: 'data', revision: 1, ...digests, ...told, ...made });
+    await tx.buildSets.add({
+      id: 'set',
+      packageId: id,
+      commitHash: 'c'.repeat(40),
+      craftChannel: 'latest/stable',
+      craftRevision: 1,
+      craftVersion: '1',
+      platforms: [],
+      triggers: [],
+      plane: null,
+      createdAt: at,
+    });
+    await tx.buildSets.putBuild(id, 0, {
+      id: 'build',
+      buildSetId: 'set',
+      status: 'succeeded',
+      errors: [],
+      platform: 'amd64',
+      logs: null,
+      releasedChannel: 'latest/edge',
+      releasedRevision: 4,
+      createdAt: at,
+      completedAt: at,
+    } as unknown as Parameters<typeof tx.buildSets.putBuild>[2]);
+  });
+  const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
+  for (const revision of [1, 2, 5, 6, 8]) await release({ channel: 'edge', revision });
+  t.match(
+    await release(
+      { channel: 'stable', revision: 1 },
+      { channel: 'beta', revision: 9, resources: [{ name: 'data', revision: 1 }] },
+      { channel: 'edge/fix', revision: 2 },
+      { channel: 'beta', revision: 5, progressive: { percentage: 10, paused: false } },
+    ),
+    { status: 200 },
+  );
+  const kept = '/internal/v1/packages/snap/hello/revisions';
+  const ask = (body: unknown, who = ada) => who.post(`${kept}/delete`, body);
+  const listed = async (): Promise<number[]> => numbers((await ada.get('/v1/snap/hello/revisions')).body.revisions);
+  const why = 'Nobody has these.';
+
+  await t.test('a preview names what would go, and changes nothing', async (t) => {
+    const before = await newest(store);
+    const { status, body } = await ask({ keep: 2 });
+    t.equal(status, 200);
+    // 1, 2, 5, 8 and 9 are in channels, 3 is a component's, 4 a build's, 11 and 12 the newest.
+    t.match(body, { deleted: false, bytes: 3000, more: false });
+    t.same(numbers(body.revisions), [6, 7, 10]);
+    t.same(numbers((await ask({ keep: 1 })).body.revisions), [6, 7, 10, 11]);
+    t.same(numbers((await ask({ keep: 6 })).body.revisions), [6]);
+    t.same(numbers((await ask({ keep: 100 })).body.revisions), []);
+    t.same(numbers((await ask({ keep: 1, channel: 'edge' })).body.revisions), [6]);
+    t.same(numbers((await ask({ keep: 2, channel: 'latest/edge' })).body.revisions), [], 'the newest two there stay');
+    t.same(numbers((await ask({ keep: 1, 'older-than-days': 90 })).body.revisions), [6]);
+    t.same(numbers((await ask({ keep: 1, 'older-than-days': 101 })).body.revisions), []);
+    t.same((await command(store, 'revision delete snap/hello --keep 2 --preview'))['revisions'], body.revisions);
+    t.same((await command(store, 'revision delete snap/hello --keep 1 --older-than 90d --preview'))['bytes'], 1000);
+    t.same(await newest(store), before);
+  });
+
+  await t.test('what is withdrawn does not count among the newest', async (t) => {
+    await ada.post(`${kept}/12/withdraw`, { reason: why });
+    t.same(numbers((await ask({ keep: 2 })).body.revisions), [6, 7]);
+    await ada.post(`${kept}/12/restore`);
+  });
+
+  await t.test("what cannot be meant, and what is somebody else's, changes nothing", async (t) => {
+    const narrowed = [
+      await store.as('ada', { channels: ['latest/edge'] }),
+      await store.as('ada', { permissions: ['package-manage-releases'] }),
+    ];
+    const before = await newest(store);
+    const bad: unknown[] = [
+      {},
+      { keep: 0 },
+      { keep: -1 },
+      { keep: 1.5 },
+      { keep: '2' },
+      { keep: 100_001 },
+      { keep: null },
+      { keep: 2, 'older-than-days': 0 },
+      { keep: 2, 'older-than-days': 36_501 },
+      { keep: 2, channel: '' },
+      { keep: 2, channel: 'no/such/thing/at-all' },
+      { keep: 2, revisions: [] },
+      { keep: 2, revisions: [0] },
+      { keep: 2, revisions: ['6'] },
+      { keep: 2, revisions: 6 },
+      { keep: 2, revisions: [6, 7, 10], reason: 'two\nlines' },
+      { keep: 2, revisions: [6, 7, 10], reason: ' ' },
+      { keep: 2, revisions: Array.from({ length: 501 }, (_, one) => one + 1) },
+      { keep: 2, unexpected: 1 },
+      [],
+    ];
+    for (const body of bad) t.equal((await ask(body)).status, 400, JSON.stringify(body).slice(0, 60));
+    for (const revisions of [[6], [6, 7], [6, 7, 10, 11], [7, 6, 10], [1, 6, 7, 10], [6, 6, 7, 10]]) {
+      t.match(await ask({ keep: 2, revisions }), {
+        status: 409,
+        body: { 'error-list': [{ code: 'conflict', message: /is not what was named, so nothing was deleted/ }] },
+      });
+    }
+    const [others, nowhere] = [
+      await ask({ keep: 2 }, bob),
+      await bob.post(kept.replace('hello', 'none') + '/delete', { keep: 2 }),
+    ];
+    t.same([others.status, nowhere.status], [404, 404]);
+    t.equal(
+      others.body['error-list'][0].message,
+      nowhere.body['error-list'][0].message.replace('none', 'hello'),
+      'one answer for what is not there and what is not his',
+    );
+    for (const client of narrowed) {
+      t.match(await ask({ keep: 2 }, client), {
+        status: 401,
+        body: { 'error-list': [{ code: 'permission-required' }] },
+      });
+    }
+    t.same(await newest(store), before);
+  });
+
+  await t.test('deleted, two at once: one does it, the other is told; numbers and the reason stay', async (t) => {
+    const wanted = { keep: 2, revisions: [6, 7, 10], reason: why };
+    const both = await Promise.all([ask(wanted), ask(wanted)]);
+    t.same(both.map(({ status }) => status).sort(), [200, 409]);
+    t.match(both.find(({ status }) => status === 200)?.body, { deleted: true, bytes: 3000, more: false });
+    t.match(await newest(store), {
+      action: 'delete_revisions',
+      object: 'snap/hello',
+      outcome: 'done',
+      details: { revisions: [6, 7, 10], bytes: 3000, because: why },
+    });
+    t.same(await listed(), [12, 11, 9, 8, 5, 4, 3, 2, 1]);
+    t.same((await ada.get('/v1/snap/hello/revisions?revision=7')).body.revisions, []);
+    t.match((await ada.get(kept)).body.revisions[5], {
+      revision: 7,
+      status: 'rejected',
+      channels: [],
+      deleted: { reason: why, who: store.ids.ada },
+    });
+    const whole = (await root.get('/internal/v1/packages/snap/hello')).body;
+    t.match(whole, { revisions: 9, bytes: 9001 });
+    t.match(whole['newest-revisions'][2], { revision: 10, deleted: { reason: why } });
+    t.match(whole['newest-revisions'][3], { revision: 9, deleted: null });
+    t.same(numbers((await ask({ keep: 2 })).body.revisions), []);
+    const { larder } = commandsOn(store.directory);
+    t.match(await larder('revision list snap/hello'), { out: /^7 +7 +deleted .* - +Nobody has these/m });
+    t.match(await larder('package show snap/hello'), { out: /^10 +10 +deleted .*Nobody has these/m });
+    t.match(await larder('revision delete snap/hello --keep 2 --yes'), { code: 0, out: /There is none to delete/ });
+    t.match(await larder('revision delete snap/hello --keep 1'), { code: 2, err: /--yes goes on/ });
+    for (const line of ['', '--keep 0', '--keep x', '--keep 1 --older-than 5', '--keep 1 --channel a/b/c/d']) {
+      t.match(await larder(`revision delete snap/hello ${line} --yes`), { code: 2 }, line);
+    }
+  });
+
+  await t.test('nothing releases, withdraws or brings back what is deleted', async (t) => {
+    t.match(await release({ channel: 'edge', revision: 7 }), {
+      status: 400,
+      body: { 'error-list': [{ message: /^Revision 7 of 'hello' is deleted; .*: Nobody has these/ }] },
+    });
+    for (const what of ['withdraw', 'restore']) {
+      t.match(await ada.post(`${kept}/7/${what}`, what === 'withdraw' ? { reason: why } : undefined), {
+        status: 404,
+        body: { 'error-list': [{ message: /is deleted; the same file/ }] },
+      });
+    }
+    t.match(await ada.get('/v1/snap/hello/resources?revision=7'), { status: 404 });
+  });
+
+  await t.test('a command does the same', async (t) => {
+    const { id: other } = (await ada.post('/v1/snap', { name: 'other' })).body;
+    for (const revision of [1, 2, 3]) await addRevision(store, other, revision);
+    await ada.post('/v1/snap/other/releases', [{ channel: 'edge', revision: 3 }]);
+    const { id: third } = (await ada.post('/v1/snap', { name: 'third' })).body;
+    for (const revision of [1, 2, 3]) await addRevision(store, third, revision);
+    const answer = (await ada.post('/internal/v1/packages/snap/third/revisions/delete', { keep: 2, revisions: [1] }))
+      .body;
+    const byOperation = await newest(store);
+    t.same(await command(store, 'revision delete snap/other --keep 2 --yes'), answer);
+    t.same({ ...(await newest(store)), object: 'snap/third' }, byOperation);
+    t.equal(byOperation?.details.because, 'Not among the newest 2.');
+    const [row, twin] = await Promise.all(
+      [other, third].map(async (of) => (await store.beside.records.revisions.before(of, 2, 1))[0]),
+    );
+    const but = { packageId: '', deletedAt: '', deletedBy: '' };
+    t.same({ ...row, ...but }, { ...twin, ...but });
+  });
+});
+
+t.test('bytes go, and come back with the same number', async (t) => {
+  const store = await startNow(t);
+  const [ada, root] = [await store.as('ada'), await store.as('root')];
+  const digest = (content: string): string => createHash('sha3-384').update(content).digest('hex');
+  const file = (content: string): string =>
+    join(store.directory, 'blobs/sha3', digest(content).slice(0, 2), digest(content));
+  await ada.post('/v1/bin', { name: 'tool' });
+  await ada.post('/v1/bin', { name: 'twin' });
+  const push = async (content: string, name = 'tool') => (await ada.push('bin', name, content)).body.revisions[0];
+  for (const content of ['one', 'two', 'three', 'four']) await push(content);
+  t.match(await push('two'), { status: 'rejected' }, 'a second copy of what goes later');
+  await push('three', 'twin');
+  await ada.post('/internal/v1/packages/bin/tool/revisions/1/withdraw', { reason: 'It does harm.' });
+  const remove = (keep: number, revisions: number[]) =>
+    ada.post('/internal/v1/packages/bin/tool/revisions/delete', { keep, revisions });
+  const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
+  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  t.teardown(() => digests.close());
+  const fatal = (error: Error): void => void t.fail(error.message);
+  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
+  const sweep = async () => {
+    for (const content of ['one', 'two', 'three', 'four'].filter((one) => existsSync(file(one)))) {
+      utimesSync(file(content), new Date(0), new Date(0));
+    }
+    return sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
+  };
+  const { larder } = commandsOn(store.directory);
+
+  await t.test('the sweep removes what nothing else needs, and verify and backup miss nothing', async (t) => {
+    t.equal(await used(), 15);
+    t.match(await remove(1, [1, 2, 3]), { status: 200, body: { deleted: true, bytes: 11 } });
+    t.equal(await used(), 9, 'four here, and three by the other package');
+    t.same(await sweep(), { swept: 2 });
+    t.same(
+      ['one', 'two', 'three', 'four'].map((content) => existsSync(file(content))),
+      [false, false, true, true],
+    );
+    t.match(await larder('verify'), { code: 0 });
+    t.match(await larder(`backup ${join(t.testdir({}), 'backup.tar')}`), { code: 0 });
+    t.match(await push('five'), { status: 'approved', revision: 5 });
+  });
+
+  await t.test('the same file pushed again is that revision again, withdrawn if it was', async (t) => {
+    t.match(await push('two'), { status: 'approved', revision: 2 });
+    t.match((await ada.get('/v1/bin/tool/revisions?revision=2')).body.revisions, [{ revision: 2, status: 'approved' }]);
+    t.match(await push('one'), { status: 'approved', revision: 1 });
+    t.match((await ada.get('/v1/bin/tool/revisions?revision=1')).body.revisions, [{ revision: 1, status: 'rejected' }]);
+    t.match((await ada.get('/internal/v1/packages/bin/tool/revisions')).body.revisions[4], {
+      revision: 1,
+      withdrawn: { reason: 'It does harm.' },
+      deleted: null,
+    });
+    t.match(await push('two'), { status: 'rejected', errors: [{ message: /as revision 2\./ }] });
+    t.same(await sweep(), { swept: 0 });
+    t.ok(existsSync(file('two')));
+    t.match(await ada.post('/v1/bin/tool/releases', [{ channel: 'edge', revision: 2 }]), { status: 200 });
+  });
+
+  await t.test('every day, where the configuration says how many stay', async (t) => {
+    let settings: { keep?: number; older_than_days: number } = { older_than_days: 30 };
+    const { records, acts } = store.beside;
+    const job = expireRevisions(
+      records,
+      acts,
+      () => store.clock.now,
+      () => settings,
+    );
+    const { id } = (await ada.get('/v1/bin/tool')).body.metadata as { id: string };
+    const before = await newest(store);
+    t.same(await job.run(), {});
+    settings = { keep: 1, older_than_days: 30 };
+    t.same(await job.run(), { expired: 0 }, 'all of it is young');
+    t.same(await newest(store), before, 'and nothing is written when nothing is due');
+    store.clock.advance(days(40));
+    await (await store.as('ada')).push('bin', 'twin', 'six');
+    // 2 is in a channel, 5 is the newest.
+    t.same(await job.run(), { expired: 3 });
+    t.match(await newest(store), {
+      action: 'expire_revisions',
+      details: { expired: 3, bytes: 12, revisions: { 'bin/tool': [1, 4], 'bin/twin': [1] } },
+    });
+    t.match((await records.revisions.before(id, 2, 1))[0], {
+      deletedBy: 'larder',
+      deletedBecause: 'Not among the newest 1, and older than 30 days.',
+    });
+    t.same(await job.run(), { expired: 0 });
+    const again = await store.as('ada');
+    t.match((await again.push('bin', 'tool', 'four')).body.revisions[0], { status: 'approved', revision: 4 });
+    t.same(await job.run(), { expired: 0 }, 'what was pushed lately stays, however old its number');
+  });
+});

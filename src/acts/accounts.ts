@@ -21,7 +21,7 @@ export interface OfAccount {
 }
 
 /** What an act on an account is done to. */
-export const accountObject = <Input extends OfAccount>({ id }: Input): string => `account/${id}`;
+export const accountObject = ({ id }: OfAccount): string => `account/${id}`;
 
 export const createAccount = act({
   name: 'account create',

@@ -29,8 +29,8 @@ export interface Act<Input, Result> {
   summary: string;
   /** The form of that to which it is done, as the documents show it: `NAMESPACE/NAME`. */
   on: string;
-  /** What it is done to, such as `snap/hello`. */
-  object(input: Input): string;
+  /** What it is done to, such as `snap/hello`; what an act needs to know is what `perform` takes. */
+  object(input: NoInfer<Input>): string;
   /** `done` unless said otherwise; `refused` where somebody is kept out, which changes nothing but the audit log. */
   outcome?: Outcome;
   /** Whether it may be held until others approve of it; if not, why. */

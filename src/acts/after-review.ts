@@ -15,7 +15,11 @@ export const refuseAfterReview = act({
     packageObject(subject),
   gate: { never: 'it changes nothing but what is told of the upload' },
 
-  async perform(tx, { wish, error }, { note }): Promise<void> {
+  async perform(
+    tx,
+    { wish, error }: { package: PublishedPackage; wish: Wish; error: ReviewError },
+    { note },
+  ): Promise<void> {
     const { uploadId, kind, name } = wish;
     note({ upload: uploadId, [kind]: name, error });
     await settleWish(tx, wish, error);

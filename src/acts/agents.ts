@@ -4,7 +4,7 @@ import type { Agent } from '#records/agents.ts';
 import { existing } from './accounts.ts';
 import { act } from './act.ts';
 
-const agentObject = <Input extends { username: string }>({ username }: Input): string => `agent/${username}`;
+const agentObject = ({ username }: { username: string }): string => `agent/${username}`;
 
 export const registerAgent = act({
   name: 'agent register',

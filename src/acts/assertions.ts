@@ -40,7 +40,7 @@ export const keepImported = act({
   object: ({ brandAccountId }: Believed) => (brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`),
   gate: 'may-wait',
 
-  async perform(tx, { brandAccountId, upload, accepted, basis }, { at, actor, note }) {
+  async perform(tx, { brandAccountId, upload, accepted, basis }: Believed, { at, actor, note }) {
     // A key that was revoked or deleted since they were judged may be what one of them rests on.
     if (JSON.stringify(await basisOf(upload, tx, brandAccountId)) !== JSON.stringify(basis)) throw overtaken();
     // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
@@ -59,7 +59,7 @@ export const keepSigned = act({
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: 'may-wait',
 
-  async perform(tx, { signed }, { at, actor, note }) {
+  async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
     const key = signed.signKeyId;
     if ((await tx.signingKeys.find(key)) === undefined) {
       throw noSigningKey(signed.headers['authority-id'] as string, key);
@@ -81,7 +81,7 @@ export const askForRegistration = act({
   object: ({ accountId }: { accountId: string; request: Assertion }) => `account/${accountId}`,
   gate: { never: 'the online store decides on it, once somebody has carried it there' },
 
-  async perform(tx, { accountId, request }, { at, actor, note }) {
+  async perform(tx, { accountId, request }: { accountId: string; request: Assertion }, { at, actor, note }) {
     if (request.headers['account-id'] !== accountId) {
       throw new Refusal('api-error', 'The request is for a key of another account; make it with your own account id.');
     }

@@ -25,7 +25,11 @@ export const addBuildset = act({
   object: ({ package: subject }: NewBuildSet) => packageObject(subject),
   gate,
 
-  async perform(tx, { package: subject, set, builds }, { at, note }): Promise<{ set: BuildSet; builds: Build[] }> {
+  async perform(
+    tx,
+    { package: subject, set, builds }: NewBuildSet,
+    { at, note },
+  ): Promise<{ set: BuildSet; builds: Build[] }> {
     await latestOf(tx, subject);
     const kept = { ...set, packageId: subject.id, createdAt: at };
     await tx.buildSets.add(kept);
@@ -54,7 +58,7 @@ export const updateBuild = act({
   object: ({ package: subject }: ToldOfBuild) => packageObject(subject),
   gate,
 
-  async perform(tx, { package: subject, buildSetId, buildId, told }, { at, note }): Promise<Build> {
+  async perform(tx, { package: subject, buildSetId, buildId, told }: ToldOfBuild, { at, note }): Promise<Build> {
     note({ buildset: buildSetId, build: buildId, status: told.status });
     const builds = await tx.buildSets.buildsOf([buildSetId]);
     const position = builds.findIndex(({ id }) => id === buildId);
@@ -86,7 +90,7 @@ export const addCommitWorkflow = act({
   object: ({ package: subject }: NewWorkflow) => packageObject(subject),
   gate,
 
-  async perform(tx, { package: subject, workflow }, { at, note }): Promise<CommitWorkflow> {
+  async perform(tx, { package: subject, workflow }: NewWorkflow, { at, note }): Promise<CommitWorkflow> {
     await latestOf(tx, subject);
     const completedAt = isWorkflowOver(workflow.status) ? at : null;
     const kept = { ...workflow, packageId: subject.id, createdAt: at, completedAt };
@@ -110,7 +114,7 @@ export const updateCommitWorkflow = act({
   object: ({ package: subject }: ToldOfWorkflow) => packageObject(subject),
   gate,
 
-  async perform(tx, { id, told }, { at, note }): Promise<CommitWorkflow> {
+  async perform(tx, { id, told }: ToldOfWorkflow, { at, note }): Promise<CommitWorkflow> {
     note({ id, status: told.status });
     const before = await tx.commitWorkflows.find(id);
     if (before === undefined) throw unknownWorkflow();

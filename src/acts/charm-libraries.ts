@@ -12,7 +12,11 @@ export const createLibrary = act({
     packageObject(subject),
   gate: { never: 'it gives an id, and nothing to anybody' },
 
-  async perform(tx, { package: subject, name, freshId }, { at, note }): Promise<{ id: string }> {
+  async perform(
+    tx,
+    { package: subject, name, freshId }: { package: PublishedPackage; name: string; freshId: string },
+    { at, note },
+  ): Promise<{ id: string }> {
     note({ library: name });
     await latestOf(tx, subject);
     const twin = await tx.charmLibraries.named(subject.id, name);
@@ -40,7 +44,7 @@ export const publishLibrary = act({
   object: ({ package: subject }: NewVersion) => packageObject(subject),
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, publishedBy, ...version }, { at, note }) {
+  async perform(tx, { package: subject, publishedBy, ...version }: NewVersion, { at, note }) {
     const { libraryId, api, patch, hash, content } = version;
     note({ library: libraryId, api, patch });
     const library = await tx.charmLibraries.find(subject.id, libraryId);

@@ -57,7 +57,11 @@ export const revokeInvites = act({
     packageObject(subject),
   gate: { never: 'it takes back what nobody has answered yet' },
 
-  async perform(tx, { package: subject, revokedBy, emails }, { at, note }) {
+  async perform(
+    tx,
+    { package: subject, revokedBy, emails }: { package: PublishedPackage; revokedBy: string; emails: string[] },
+    { at, note },
+  ) {
     const pending = await tx.invites.listPending(subject.id, at);
     const meant = new Set<string | undefined>();
     for (const email of emails) meant.add((await tx.accounts.byEmail(email.trim()))?.id);
@@ -82,7 +86,7 @@ export const acceptInvite = act({
   object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
   gate: { never: 'whoever invited has decided' },
 
-  async perform(tx, answer, { at }) {
+  async perform(tx, answer: Answer, { at }) {
     const { invite, subject } = await answerable(tx, answer, at);
     await tx.invites.accept(invite.tokenSha256, at);
     await tx.collaborators.add(subject.id, answer.accountId, invite.createdBy, at);
@@ -96,7 +100,7 @@ export const rejectInvite = act({
   object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
   gate: { never: 'it is for the invited alone to say' },
 
-  async perform(tx, answer, { at }) {
+  async perform(tx, answer: Answer, { at }) {
     const { invite } = await answerable(tx, answer, at);
     await tx.invites.revoke(invite.tokenSha256, { at, by: answer.accountId });
   },

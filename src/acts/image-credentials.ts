@@ -36,7 +36,7 @@ export interface HandedOut extends OfResource {
   registry: string | undefined;
 }
 
-const object = <Input extends OfResource>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
+const object = ({ package: { namespace, name } }: OfResource): string => `${namespace}/${name}`;
 
 export const giveToPush = act({
   name: 'oci_image_resource_upload_credentials',
@@ -95,7 +95,11 @@ export const useImageCredential = act({
   gate: { never: 'they were given to be used' },
 
   /** `moment` is the latest time that the store has seen. */
-  async perform(tx, { credential: { id, resource }, address, moment }, { note }): Promise<void> {
+  async perform(
+    tx,
+    { credential: { id, resource }, address, moment }: { credential: ImageCredential; address: string; moment: string },
+    { note },
+  ): Promise<void> {
     note({ address, resource, credentials: id });
     await tx.imageCredentials.use(id, moment);
   },
@@ -109,7 +113,11 @@ export const endPullCredential = act({
   gate: { never: 'whoever should not have them is kept out at once' },
 
   /** An end that is set may be brought forward, and never put off. `moment` is the latest time that the store has seen. */
-  async perform(tx, { id, moment, endsAt }, { note }): Promise<PullCredential> {
+  async perform(
+    tx,
+    { id, moment, endsAt }: { id: string; moment: string; endsAt: string },
+    { note },
+  ): Promise<PullCredential> {
     const found = await tx.imageCredentials.pullById(id);
     if (found === undefined) {
       throw new Refusal(

@@ -39,8 +39,7 @@ export interface PushedManifest extends WithCredential, NamedContents {
   about: ImageReferences['about'];
 }
 
-const object = <Input extends WithCredential>({ credential: { namespace, name } }: Input): string =>
-  `${namespace}/${name}`;
+const object = ({ credential: { namespace, name } }: WithCredential): string => `${namespace}/${name}`;
 
 const unreleased = { never: 'devices get nothing of it before a resource that names it is released' };
 

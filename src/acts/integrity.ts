@@ -6,7 +6,7 @@ interface OfBlob {
 }
 
 const onBlob = 'blob/SHA3-384';
-const blobObject = <Input extends OfBlob>({ sha3_384 }: Input): string => `blob/${sha3_384}`;
+const blobObject = ({ sha3_384 }: OfBlob): string => `blob/${sha3_384}`;
 
 export const quarantineBlob = act({
   name: 'quarantine_blob',

@@ -19,7 +19,7 @@ export const logIn = act({
   gate: { never: 'it is what somebody does to his own login' },
 
   /** Takes each one-time password once. What has changed since the password was verified is not what was proven. */
-  async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }, { note }): Promise<void> {
+  async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }: LogIn, { note }): Promise<void> {
     note({ address });
     if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
     if ((await tx.passwords.find(accountId))?.changedAt !== passwordSetAt) throw wrongCredentials();
@@ -37,17 +37,22 @@ export const wrongCredentials = (): Refusal =>
 export const wrongCode = (): Refusal =>
   new Refusal('twofactor-failure', 'The one-time password is not right, or has been used; wait for the next one.');
 
+interface PutOff {
+  accountId: string | undefined;
+  address: string;
+  putOff: 'name' | 'address';
+}
+
 export const putOffLogins = act({
   name: 'log_in',
   summary: 'Put off logins after too many that failed.',
   on: 'account/ID or login',
   // What was typed as a name may be a password, so that of nobody's account stays untold.
-  object: ({ accountId }: { accountId: string | undefined; address: string; putOff: 'name' | 'address' }) =>
-    accountId === undefined ? 'login' : `account/${accountId}`,
+  object: ({ accountId }: PutOff) => (accountId === undefined ? 'login' : `account/${accountId}`),
   outcome: 'refused',
   gate: { never: 'it keeps somebody out, and changes nothing' },
 
-  async perform(_tx, { address, putOff }, { note }): Promise<void> {
+  async perform(_tx, { address, putOff }: PutOff, { note }): Promise<void> {
     note({ address, 'put-off': putOff });
   },
 });

@@ -17,7 +17,7 @@ interface WithAccount extends OfPackage {
   accountId: string;
 }
 
-const object = <Input extends OfPackage>({ package: subject }: Input): string => packageObject(subject);
+const object = ({ package: subject }: OfPackage): string => packageObject(subject);
 
 export const removeCollaborator = act({
   name: 'remove_collaborator',

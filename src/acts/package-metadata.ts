@@ -38,7 +38,7 @@ export const updatePackageMetadata = act({
   object: ({ package: subject }: Described) => packageObject(subject),
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, members, given, inWordsOf = 'editor' }, { note }) {
+  async perform(tx, { package: subject, members, given, inWordsOf = 'editor' }: Described, { note }) {
     note({ members });
     refuseBadLinks(given.links);
     const latest = await latestOf(tx, subject);

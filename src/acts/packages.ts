@@ -34,7 +34,7 @@ export const registerName = act({
   object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
   gate: 'may-wait',
 
-  async perform(tx, wanted, { at, note }): Promise<{ id: string }> {
+  async perform(tx, wanted: NewName, { at, note }): Promise<{ id: string }> {
     const { namespace, name, publisherId } = wanted;
     refuseName(wanted);
     const id = wanted.id ?? (await onlineId(tx, wanted)) ?? wanted.freshId;
@@ -123,7 +123,11 @@ export const setPackageId = act({
   object: ({ namespace, name }: { namespace: Namespace; name: string; id: string }) => `${namespace}/${name}`,
   gate: 'may-wait',
 
-  async perform(tx, { namespace, name, id }, { note }): Promise<{ before: string }> {
+  async perform(
+    tx,
+    { namespace, name, id }: { namespace: Namespace; name: string; id: string },
+    { note },
+  ): Promise<{ before: string }> {
     note({ id });
     const found = await tx.packages.find(namespace, name);
     if (found === undefined) throw new Refusal('resource-not-found', `There is no package '${namespace}/${name}'.`);
@@ -147,7 +151,7 @@ export const setManualReview = act({
   object: ({ package: subject }: { package: PublishedPackage; on: boolean }) => packageObject(subject),
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, on }, { note }) {
+  async perform(tx, { package: subject, on }: { package: PublishedPackage; on: boolean }, { note }) {
     await latestOf(tx, subject);
     await tx.packages.reviewByHand(subject.id, on);
     note({ on });

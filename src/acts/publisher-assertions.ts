@@ -26,7 +26,7 @@ export const postValidationSet = act({
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: 'may-wait',
 
-  async perform(tx, { signed }, { at, actor, note }) {
+  async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
     await refuseUnlessSigned(tx, signed, new Date(at));
     if (!(await tx.assertions.keep(asKept(signed, 'imported', { at, actor })))) {
       throw new Refusal(
@@ -45,7 +45,11 @@ export const signBuild = act({
   object: ({ signed }: { package: PublishedPackage; accountId: string; signed: Assertion }) => nameOf(signed),
   gate: { never: 'it tells of a revision that is here, and changes nothing of it' },
 
-  async perform(tx, { package: subject, accountId, signed }, { at, actor, note }) {
+  async perform(
+    tx,
+    { package: subject, accountId, signed }: { package: PublishedPackage; accountId: string; signed: Assertion },
+    { at, actor, note },
+  ) {
     await latestOf(tx, subject);
     const [authority, snap, digest, size] = ['authority-id', 'snap-id', 'snap-sha3-384', 'snap-size'].map(
       (name) => signed.headers[name] as string,

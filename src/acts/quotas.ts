@@ -13,7 +13,7 @@ export const setQuota = act({
   gate: 'may-wait',
 
   /** What is not said stays as it is. */
-  async perform(tx, { id, quota }, { note }): Promise<void> {
+  async perform(tx, { id, quota }: { id: string; quota: Partial<OwnQuota> }, { note }): Promise<void> {
     for (const limit of [quota.bytes, quota.packages]) {
       if (limit === undefined || limit === null || (Number.isSafeInteger(limit) && limit >= 0)) continue;
       throw new Refusal('api-error', 'A quota is a whole number from 0 up.');

@@ -51,7 +51,7 @@ export const pushReleases = act({
   object: ({ package: { namespace, name } }: Push) => `${namespace}/${name}`,
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, releases, wish }, doing): Promise<Released[]> {
+  async perform(tx, { package: subject, releases, wish }: Push, doing): Promise<Released[]> {
     if (wish !== undefined) await settleWish(tx, wish);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
     const tracks = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));

@@ -37,7 +37,19 @@ export const updateResourceRevisions = act({
   }) => `${namespace}/${name}`,
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, resource: name, updates }, { at, actor, note }): Promise<void> {
+  async perform(
+    tx,
+    {
+      package: subject,
+      resource: name,
+      updates,
+    }: {
+      package: PublishedPackage;
+      resource: string;
+      updates: readonly { revision: number; bases: readonly WantedBase[] }[];
+    },
+    { at, actor, note },
+  ): Promise<void> {
     const numbers = updates.map(({ revision }) => revision);
     const twice = numbers.find((number, index) => numbers.indexOf(number) < index);
     if (twice !== undefined) {

@@ -19,7 +19,7 @@ export type WaitsFor = 'review' | 'person';
 /** An upload that is approved is a revision; one whose content is there already is rejected, and says why. */
 export type Verdict = { revision: number; resource?: string } | { rejected: string };
 
-const object = <Input extends OfUpload>({ package: { namespace, name } }: Input): string => `${namespace}/${name}`;
+const object = ({ package: { namespace, name } }: OfUpload): string => `${namespace}/${name}`;
 
 export const scanUpload = act({
   name: 'scan_upload',

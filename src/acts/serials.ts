@@ -35,7 +35,7 @@ export const giveSerial = act({
     `brand/${given.request.brandId}/model/${given.request.model}/serial/${serialOf(given)}`,
   gate: { never: 'a device waits for it, and the serial policy or whoever has the key has decided' },
 
-  async perform(tx, given, { at, actor, note }) {
+  async perform(tx, given: SignedSerial, { at, actor, note }) {
     const { signed, request, text, under } = given;
     const { brandId, model, deviceKeyId } = request;
     const key = signed.signKeyId;

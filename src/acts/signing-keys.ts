@@ -33,7 +33,7 @@ export const createSigningKey = act({
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
   gate: { never: 'no device believes it before the online store has registered it' },
 
-  async perform(tx, { key, ...wanted }, { at, note }): Promise<SigningKey> {
+  async perform(tx, { key, ...wanted }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
     await refuseKeyName(wanted, tx);
     const kept = { ...key, ...wanted, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
     if (!(await tx.signingKeys.claim(kept))) throw taken(wanted.name);

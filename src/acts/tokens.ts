@@ -8,12 +8,12 @@ interface OfSession {
   sessionId: string;
 }
 
-const sessionObject = <Input extends OfSession>({ sessionId }: Input): string => `session/${sessionId}`;
+const sessionObject = ({ sessionId }: OfSession): string => `session/${sessionId}`;
 
 /** A session that is to begin: what the records keep of it. */
 export type NewSession = NewMacaroon;
 
-const ofSession = <Input extends { session: NewSession }>({ session }: Input): string => `session/${session.sessionId}`;
+const ofSession = ({ session }: { session: NewSession }): string => `session/${session.sessionId}`;
 
 export const issueToken = act({
   name: 'token issue',
@@ -37,7 +37,7 @@ export const rotateToken = act({
   gate: { never: 'the token is shown once, to whoever asks for it' },
 
   /** Once for each token, while it is good and its account is let in. */
-  async perform(tx, { sessionId, session, moment, endsAt }, { note }): Promise<void> {
+  async perform(tx, { sessionId, session, moment, endsAt }: Rotation, { note }): Promise<void> {
     note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
     const old = await tx.macaroons.find(sessionId);
     const refuse = (why: string): never => {
@@ -155,7 +155,11 @@ export const endTokens = act({
   gate: { never: 'whoever should not have the tokens is kept out at once' },
 
   /** How many were good until then; `moment` is the latest time that the store has seen. */
-  async perform(tx, { id, moment, issuedBefore }, { actor, note }): Promise<number> {
+  async perform(
+    tx,
+    { id, moment, issuedBefore }: OfAccount & { moment: string; issuedBefore: string | null },
+    { actor, note },
+  ): Promise<number> {
     await existing(tx, id);
     const ended = await tx.macaroons.endAll(id, { at: moment, by: actor, issuedBefore });
     note({ ...(issuedBefore !== null && { 'issued-before': issuedBefore }), 'ended-tokens': ended });

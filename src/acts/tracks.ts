@@ -17,7 +17,7 @@ export const createTracks = act({
   object: ({ package: subject }: { package: PublishedPackage; tracks: NewTrack[] }) => packageObject(subject),
   gate: { never: "the package's guardrails say what may be created" },
 
-  async perform(tx, { package: subject, tracks }, { at, note }) {
+  async perform(tx, { package: subject, tracks }: { package: PublishedPackage; tracks: NewTrack[] }, { at, note }) {
     refuseBadTracks(tracks);
     await latestOf(tx, subject);
     const patterns = (await tx.guardrails.list(subject.id)).map(({ pattern }) => pattern);
@@ -128,7 +128,7 @@ export const addGuardrail = act({
   object: ({ package: subject }: Guarded) => packageObject(subject),
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, pattern }, { at, note }) {
+  async perform(tx, { package: subject, pattern }: Guarded, { at, note }) {
     checkGuardrail(pattern);
     await latestOf(tx, subject);
     if (!(await tx.guardrails.claim(subject.id, { pattern, createdAt: at }))) {
@@ -145,7 +145,7 @@ export const removeGuardrail = act({
   object: ({ package: subject }: Guarded) => packageObject(subject),
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, pattern }, { note }) {
+  async perform(tx, { package: subject, pattern }: Guarded, { note }) {
     if (!(await tx.guardrails.remove(subject.id, pattern))) {
       throw new Refusal(
         'resource-not-found',

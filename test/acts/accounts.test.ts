@@ -1,6 +1,7 @@
 // What an operation and a command do to accounts and tokens is one act: the same rows, the same entry, the same refusal.
 import t from 'tap';
 
+import type { Acts, By } from '#acts/act.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts.ts';
 import { registerAgent } from '#acts/agents.ts';
 import { changeCredential, inviteAccount, setPassword, setTotpSecret } from '#acts/credentials.ts';
@@ -136,3 +137,11 @@ t.test('an act refuses by itself what whoever asks for it looks at before', asyn
     'none of it is in the audit log but that bob is disabled',
   );
 });
+
+/** Never called: that the compiler holds what each act needs to know. */
+export const doesNotCompile = ({ acts, by }: { acts: Acts; by: By }): unknown => [
+  // @ts-expect-error -- an account is named by its id
+  acts.do(enableAccount, by, {}),
+  // @ts-expect-error -- and more is to be said of one that is disabled
+  acts.do(disableAccount, by, { id: 'ada' }),
+];

@@ -55,5 +55,10 @@ const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
     'Downloads',
     `${String(whole.downloads.total)} of images, ${String(whole.downloads['last-30-days'])} of them in the last 30 days`,
   ],
-  ['Disk', `${bytes(whole.bytes)} for ${String(whole.revisions)} revisions and all that belongs to them`],
+  [
+    'Disk',
+    `${bytes(whole.bytes)}; ${counted(whole.revisions)} with all that belongs to ${whole.revisions === 1 ? 'it' : 'them'}`,
+  ],
 ];
+
+const counted = (revisions: number): string => (revisions === 1 ? '1 revision' : `${String(revisions)} revisions`);

@@ -1,6 +1,6 @@
 // The table of a package's channels, as publishing tools print it.
 import { timestamp } from '#domain/clock.ts';
-import { fallback, type Channel } from '#domain/channel.ts';
+import type { Channel } from '#domain/channel.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { channelsOf } from '#operations/releases/present.ts';
 import type { Records } from '#records/index.ts';
@@ -8,8 +8,11 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import { table } from '../frame/terminal.ts';
 
-/** What stands in a channel that holds nothing itself: what the next safer one holds, or nothing at all. */
-const signs = { follows: '↑', closed: '-' } as const;
+/**
+ * What stands in a channel that holds nothing itself: that it gets what a safer one holds, or nothing at all; how far a
+ * progressive release goes, and what is not known of it here: how far it has come.
+ */
+const signs = { follows: '↑', closed: '-', goesTo: '→', unknown: '?' } as const;
 
 interface Line {
   track: string;
@@ -22,7 +25,7 @@ interface Line {
   expires: string;
 }
 
-/** Every track by what it is made for and by risk; a progressive release is a line of its own over the ordinary one. */
+/** Every track by what it is made for and by risk; a progressive release is a line of its own under the ordinary one. */
 export async function channelTable(
   records: Pick<Records, 'tracks' | 'releases' | 'revisions'>,
   subject: PublishedPackage,
@@ -61,61 +64,71 @@ function linesOf(track: string, held: readonly Release[], versions: ReadonlyMap<
   const slots = [...new Set(here.map(({ slot }) => slot))].sort();
   return slots.flatMap((slot) => {
     const ofSlot = here.filter((one) => one.slot === slot);
-    return all.flatMap((channel) => linesOfChannel(channel, slot, ofSlot, versions));
+    let sign: Sign = signs.closed;
+    return all.flatMap((channel) => {
+      const inChannel = ofSlot.filter((one) => one.channel === channel.name);
+      const lines = linesOfChannel(channel, slot, { held: inChannel, sign, versions });
+      // A riskier channel follows as soon as one before it holds anything, be it for a part of the devices alone.
+      if (channel.branch === null && inChannel.length > 0) sign = signs.follows;
+      return lines;
+    });
   });
 }
 
+type Sign = (typeof signs)['follows' | 'closed'];
+
 function linesOfChannel(
-  channel: Channel,
+  { track, risk, branch }: Channel,
   slot: string,
-  held: readonly Release[],
-  versions: ReadonlyMap<number, string>,
+  { held, sign, versions }: { held: readonly Release[]; sign: Sign; versions: ReadonlyMap<number, string> },
 ): Line[] {
-  const place = {
-    track: channel.track,
-    for: slot === '*' ? signs.closed : slot,
-    channel: channel.branch === null ? channel.risk : `${channel.risk}/${channel.branch}`,
-  };
-  const here = held.filter((one) => one.channel === channel.name);
-  const filled = here.map((one) => ({
+  const line = (one: Release, channel: string, progress: string): Line => ({
     ...place,
+    channel,
     version: versions.get(one.revision) ?? signs.closed,
     revision: String(one.revision),
-    progress: progressOf(one),
+    progress,
     expires: one.expiresAt ?? signs.closed,
-  }));
-  if (here.some(({ progressive }) => !isProgressive(progressive))) return filled;
-  if (channel.branch !== null) return filled;
-  const sign = followsAnother(channel, held) ? signs.follows : signs.closed;
-  return [{ ...place, version: sign, revision: sign, progress: signs.closed, expires: signs.closed }, ...filled];
+  });
+  const name = branch === null ? risk : `${risk}/${branch}`;
+  const place = { track, for: slot === '*' ? signs.closed : slot };
+  const part = held.find(({ progressive }) => isProgressive(progressive));
+  const whole = held.find(({ progressive }) => !isProgressive(progressive));
+  const rest = part === undefined ? signs.closed : towards(100 - (part.progressive.percentage ?? 0));
+  const lines: Line[] = [];
+  if (whole !== undefined) lines.push(line(whole, name, rest));
+  else if (branch === null) {
+    const progress = sign === signs.closed ? signs.closed : rest;
+    lines.push({ ...place, channel: name, version: sign, revision: sign, progress, expires: signs.closed });
+  }
+  if (part !== undefined) lines.push(line(part, branch === null ? '' : name, progressOf(part)));
+  return lines;
 }
 
-/** Whether a safer channel holds something for everybody, which is what whoever asks here then gets. */
-function followsAnother(channel: Channel, held: readonly Release[]): boolean {
-  const name = fallback(channel);
-  if (name === null) return false;
-  const [track = '', risk] = name.split('/');
-  if (held.some((one) => one.channel === name && !isProgressive(one.progressive))) return true;
-  return followsAnother({ ...channel, name, track, risk: risk as Channel['risk'] }, held);
-}
+/** Where a release is to come; where it is now the store does not know, for devices decide by themselves. */
+const towards = (percentage: number): string => `${signs.unknown}${signs.goesTo}${percentage.toFixed(0)}%`;
 
+/** Publishing tools cannot pause a release, and so do not tell; who paused one by other means wants to see it. */
 const progressOf = ({ progressive: { percentage, paused } }: Release): string =>
-  percentage === null ? signs.closed : `${String(percentage)} %${paused === true ? ', paused' : ''}`;
+  `${towards(percentage ?? 0)}${paused === true ? ', paused' : ''}`;
 
-/** A track and what it is made for are named in their first line only; when branches end, only where there are some. */
+/**
+ * A track and what it is made for are named in their first line only; when branches end, only where there are some. Every
+ * column has room for two more characters than its heading, as those tools leave.
+ */
 function print(lines: readonly Line[], madeFor: string): string {
   const hasBranches = lines.some(({ expires }) => expires !== signs.closed);
-  const headings = ['Track', madeFor, 'Channel', 'Version', 'Revision', 'Progress', 'Expires at'];
+  const headings = ['Track', madeFor, 'Channel', 'Version', 'Revision', 'Progress', 'Expires at'].map(
+    (one) => `${one}  `,
+  );
   const rows = lines.map((line, at) => {
     const before = lines[at - 1];
     const sameTrack = before?.track === line.track;
     const sameFor = sameTrack && before.for === line.for;
-    const sameChannel = sameFor && before.channel === line.channel;
     return [
       sameTrack ? '' : line.track,
       sameFor ? '' : line.for,
-      sameChannel ? '' : line.channel,
-      ...[line.version, line.revision, line.progress, line.expires],
+      ...[line.channel, line.version, line.revision, line.progress, line.expires],
     ];
   });
   const width = hasBranches ? headings.length : headings.length - 1;

@@ -1,5 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { onSnapNamed, viewsReleases } from '#api/snap-access.ts';
+import type { Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { channelsOf, presentChannel } from '../releases/present.ts';
 import { presentSnapRevision } from './present.ts';
@@ -40,7 +41,7 @@ export const dashboardChannelMap = operation({
         name,
         private: subject.private,
         'default-track': defaultTrack,
-        channels: channels.map(presentChannel),
+        channels: inReadersOrder(channels).map(presentChannel),
         tracks: tracks.map((track) => ({
           name: track.name,
           status: track.name === defaultTrack ? ('default' as const) : ('active' as const),
@@ -51,3 +52,12 @@ export const dashboardChannelMap = operation({
     };
   },
 });
+
+/**
+ * Its readers put each channel right behind its fallback, one after the other: risks come first, so that no branch is
+ * parted from its risk, and of the branches the last one.
+ */
+const inReadersOrder = (channels: readonly Channel[]): Channel[] => [
+  ...channels.filter(({ branch }) => branch === null),
+  ...channels.filter(({ branch }) => branch !== null).reverse(),
+];

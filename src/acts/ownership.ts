@@ -1,6 +1,7 @@
 // Who works on a package: collaborators who go, and a publisher who hands it to another one.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
+import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PackageOffer } from '#records/package-offers.ts';
@@ -8,6 +9,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { existing } from './accounts.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
+import { refuseReceivedBeyond } from './quotas.ts';
 
 interface OfPackage {
   package: PublishedPackage;
@@ -15,6 +17,12 @@ interface OfPackage {
 
 interface WithAccount extends OfPackage {
   accountId: string;
+}
+
+/** An account that is to publish the package. */
+interface WithPublisher extends WithAccount {
+  /** What publishers may have for whom nothing else is set. */
+  everybody: Quota;
 }
 
 const object = ({ package: subject }: OfPackage): string => packageObject(subject);
@@ -44,11 +52,15 @@ export const leavePackage = act({
   object,
   gate: { never: 'it is what somebody gives up of his own' },
 
-  async perform(tx, { package: subject, accountId }: WithAccount): Promise<void> {
+  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
+    note({ account: accountId });
     if (await tx.collaborators.remove(subject.id, accountId)) return;
     throw new Refusal('resource-not-found', 'This account does not collaborate on the package.');
   },
 });
+
+/** For so many days an offer can be answered. */
+const patience = 7;
 
 export const offerPackage = act({
   name: 'offer_package',
@@ -57,16 +69,16 @@ export const offerPackage = act({
   object,
   gate: 'may-wait',
 
-  /** For so many days it can be answered; a later offer voids an earlier one. */
+  /** A later offer voids an earlier one. */
   async perform(
     tx,
-    { package: subject, accountId, offeredBy, days: length }: WithAccount & { offeredBy: string; days: number },
+    { package: subject, accountId, offeredBy }: WithAccount & { offeredBy: string },
     { at, note },
   ): Promise<PackageOffer> {
     note({ account: accountId });
     const latest = await latestOf(tx, subject);
     await refuseReceiver(tx, latest, accountId);
-    const expiresAt = timestamp(after(new Date(at), days(length)));
+    const expiresAt = timestamp(after(new Date(at), days(patience)));
     const offer = { packageId: latest.id, accountId, offeredBy, offeredAt: at, expiresAt };
     await tx.packageOffers.set(offer);
     return offer;
@@ -93,12 +105,12 @@ export const acceptPackage = act({
   gate: { never: 'whoever offered it has decided' },
 
   /** Only while the publisher is who offered it, or a store administrator did. */
-  async perform(tx, { package: subject, accountId }: WithAccount, { at, note }): Promise<void> {
+  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { at, note }): Promise<void> {
     const offer = await tx.packageOffers.find(subject.id, at);
     const latest = await tx.packages.byId(subject.id);
     if (latest === undefined || offer?.accountId !== accountId) throw noOffer();
     note({ from: latest.publisherId, to: accountId });
-    await handOver(tx, latest, accountId);
+    await handOver(tx, latest, { accountId, everybody });
   },
 });
 
@@ -109,7 +121,8 @@ export const rejectPackage = act({
   object,
   gate: { never: 'it is for whom it is offered to alone to say' },
 
-  async perform(tx, { package: subject, accountId }: WithAccount, { at }): Promise<void> {
+  async perform(tx, { package: subject, accountId }: WithAccount, { at, note }): Promise<void> {
+    note({ account: accountId });
     if ((await tx.packageOffers.find(subject.id, at))?.accountId !== accountId) throw noOffer();
     await tx.packageOffers.remove(subject.id);
   },
@@ -122,10 +135,10 @@ export const handOverPackage = act({
   object,
   gate: 'may-wait',
 
-  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<{ before: string }> {
+  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
     const latest = await latestOf(tx, subject);
     note({ from: latest.publisherId, to: accountId });
-    await handOver(tx, latest, accountId);
+    await handOver(tx, latest, { accountId, everybody });
     return { before: latest.publisherId };
   },
 });
@@ -133,10 +146,19 @@ export const handOverPackage = act({
 const noOffer = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such package, or it is not offered to this account any more.');
 
-/** The new publisher has all of it, and nothing beside: no collaboration, no invite, no offer. The old one has no part in it. */
-async function handOver(tx: Changes, subject: PublishedPackage, accountId: string): Promise<void> {
+/**
+ * The new publisher has all of it, and nothing beside: no collaboration, no invite, no offer. The old one has no part in
+ * it. What he may not have is refused: his quota counts all that comes with it.
+ */
+async function handOver(
+  tx: Changes,
+  subject: PublishedPackage,
+  { accountId, everybody }: Pick<WithPublisher, 'accountId' | 'everybody'>,
+): Promise<void> {
   await refuseReceiver(tx, subject, accountId);
+  const before = await tx.quotas.bytes(accountId);
   await tx.packages.setPublisher(subject.id, accountId);
+  await refuseReceivedBeyond(tx, { publisherId: accountId, everybody, before });
   await tx.collaborators.remove(subject.id, accountId);
   await tx.invites.removeOpen(subject.id, accountId);
   await tx.packageOffers.remove(subject.id);

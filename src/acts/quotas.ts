@@ -58,10 +58,28 @@ export async function refuseBytesBeyond(
   const used = await tx.quotas.bytes(publisherId);
   // What one of his packages has already takes no more room, also where the quota was lowered meanwhile.
   if (used + size <= limit || (await tx.quotas.holds(publisherId, sha3_384))) return;
-  throw new Refusal(
-    'forbidden',
-    `This publisher has ${used} bytes in the store and may have ${limit}; these are ${size} more. ${advice}`,
-  );
+  throw tooManyBytes(used, limit, size);
 }
+
+/**
+ * Refuses a package that was just handed to its publisher, with `forbidden`, when he has more packages or bytes with it
+ * than he may. `before` are the bytes that he had without it: what his other packages keep too takes no more room.
+ */
+export async function refuseReceivedBeyond(
+  tx: Changes,
+  { publisherId, everybody, before }: Publisher & { before: number },
+): Promise<void> {
+  await refusePackagesBeyond(tx, { publisherId, everybody });
+  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  if (limit >= unlimited) return;
+  const used = await tx.quotas.bytes(publisherId);
+  if (used > limit && used > before) throw tooManyBytes(before, limit, used - before);
+}
+
+const tooManyBytes = (used: number, limit: number, more: number): Refusal =>
+  new Refusal(
+    'forbidden',
+    `This publisher has ${used} bytes in the store and may have ${limit}; these are ${more} more. ${advice}`,
+  );
 
 const advice = "Ask the store's administrator for room, who sets it by 'larder account quota'.";

@@ -1,5 +1,6 @@
 // larder package hand-over
 import { handOverPackage } from '#acts/ownership.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 import { packageArgument, packageOf } from './named.ts';
@@ -20,10 +21,11 @@ export const packageHandOver = command({
   },
 
   run: ({ positionals, data, world }) =>
-    withStore({ data, world }, async ({ records, acts, person }) => {
+    withStore({ data, world }, async ({ records, acts, person, config }) => {
       const subject = await packageOf(records, positionals.package);
       const { id: to, username } = await accountOf(records, positionals.account);
-      const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to });
+      const everybody = quotaOfEverybody(config.quotas);
+      const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to, everybody });
       const { namespace, name } = subject;
       return {
         text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,

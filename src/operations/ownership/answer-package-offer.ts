@@ -1,6 +1,7 @@
 import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
 import { invited, nowhere } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
 
 export const answerPackageOffer = operation({
@@ -12,13 +13,14 @@ export const answerPackageOffer = operation({
   access: invited,
   body: 'AnswerOfferRequest',
   status: 204,
-  refuses: ['resource-not-found', 'conflict'],
+  refuses: ['resource-not-found', 'conflict', 'forbidden'],
 
   async handle(call) {
-    const { package: subject, params, principal, body, acts } = call;
+    const { package: subject, params, principal, body, acts, config } = call;
     if (subject === undefined) throw nowhere(params);
     const answer = { package: subject, accountId: principal.accountId };
-    await acts.do(body.accept ? acceptPackage : rejectPackage, caller(call), answer);
+    if (!body.accept) await acts.do(rejectPackage, caller(call), answer);
+    else await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });
     return undefined;
   },
 });

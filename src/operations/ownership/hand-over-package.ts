@@ -1,6 +1,7 @@
 import { handOverPackage as act } from '#acts/ownership.ts';
 import { storeAdministratorOnPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
 
 export const handOverPackage = operation({
@@ -12,13 +13,14 @@ export const handOverPackage = operation({
   access: storeAdministratorOnPackage('store-manage'),
   body: 'HandOverPackageRequest',
   response: 'HandedOver',
-  refuses: ['conflict'],
+  refuses: ['conflict', 'forbidden'],
 
   async handle(call) {
-    const { package: subject, body, acts } = call;
+    const { package: subject, body, acts, config } = call;
     const { namespace, name } = subject;
     const to = body['account-id'];
-    const { before } = await acts.do(act, caller(call), { package: subject, accountId: to });
+    const everybody = quotaOfEverybody(config.quotas);
+    const { before } = await acts.do(act, caller(call), { package: subject, accountId: to, everybody });
     return { namespace, name, from: before, to };
   },
 });

@@ -5,9 +5,6 @@ import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
 import { presentAccount } from '../present.ts';
 
-/** For so many days an offer can be answered. */
-const patience = 7;
-
 export const offerPackage = operation({
   name: 'offer_package',
   method: 'POST',
@@ -27,7 +24,7 @@ export const offerPackage = operation({
     if (account === undefined) {
       throw new Refusal('account-not-found', `There is no account with the e-mail address '${body.email}'.`);
     }
-    const wanted = { package: subject, accountId: account.id, offeredBy: principal.accountId, days: patience };
+    const wanted = { package: subject, accountId: account.id, offeredBy: principal.accountId };
     const { offeredAt, expiresAt } = await acts.do(act, caller(call), wanted);
     return { namespace, name, to: presentAccount(account), 'offered-at': offeredAt, 'expires-at': expiresAt };
   },

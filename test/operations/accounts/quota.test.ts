@@ -115,3 +115,50 @@ t.test('a publisher has no more than he may', async (t) => {
     t.same(await newest(store), before);
   });
 });
+
+t.test('a package that is handed over counts for its new publisher, who may have so much', async (t) => {
+  const store = await startNow(t, (text) => text.replace('[quotas]', '[quotas]\nbytes = 1000\npackages = 2'));
+  const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
+  const publish = async (who: typeof ada, name: string, content: string) => {
+    t.match(await who.post('/v1/bin', { name }), { status: 200 });
+    t.match(await who.post(`/v1/bin/${name}/revisions`, { 'upload-id': await who.upload(content) }), { status: 200 });
+    await store.appliance.reviewed();
+  };
+  await publish(ada, 'small', 'a'.repeat(300));
+  await publish(ada, 'large', 'b'.repeat(700));
+  await publish(bob, 'alike', 'b'.repeat(700));
+  const offer = (name: string) => ada.post(`/internal/v1/packages/bin/${name}/offer`, { email: 'bob@example.com' });
+  const quota = (set: object) => root.post(`/internal/v1/accounts/${store.ids.bob}/quota`, set);
+  const ways = (name: string) => [
+    () => root.post(`/internal/v1/packages/bin/${name}/publisher`, { 'account-id': store.ids.bob }),
+    () => bob.post(`/internal/v1/packages/bin/${name}/offer/answer`, { accept: true }),
+  ];
+  const rows = async () => [
+    ...(await Promise.all(['small', 'large'].map((name) => store.beside.records.packages.find('bin', name)))),
+    await store.beside.records.packageOffers.to(store.ids.bob, store.clock.now.toISOString(), '', 9),
+    await newest(store),
+  ];
+  const isRefused = async (name: string, message: string) => {
+    await offer(name);
+    const before = await rows();
+    for (const way of ways(name)) {
+      const answer = await way();
+      t.equal(answer.status, 403);
+      t.match(first(answer.body), { code: 'forbidden', message: new RegExp(message) });
+    }
+    t.match(await command(store, `package hand-over bin/${name} ${store.ids.bob} --yes`), {
+      code: 'forbidden',
+      error: new RegExp(message),
+    });
+    t.same(await rows(), before, 'nothing has changed, and the offer stands');
+  };
+  await quota({ bytes: 999 });
+  await isRefused('small', 'has 700 bytes in the store and may have 999; these are 300 more. Ask');
+  await quota({ bytes: 500, packages: 1 });
+  await isRefused('large', 'has 1 packages and may have 1. Ask');
+  await quota({ packages: 2 });
+  await offer('large');
+  t.match(await ways('large')[1]?.(), { status: 204 }, 'what he keeps already takes no more room, whatever he may have');
+  t.match(await quota({ bytes: 'default', packages: 3 }), { status: 200 });
+  t.match(await ways('small')[0]?.(), { status: 200 }, 'up to the last byte and the last package');
+});

@@ -124,19 +124,20 @@ async function answerable(
 
 export const forgetInvites = act({
   name: 'forget_invites',
-  summary: 'Forget invites that ended long ago, and set-up links that nobody used in time.',
+  summary: 'Forget invites that ended long ago, and set-up links and offers of packages that nobody used in time.',
   on: 'invites',
   object: () => 'invites',
   gate: { never: 'it follows from the time alone' },
 
   async perform(
     tx,
-    { invitesBefore, linksBefore, atMost }: { invitesBefore: string; linksBefore: string; atMost: number },
+    { invitesBefore, unusedBefore, atMost }: { invitesBefore: string; unusedBefore: string; atMost: number },
     { note },
   ) {
     const forgotten = {
       invites: await tx.invites.forgetEnded(invitesBefore, atMost),
-      setUpLinks: await tx.setUpLinks.forgetEnded(linksBefore, atMost),
+      setUpLinks: await tx.setUpLinks.forgetEnded(unusedBefore, atMost),
+      offers: await tx.packageOffers.forgetEnded(unusedBefore, atMost),
     };
     note(forgotten);
     return forgotten;

@@ -134,6 +134,20 @@ export const endPullCredential = act({
   },
 });
 
+export const forgetPullCredentials = act({
+  name: 'forget_pull_credentials',
+  summary: 'Forget credentials to pull images that ended long ago.',
+  on: 'image-credentials',
+  object: () => 'image-credentials',
+  gate: { never: 'it follows from the time alone' },
+
+  async perform(tx, { before, atMost }: { before: string; atMost: number }, { note }): Promise<number> {
+    const forgotten = await tx.imageCredentials.forgetEnded(before, atMost);
+    note({ forgotten });
+    return forgotten;
+  },
+});
+
 export const makeRegistryKey = act({
   name: 'make_registry_key',
   summary: 'Make the key with which tokens for another registry of images are signed.',

@@ -30,6 +30,7 @@ import {
 } from './credentials.ts';
 import {
   endPullCredential,
+  forgetPullCredentials,
   giveToPush,
   handOutImage,
   makeRegistryKey,
@@ -138,6 +139,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setTotpSecret,
   // Image credentials
   endPullCredential,
+  forgetPullCredentials,
   giveToPush,
   handOutImage,
   makeRegistryKey,

@@ -11,6 +11,7 @@ import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
+import { forgetPullCredentials } from '#jobs/forget-pull-credentials.ts';
 import { forgetPassing } from '#jobs/forget-passing.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
@@ -136,6 +137,7 @@ const jobsOf = (
     expireRevisions(records, acts, now, () => current().config.revisions),
     retireKeys(records, acts, latestTime),
     forgetInvites(records, acts, latestTime),
+    forgetPullCredentials(records, acts, latestTime),
     forgetPassing(records, now),
     forgetSessions(records, acts, latestTime),
     renewCertificate(certificate.renew),

@@ -1,5 +1,5 @@
-// Invites and set-up links that nobody used in time are good for nothing but for looking back; after a while they go. What
-// was done with them stands in the audit log.
+// Invites, set-up links and offers of packages that nobody used in time are good for nothing but for looking back; after a
+// while they go. What was done with them stands in the audit log.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetInvites as forget } from '#acts/collaborators.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -21,11 +21,14 @@ export const forgetInvites = (records: Records, acts: Acts, latestTime: LatestTi
     const moment = latestTime.now();
     const ended = {
       invitesBefore: timestamp(after(moment, -lookingBack)),
-      linksBefore: timestamp(moment),
+      unusedBefore: timestamp(moment),
       atMost: atOnce,
     };
-    const { invites, setUpLinks } = records;
-    if (!(await invites.anyEnded(ended.invitesBefore)) && !(await setUpLinks.anyEnded(ended.linksBefore))) return {};
-    return acts.do(forget, itself, ended);
+    const { invites, setUpLinks, packageOffers } = records;
+    const isDue =
+      (await invites.anyEnded(ended.invitesBefore)) ||
+      (await setUpLinks.anyEnded(ended.unusedBefore)) ||
+      (await packageOffers.anyEnded(ended.unusedBefore));
+    return isDue ? acts.do(forget, itself, ended) : {};
   },
 });

@@ -89,6 +89,9 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${pullColumns}
       FROM image_credentials AS credential JOIN packages AS package ON package.id = package_id
       WHERE credential.id = ${id} AND kind = 'pull'`),
+
+  anyEnded: async (before: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM image_credentials WHERE ends_at <= ${before} LIMIT 1`)),
 });
 
 export const imageCredentialChanges = (db: Queries) => ({
@@ -119,6 +122,12 @@ export const imageCredentialChanges = (db: Queries) => ({
   /** Lets credentials to pull end at a moment. */
   endAt: (id: string, endsAt: string) =>
     db.run(sql`UPDATE image_credentials SET ends_at = ${endsAt} WHERE id = ${id} AND kind = 'pull'`),
+
+  /** Forgets credentials to pull that ended by then. */
+  forgetEnded: (before: string, limit: number) =>
+    db.run(sql`
+      DELETE FROM image_credentials WHERE id IN (
+        SELECT id FROM image_credentials WHERE ends_at <= ${before} ORDER BY ends_at LIMIT ${limit})`),
 
   /** Forgets a repository's credentials to push that were issued before a moment. */
   forgetIssuedBefore: ({ packageId, resource }: Repository, before: string) =>

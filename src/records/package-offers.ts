@@ -11,11 +11,12 @@ export interface PackageOffer {
   expiresAt: string;
 }
 
-/** One with the package it is of, as the account to which it is offered sees it. */
-export interface ReceivedOffer extends PackageOffer {
+/** One with the package it is of. */
+export interface OfferOfPackage extends PackageOffer {
   namespace: Namespace;
   name: string;
   type: string;
+  /** Of the other side: of whoever offers it to whom it is offered, and of the receiver to everybody else. */
   username: string;
 }
 
@@ -31,13 +32,26 @@ export const packageOffers = (db: Reading) => ({
 
   /** What an account is offered, in the order of the packages' ids, behind one of them. */
   to: (accountId: string, now: string, after: string, limit: number) =>
-    db.all<ReceivedOffer>(sql`
+    db.all<OfferOfPackage>(sql`
       SELECT ${offerColumns}, package.namespace, package.name, package.type, giver.username
       FROM package_offers
       JOIN packages AS package ON package.id = package_id
       JOIN accounts AS giver ON giver.id = offered_by
       WHERE account_id = ${accountId} AND package_id > ${after} AND expires_at > ${now}
       ORDER BY package_id LIMIT ${limit}`),
+
+  /** Whatever is offered to anybody: one a package at most, in the order of their names. */
+  open: (now: string) =>
+    db.all<OfferOfPackage>(sql`
+      SELECT ${offerColumns}, package.namespace, package.name, package.type, receiver.username
+      FROM package_offers
+      JOIN packages AS package ON package.id = package_id
+      JOIN accounts AS receiver ON receiver.id = account_id
+      WHERE expires_at > ${now}
+      ORDER BY package.namespace, package.name`),
+
+  anyEnded: async (now: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM package_offers WHERE expires_at <= ${now} LIMIT 1`)),
 });
 
 export const packageOfferChanges = (db: Queries) => ({
@@ -50,6 +64,11 @@ export const packageOfferChanges = (db: Queries) => ({
       VALUES (${offer.packageId}, ${offer.accountId}, ${offer.offeredBy}, ${offer.offeredAt}, ${offer.expiresAt})
       ON CONFLICT (package_id) DO UPDATE SET account_id = excluded.account_id, offered_by = excluded.offered_by,
         offered_at = excluded.offered_at, expires_at = excluded.expires_at`),
+
+  forgetEnded: (now: string, limit: number) =>
+    db.run(sql`
+      DELETE FROM package_offers WHERE package_id IN (
+        SELECT package_id FROM package_offers WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})`),
 
   /** False where there was none. */
   remove: async (packageId: string) =>

@@ -33,7 +33,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['integrity/verify.test.ts', 'the serving store finds'],
   ['jobs/expire-branches.test.ts'],
   ['jobs/forget-images.test.ts', 'an image that lost its tag', 'an index from before', 'a blob that became'],
-  ['jobs/forget-invites.test.ts'],
+  ['jobs/forget-invites.test.ts', 'what has ended', 'so can credentials'],
   ['jobs/forget-sessions.test.ts'],
   ['jobs/sign-revisions.test.ts', 'what waits for the online store', 'a revision of no provenance'],
   ['macaroons/root-keys.test.ts', 'an old root key goes'],

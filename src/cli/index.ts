@@ -49,6 +49,18 @@ export const groups: readonly Group[] = [
         load: async () => (await import('./package/manual-review.ts')).packageManualReview,
       },
       { name: 'package hand-over', load: async () => (await import('./package/hand-over.ts')).packageHandOver },
+      { name: 'package offer', load: async () => (await import('./package/offer.ts')).packageOffer },
+      { name: 'package offers', load: async () => (await import('./package/offers.ts')).packageOffers },
+      {
+        name: 'package accept-offer',
+        load: async () => (await import('./package/answer-offer.ts')).packageAcceptOffer,
+      },
+      {
+        name: 'package reject-offer',
+        load: async () => (await import('./package/answer-offer.ts')).packageRejectOffer,
+      },
+      { name: 'package withdraw-offer', load: async () => (await import('./package/offer.ts')).packageWithdrawOffer },
+      { name: 'package leave', load: async () => (await import('./package/leave.ts')).packageLeave },
       { name: 'collaborator remove', load: async () => (await import('./collaborator/remove.ts')).collaboratorRemove },
       { name: 'review list', load: async () => (await import('./review/list.ts')).reviewList },
       { name: 'review approve', load: async () => (await import('./review/approve.ts')).reviewApprove },

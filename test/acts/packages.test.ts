@@ -2,14 +2,14 @@
 // that are alike are treated alike, the one by HTTP, the other one on the host.
 import t from 'tap';
 
-import type { Reply, TestAppliance } from '#test/fixtures/appliance.ts';
+import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
 
 import { command, newest, startNow } from './ways.ts';
 
 const twins = ['one', 'two'] as const;
 
-/** Publishes two snaps, alike but for name and id: three revisions, one of them in two channels, and a collaborator. */
+/** Publishes two snaps, alike but for name and id: three revisions, one of them in two channels, and two collaborators. */
 async function published(store: TestAppliance): Promise<Record<(typeof twins)[number], string>> {
   const ada = await store.as('ada');
   const ids = { one: '', two: '' };
@@ -19,7 +19,7 @@ async function published(store: TestAppliance): Promise<Record<(typeof twins)[nu
     for (const number of [1, 2, 3]) {
       await addRevision(store, ids[name], number, { version: String(number) });
     }
-    await addCollaborator(store, ids[name], 'bob');
+    for (const collaborator of ['bob', 'carol']) await addCollaborator(store, ids[name], collaborator);
     await command(store, `guardrail add snap/${name} [0-9]+`);
     await ada.post(`/v1/snap/${name}/tracks`, [{ name: '2' }]);
     await ada.post(`/v1/snap/${name}/releases`, [
@@ -32,9 +32,12 @@ async function published(store: TestAppliance): Promise<Record<(typeof twins)[nu
 
 t.test('what is done to a package by HTTP and on the host comes to the same', async (t) => {
   const store = await startNow(t);
+  await store.join('carol');
   const ids = await published(store);
-  const root = await store.as('root');
-  const { bob } = store.ids;
+  const [root, asAda, asBob, asCarol] = await Promise.all(['root', 'ada', 'bob', 'carol'].map((who) => store.as(who)));
+  if (root === undefined || asAda === undefined || asBob === undefined || asCarol === undefined) throw new Error('?');
+  const { bob, carol = '' } = store.ids;
+  const quota = (packages: number, id = carol) => root.post(`/internal/v1/accounts/${id}/quota`, { packages });
 
   /** What is told of one of the twins as if it were told of either, whoever did it and whenever. */
   const alike = (value: unknown): unknown =>
@@ -49,6 +52,7 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
     ) as unknown;
   const state = async (name: string) => ({
     whole: (await root.get(`/internal/v1/packages/snap/${name}`)).body as unknown,
+    offer: await store.beside.records.packageOffers.find(ids[name as 'one'], new Date().toISOString()),
     tracks: await store.beside.records.tracks.list(ids[name as 'one']),
     // In the order of their times, which the still clock of the store and that of a command tell differently.
     guardrails: (
@@ -59,6 +63,22 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
     kept: (await root.get(`/internal/v1/packages/snap/${name}/revisions`)).body as unknown,
   });
   const at = (name: string) => `/internal/v1/packages/snap/${name}`;
+  const offers = (by: Client, to: string): readonly [(name: string) => Promise<Reply>, (name: string) => string] => [
+    (name) => by.post(`${at(name)}/offer`, { email: `${to}@example.com` }),
+    (name) => `package offer snap/${name} ${store.ids[to] ?? ''}`,
+  ];
+  const answers = (
+    by: Client,
+    accept: boolean,
+  ): readonly [(name: string) => Promise<Reply>, (name: string) => string] => [
+    (name) => by.post(`${at(name)}/offer/answer`, { accept }),
+    (name) =>
+      `package ${accept ? 'accept-offer' : 'reject-offer'} snap/${name} ${by === asBob ? bob : carol}${accept ? ' --yes' : ''}`,
+  ];
+  const withdraws = [
+    (name: string) => asAda.delete(`${at(name)}/offer`),
+    (name: string) => `package withdraw-offer snap/${name}`,
+  ] as const;
 
   const ways: readonly (readonly [string, (name: string) => Promise<Reply>, (name: string) => string])[] = [
     [
@@ -143,6 +163,30 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
       (name) => `collaborator remove snap/${name} ${bob} --yes`,
     ],
     [
+      'leave',
+      (name) => asCarol.delete(`${at(name)}/collaboration`),
+      (name) => `package leave snap/${name} ${carol} --yes`,
+    ],
+    ['offer', ...offers(asAda, 'bob')],
+    ['offer to whose it is', ...offers(asAda, 'ada')],
+    ['take what is offered to somebody else', ...answers(asCarol, true)],
+    ['leave what is offered to somebody else', ...answers(asCarol, false)],
+    ['offer to another one', ...offers(asAda, 'carol')],
+    ['withdraw the offer', ...withdraws],
+    ['withdraw it again', ...withdraws],
+    ['offer again', ...offers(asAda, 'bob')],
+    ['leave it', ...answers(asBob, false)],
+    ['leave it again', ...answers(asBob, false)],
+    ['offer what was left', ...offers(asAda, 'carol')],
+    ['take more than one may', ...answers(asCarol, true)],
+    ['take it', ...answers(asCarol, true)],
+    ['take it again', ...answers(asCarol, true)],
+    [
+      'hand over to who may have none',
+      (name) => root.post(`${at(name)}/publisher`, { 'account-id': bob }),
+      (name) => `package hand-over snap/${name} ${bob} --yes`,
+    ],
+    [
       'hand over',
       (name) => root.post(`${at(name)}/publisher`, { 'account-id': bob }),
       (name) => `package hand-over snap/${name} ${bob} --yes`,
@@ -153,7 +197,14 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
       (name) => `package hand-over snap/${name} ${bob} --yes`,
     ],
   ];
+  const beforehand: Record<string, () => Promise<Reply>> = {
+    'take more than one may': () => quota(0),
+    'take it': () => quota(2),
+    'hand over to who may have none': () => quota(0, bob),
+    'hand over': () => quota(2, bob),
+  };
   for (const [what, byOperation, byCommand] of ways) {
+    await beforehand[what]?.();
     const seq = (await store.beside.records.audit.head())?.seq;
     const { status, body } = await byOperation('one');
     const entries = ((await store.beside.records.audit.head())?.seq ?? 0) - (seq ?? 0);

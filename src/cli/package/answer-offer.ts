@@ -1,0 +1,54 @@
+// larder package accept-offer, larder package reject-offer
+import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { packageArgument, packageOf } from './named.ts';
+
+const receiver = { name: 'account', value: 'ID', summary: 'The id of the account it is offered to.' } as const;
+
+export const packageAcceptOffer = command({
+  name: 'package accept-offer',
+  summary: 'Take a package in the name of the account that it is offered to, which publishes it from now on.',
+  description: "'larder package offers' lists what is offered to whom.",
+  positionals: [packageArgument, receiver],
+  examples: ['larder package accept-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
+  confirm: {
+    question: ({ positionals: { package: named, account } }) =>
+      `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person, config }) => {
+      const subject = await packageOf(records, positionals.package);
+      const { id: to, username } = await accountOf(records, positionals.account);
+      const everybody = quotaOfEverybody(config.quotas);
+      await acts.do(acceptPackage, person, { package: subject, accountId: to, everybody });
+      const { namespace, name, publisherId: from } = subject;
+      return {
+        text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,
+        json: { namespace, name, from, to },
+      };
+    }),
+});
+
+export const packageRejectOffer = command({
+  name: 'package reject-offer',
+  summary: 'Leave a package to its publisher in the name of the account that it is offered to.',
+  description: "'larder package offers' lists what is offered to whom.",
+  positionals: [packageArgument, receiver],
+  examples: ['larder package reject-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person }) => {
+      const subject = await packageOf(records, positionals.package);
+      const { id, username } = await accountOf(records, positionals.account);
+      await acts.do(rejectPackage, person, { package: subject, accountId: id });
+      const { namespace, name } = subject;
+      return {
+        text: `The package ${namespace}/${name} stays with its publisher; ${id} (${username}) does not take it.`,
+        json: { namespace, name, 'account-id': id },
+      };
+    }),
+});

@@ -1,0 +1,31 @@
+// larder package leave
+import { leavePackage } from '#acts/ownership.ts';
+import { command } from '../frame/command.ts';
+import { accountOf, withStore } from '../frame/store.ts';
+import { packageArgument, packageOf } from './named.ts';
+
+export const packageLeave = command({
+  name: 'package leave',
+  summary: 'Leave a package in the name of a collaborator who wants no part in it any more.',
+  description:
+    "The audit log tells it as the collaborator's own wish; 'larder collaborator remove' takes somebody away unasked.",
+  positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
+  examples: ['larder package leave snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
+  confirm: {
+    question: ({ positionals: { package: named, account } }) =>
+      `From the next request on the account ${account} has no part in ${named} any more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person }) => {
+      const subject = await packageOf(records, positionals.package);
+      const { id, username } = await accountOf(records, positionals.account);
+      await acts.do(leavePackage, person, { package: subject, accountId: id });
+      const { namespace, name } = subject;
+      return {
+        text: `The account ${id} (${username}) has left ${namespace}/${name}.`,
+        json: { namespace, name, 'account-id': id },
+      };
+    }),
+});

@@ -1,20 +1,30 @@
-// A load of its own: sends one prepared request over several connections, over and over, and measures each answer.
+// A load of its own: sends prepared requests over several connections, over and over, and measures each answer.
 // It runs as a process of its own, so that it does not slow the server that it measures.
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 export interface Load {
   port: number;
+  tls?: boolean;
   /** The whole request, headers and body. */
   request: string;
+  /** Texts that take turns in the request, so that no two are the same. */
+  turns?: Turns;
   connections: number;
-  /** Milliseconds of warming up, and of measuring. */
-  warmup: number;
-  duration: number;
   /** Whether the client sleeps until an answer comes; where that takes milliseconds it is right, and leaves a processor free. */
   sleeps?: boolean;
 }
 
+/** Places in a request, from its first byte, and the texts of one length that come there: each time another choice of them. */
+export interface Turns {
+  places: number[];
+  texts: string[];
+  /** After so many different requests the first one comes again. */
+  different: number;
+}
+
 export interface Measured {
+  requests: number;
   requestsPerSecond: number;
   /** Milliseconds. */
   p50: number;
@@ -22,62 +32,139 @@ export interface Measured {
   failures: number;
 }
 
+/** What the client is told: first what it sends, then again and again for how many milliseconds or requests. */
+export type Order = { open: Load } | { slice: Bounds };
+
+/** A slice ends with whichever comes first. */
+export interface Bounds {
+  milliseconds?: number;
+  requests?: number;
+}
+
 if (process.argv[1] === import.meta.filename) {
-  process.once('message', (load: Load) => {
-    void run(load).then((measured) => {
-      process.send?.(measured, () => process.exit(0));
-    });
+  let client: Promise<Client> | undefined;
+  process.on('message', (order: Order) => {
+    if ('open' in order) client = open(order.open);
+    const answered = 'open' in order ? client : client?.then((one) => one.slice(order.slice));
+    void answered?.then((measured) => process.send?.('open' in order ? 'open' : measured));
   });
 }
 
-async function run({ port, request, connections, warmup, duration, sleeps = false }: Load): Promise<Measured> {
-  const bytes = Buffer.from(request);
-  const times: number[] = [];
-  let failures = 0;
-  const begin = performance.now() + warmup;
-  const end = begin + duration;
+interface Client {
+  slice(bounds: Bounds): Promise<Measured>;
+}
 
-  const connection = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1').setNoDelay(true);
-      let sent = 0;
-      let expected = -1;
-      let received = 0;
-      const send = (): void => {
-        sent = performance.now();
-        expected = -1;
-        received = 0;
-        socket.write(bytes);
+async function open({ port, tls = false, request, turns, connections, sleeps = false }: Load): Promise<Client> {
+  const next = writer(request, turns);
+  const sockets: Socket[] = [];
+  while (sockets.length < connections) {
+    // A few at a time: a server's queue of connections that it has not seen yet is short.
+    const few = Math.min(64, connections - sockets.length);
+    sockets.push(...(await Promise.all(Array.from({ length: few }, () => connected(port, tls)))));
+  }
+  return {
+    async slice({ milliseconds = Infinity, requests = Infinity }) {
+      const begin = performance.now();
+      const state: Slice = { end: begin + milliseconds, left: requests, times: [], failures: 0 };
+      // Otherwise the client never sleeps: else each answer of a slower server would also pay for waking it, and that of a faster one not.
+      let awake = !sleeps;
+      const stayAwake = (): void => {
+        if (awake) setImmediate(stayAwake);
       };
-      socket.once('connect', send);
-      socket.once('error', reject);
-      socket.on('data', (chunk) => {
-        if (expected < 0) {
-          const head = chunk.indexOf('\r\n\r\n');
-          const text = chunk.toString('latin1', 0, head).toLowerCase();
-          expected = head + 4 + Number(/content-length: (\d+)/.exec(text)?.[1] ?? 0);
-          if (!text.startsWith('http/1.1 200')) failures++;
-        }
-        received += chunk.length;
-        if (received < expected) return;
-        const now = performance.now();
-        if (sent >= begin) times.push(now - sent);
-        if (now < end) send();
-        else {
-          socket.destroy();
-          resolve();
-        }
-      });
-    });
-  // Otherwise the client never sleeps: else each answer of a slower server would also pay for waking it, and that of a faster one not.
-  let awake = !sleeps;
-  const stayAwake = (): void => {
-    if (awake) setImmediate(stayAwake);
+      stayAwake();
+      await Promise.all(sockets.map((socket) => converse(socket, next, state)));
+      awake = false;
+      const duration = performance.now() - begin;
+      const times = Float64Array.from(state.times).sort();
+      const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN;
+      return {
+        requests: times.length,
+        requestsPerSecond: (times.length / duration) * 1000,
+        p50: at(0.5),
+        p99: at(0.99),
+        failures: state.failures,
+      };
+    },
   };
-  stayAwake();
-  await Promise.all(Array.from({ length: connections }, connection));
-  awake = false;
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN;
-  return { requestsPerSecond: (times.length / duration) * 1000, p50: at(0.5), p99: at(0.99), failures };
+}
+
+interface Slice {
+  end: number;
+  left: number;
+  times: number[];
+  failures: number;
+}
+
+const connected = (port: number, tls: boolean): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = tls
+      ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => resolve(socket))
+      : connect(port, '127.0.0.1', () => resolve(socket));
+    socket.setNoDelay(true);
+    socket.once('error', reject);
+  });
+
+/** Gives the bytes of the next request; they are the same buffer, so they are written before the next one is asked for. */
+function writer(request: string, turns: Turns | undefined): () => Buffer {
+  const bytes = Buffer.from(request);
+  if (turns === undefined) return () => bytes;
+  const { places, texts, different } = turns;
+  let count = 0;
+  return () => {
+    let choice = count++ % different;
+    const copy = Buffer.from(bytes);
+    // The number of the request, written in digits to the base of how many texts there are.
+    for (const place of places) {
+      copy.write(texts[choice % texts.length] ?? '', place, 'latin1');
+      choice = Math.floor(choice / texts.length);
+    }
+    return copy;
+  };
+}
+
+/** One connection for the length of a slice: the next request when the answer is whole. */
+function converse(socket: Socket, next: () => Buffer, state: Slice): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let sent = 0;
+  let expected = -1;
+  let received = 0;
+  const send = (): void => {
+    sent = performance.now();
+    state.left--;
+    expected = -1;
+    received = 0;
+    socket.write(next());
+  };
+  const closed = (): void => {
+    reject(new Error('cannot measure: the server has closed a connection'));
+  };
+  const data = (chunk: Buffer): void => {
+    if (expected < 0) {
+      expected = lengthOf(chunk);
+      if (chunk.toString('latin1', 9, 12) !== '200') state.failures++;
+    }
+    received += chunk.length;
+    if (received < expected) return;
+    const now = performance.now();
+    state.times.push(now - sent);
+    if (now < state.end && state.left > 0) return send();
+    socket.off('data', data).off('close', closed);
+    resolve();
+  };
+  socket.on('data', data).once('close', closed);
+  if (socket.destroyed) closed();
+  else send();
+  return promise;
+}
+
+/** The length of the whole answer that begins here. */
+function lengthOf(chunk: Buffer): number {
+  const head = chunk.indexOf('\r\n\r\n');
+  const at = chunk.indexOf('ontent-', 0, 'latin1');
+  for (let from = at; from >= 0 && from < head; from = chunk.indexOf('ontent-', from + 7, 'latin1')) {
+    if (chunk.toString('latin1', from + 7, from + 14).toLowerCase() === 'length:') {
+      return head + 4 + Number.parseInt(chunk.toString('latin1', from + 14, from + 26), 10);
+    }
+  }
+  return head + 4;
 }

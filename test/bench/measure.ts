@@ -1,16 +1,48 @@
 // What the benchmarks share: processes to measure, and how their figures are printed.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 
-import type { Load, Measured } from './load.ts';
+import type { Bounds, Load, Measured, Order } from './load.ts';
 
-/** Runs a load in a process of its own. */
-export async function measure(load: Load): Promise<Measured> {
+/** A client that has its connections open. */
+export interface Client {
+  child: ChildProcess;
+  slice(bounds: Bounds): Promise<Measured>;
+  close(): Promise<void>;
+}
+
+/** Opens the connections of a load, in a process of its own. */
+export async function openLoad(load: Load): Promise<Client> {
   const child = fork(join(import.meta.dirname, 'load.ts'), { stdio: 'inherit' });
-  child.send(load);
-  const [measured] = (await Promise.race([once(child, 'message'), gone(child, 'load.ts')])) as [Measured];
+  const ask = async <Told>(order: Order): Promise<Told> => {
+    child.send(order);
+    const [told] = (await Promise.race([once(child, 'message'), gone(child, 'load.ts')])) as [Told];
+    return told;
+  };
+  await ask({ open: load });
+  return {
+    child,
+    slice: (bounds) => ask({ slice: bounds }),
+    async close() {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** Warms up and measures once, for so many milliseconds each. */
+export async function measure({
+  warmup,
+  duration,
+  ...load
+}: Load & { warmup: number; duration: number }): Promise<Measured> {
+  const client = await openLoad(load);
+  if (warmup > 0) await client.slice({ milliseconds: warmup });
+  const measured = await client.slice({ milliseconds: duration });
+  await client.close();
   return measured;
 }
 
@@ -33,7 +65,7 @@ export async function startServer<Told>(
   ...args: string[]
 ): Promise<{ child: ChildProcess; told: Told }> {
   const child = fork(join(import.meta.dirname, module), args, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: ['--max-semi-space-size=2'], // as the executable and `npm start` run
   });
   const [told] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
@@ -48,10 +80,35 @@ export async function stopServer(child: ChildProcess): Promise<void> {
 
 /** Milliseconds that all threads of a process have run: what a request costs, whoever else uses the machine. */
 export function processorTime({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  const tasks = `/proc/${String(pid)}/task`;
+  return readdirSync(tasks).reduce((sum, task) => {
+    const [nanoseconds] = readFileSync(`${tasks}/${task}/schedstat`, 'latin1').split(' ');
+    return sum + Number(nanoseconds) / 1e6;
+  }, 0);
+}
+
+/** Says how busy the machine was from here on, apart from these processes: the share of all its processors that others had. */
+export function watchMachine(...own: ChildProcess[]): () => string {
+  const ours = (): number => own.reduce((sum, child) => sum + processorTime(child), process.cpuUsage().user / 1000);
+  const machine = (): { all: number; busy: number } => {
+    const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = readFileSync(
+      '/proc/stat',
+      'latin1',
+    )
+      .split('\n', 1)[0]
+      ?.trim()
+      .split(/ +/)
+      .slice(1)
+      .map((ticks) => Number(ticks) * 10) as number[];
+    const busy = user + nice + system + irq + soft + steal;
+    return { all: busy + idle + wait, busy };
+  };
+  const [began, used] = [machine(), ours()];
+  return () => {
+    const [ended, since] = [machine(), ours() - used];
+    const others = Math.max(0, ended.busy - began.busy - since) / (ended.all - began.all);
+    return `others had ${(others * 100).toFixed(0)} % of the machine; load ${loadavg()[0]?.toFixed(1) ?? ''}`;
+  };
 }
 
 export const row = (name: string, { requestsPerSecond, p50, p99 }: Measured): string =>

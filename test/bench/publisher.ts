@@ -120,6 +120,5 @@ async function ask(
     `\r\n${content}`;
   const before = processorTime(child);
   const measured = await measure({ port, request, connections: 4, warmup: 0, duration });
-  const answers = (measured.requestsPerSecond * duration) / 1000;
-  return { ...measured, processors: (processorTime(child) - before) / answers };
+  return { ...measured, processors: (processorTime(child) - before) / measured.requests };
 }

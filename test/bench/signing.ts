@@ -1,5 +1,5 @@
 // Signing account-key-requests without holding up anybody else, and checking what comes back.
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { acceptUpload } from '#assertions/chain.ts';
 import { makeSealedKey } from '#assertions/keys.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { adasAccount, adasKey, nothingKnown, storeKey } from '#test/assertions/world.ts';
-import { measure, row, startServer, stopServer } from './measure.ts';
+import { measure, processorTime, row, startServer, stopServer } from './measure.ts';
 import { fillStore } from './store.ts';
 
 /** Prints requests per second and what /healthz takes meanwhile (wanted: 200, p99 50 ms), and the time of a chain check (20 ms). */
@@ -35,10 +35,10 @@ export async function signing(): Promise<void> {
   const probe = probing(port);
   const load = { port, request, connections: 16, sleeps: true };
   await measure({ ...load, warmup: 500, duration: 500 });
-  const [begun, before] = [performance.now(), processorTime(larder.child.pid)];
+  const before = processorTime(larder.child);
   const signed = await measure({ ...load, warmup: 0, duration: 5000 });
-  const answered = (signed.requestsPerSecond * (performance.now() - begun)) / 1000;
-  const used = processorTime(larder.child.pid) - before;
+  const answered = signed.requests;
+  const used = processorTime(larder.child) - before;
   const health = await probe.stop();
   await stopServer(larder.child);
   rmSync(directory, { recursive: true, force: true });
@@ -61,15 +61,6 @@ export async function signing(): Promise<void> {
   console.log(
     `  chain check of an import     p50 ${at50(checks)} ms   p99 ${at99(checks)} ms   first ${(checks[0] ?? NaN).toFixed(2)} ms`,
   );
-}
-
-/** Milliseconds that all threads of a process have run: what counts on a machine that others use as well. */
-function processorTime(pid: number | undefined): number {
-  const [user, system] = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .slice(11, 13);
-  return (Number(user) + Number(system)) * 10;
 }
 
 const share = (times: readonly number[], part: number): string =>

@@ -18,16 +18,17 @@ export interface FilledStore {
   packageIds: string[];
 }
 
+export const firstSettings = {
+  baseUrl: 'http://127.0.0.1:8080',
+  listen: '127.0.0.1:0',
+  storeAdminId: 'root',
+  storeAdminDigest: '0'.repeat(96),
+};
+
 /** Makes a store with so many snaps, each with so many revisions, of one account. */
 export async function fillStore(packages: number, revisionsEach: number): Promise<FilledStore> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-bench-'));
-  const settings = {
-    baseUrl: 'http://127.0.0.1:8080',
-    listen: '127.0.0.1:0',
-    storeAdminId: 'root',
-    storeAdminDigest: '0'.repeat(96),
-  };
-  writeFileSync(join(directory, 'larder.toml'), initialConfig(settings), { mode: 0o600 });
+  writeFileSync(join(directory, 'larder.toml'), initialConfig(firstSettings), { mode: 0o600 });
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
   const store = await openStore({ directory });
   const at = new Date().toISOString();

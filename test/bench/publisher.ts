@@ -2,13 +2,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
-import { channel, risks } from '#domain/channel.ts';
 import { randomIds } from '#domain/ids.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import type { WritableStore } from '#test/fixtures/writable.ts';
-import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { measure, median, processorTime, startServer, stopServer } from './measure.ts';
 import type { Measured } from './load.ts';
-import { fillStore } from './store.ts';
+import { addMeasured, fillStore } from './store.ts';
 
 const rounds = 5;
 const allowed = 1.3;
@@ -75,38 +74,22 @@ export async function publisher(): Promise<void> {
 
 async function prepare(packages: number, revisionsEach: number): Promise<Side> {
   const { directory, store } = await fillStore(packages, revisionsEach);
-  const token = await addMeasured(store);
+  const accountId = randomIds.id();
+  await enrol(store, accountId);
+  await addMeasured(store, accountId);
+  const { token } = await store.authority.issue({ accountId }, { actor: 'bench' });
   await store.close();
   const server = await startServer<{ port: number }>('store-server.ts', directory);
   return { directory, token, port: server.told.port, child: server.child };
 }
 
-/** The same in both stores: an account with 1,000 names, the first of them with 20 tracks that all hold something. */
-async function addMeasured(store: WritableStore): Promise<string> {
+/** Whom the measured names are of. */
+const enrol = (store: WritableStore, accountId: string): Promise<unknown> => {
   const at = new Date().toISOString();
-  const accountId = randomIds.id();
-  await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    const fill = filler(tx, at);
-    await fill.account(accountId, 'bob');
-    for (let number = 0; number < 1000; number++) {
-      const id = randomIds.id();
-      const tracks = number === 0 ? ['latest', ...Array.from({ length: 19 }, (_, track) => `${track}.0`)] : ['latest'];
-      const named = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
-      await fill.package(named, tracks);
-      if (number > 0) continue;
-      for (let revision = 1; revision <= 100; revision++) {
-        const made = { packageId: id, revision, createdBy: accountId, details: snapDetails };
-        await fill.revision({ ...made, status: 'released' });
-      }
-      const channels = tracks.flatMap((track) => risks.map((risk) => channel(track, risk).name));
-      for (const [index, name] of channels.entries()) {
-        const slot = { slot: 'amd64', architecture: 'amd64' };
-        await fill.release({ packageId: id, channel: name, revision: 1 + index, ...slot });
-      }
-    }
-  });
-  return (await store.authority.issue({ accountId }, { actor: 'bench' })).token;
-}
+  return store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, (tx) =>
+    filler(tx, at).account(accountId, 'bob'),
+  );
+};
 
 async function ask(
   { port, token, child }: Side,

@@ -3,6 +3,7 @@ import { identity } from './identity.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
+import { reads } from './reads.ts';
 import { registry } from './registry.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
@@ -15,6 +16,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   start,
   identity,
   publisher,
+  reads,
   registry,
   signing,
   operator,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openStore, type WritableStore } from '#test/fixtures/writable.ts';
+import { channel, risks } from '#domain/channel.ts';
 import { initialConfig } from '#src/config.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newWrappingKey } from '#data/secrets.ts';
@@ -46,4 +47,28 @@ export async function fillStore(packages: number, revisionsEach: number): Promis
   });
   const { token } = await store.authority.issue({ accountId }, { actor: 'bench' });
   return { directory, store, accountId, token, packageIds };
+}
+
+/** 1,000 names of an account, the first of them with 20 tracks that all hold something. */
+export async function addMeasured(store: WritableStore, accountId: string): Promise<void> {
+  const at = new Date().toISOString();
+  await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
+    const fill = filler(tx, at);
+    for (let number = 0; number < 1000; number++) {
+      const id = randomIds.id();
+      const tracks = number === 0 ? ['latest', ...Array.from({ length: 19 }, (_, track) => `${track}.0`)] : ['latest'];
+      const named = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
+      await fill.package(named, tracks);
+      if (number > 0) continue;
+      for (let revision = 1; revision <= 100; revision++) {
+        const made = { packageId: id, revision, createdBy: accountId, details: snapDetails };
+        await fill.revision({ ...made, status: 'released' });
+      }
+      const channels = tracks.flatMap((track) => risks.map((risk) => channel(track, risk).name));
+      for (const [index, name] of channels.entries()) {
+        const slot = { slot: 'amd64', architecture: 'amd64' };
+        await fill.release({ packageId: id, channel: name, revision: 1 + index, ...slot });
+      }
+    }
+  });
 }

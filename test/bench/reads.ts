@@ -1,0 +1,150 @@
+// Every GET of the interface, in a store of a hundred packages and in one of a hundred thousand: none may cost more there, and
+// none may cost much anywhere.
+import type { ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { identityOperations } from '#identity/operations.ts';
+import { operations } from '#operations/index.ts';
+import { grow } from './grow.ts';
+import { makeMeasured, type World } from './measured.ts';
+import { logIn } from '#test/fixtures/images.ts';
+import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
+import { questions, type Question } from './questions.ts';
+
+const sizes = { small: 100, large: 100_000 };
+const rounds = 7;
+/** How many times as much a question may cost in the large store, and how many milliseconds of the processors at all. */
+const most = { growth: 1.3, milliseconds: 5 };
+/** Milliseconds that a slice takes, and requests before the first one. */
+const slice = 60;
+const warmUp = 200;
+
+interface Side {
+  directory: string;
+  child: ChildProcess;
+  port: number;
+  agent: Agent;
+  questions: Question[];
+}
+
+type Sides = Record<'small' | 'large', Side>;
+
+/**
+ * Prints what each question costs in both stores; fails when one costs beyond what is allowed, or an operation has no question.
+ * LARDER_ONLY=names asks about operations with that in their name alone.
+ */
+export async function reads(): Promise<void> {
+  const { directory, world } = await makeMeasured();
+  const sides = {
+    small: await serve(directory, world, sizes.small),
+    large: await serve(directory, world, sizes.large),
+  };
+  rmSync(directory, { recursive: true, force: true });
+  refuseUnasked(sides.small.questions);
+  console.log(
+    'reads: every GET in a store of 100 packages, beside one of 100,000 with 1,000,000 revisions; 1 connection\n' +
+      '  CPU a request in both, ratio, bytes of both answers',
+  );
+  const over = await compareAll(sides);
+  for (const { child, directory: filled, agent } of Object.values(sides)) {
+    agent.destroy();
+    await stopServer(child);
+    rmSync(filled, { recursive: true, force: true });
+  }
+  if (over.length > 0)
+    throw new Error(`cannot hold these within ${most.growth} and ${most.milliseconds} ms: ${over.join(', ')}`);
+}
+
+/** The names of the questions that cost too much. */
+async function compareAll(sides: Sides): Promise<string[]> {
+  const machine = watchMachine(sides.small.child, sides.large.child);
+  const over: string[] = [];
+  for (const [at, { operation, about }] of sides.small.questions.entries()) {
+    if (!operation.includes(process.env['LARDER_ONLY'] ?? '')) continue;
+    const { small, large, bytes } = await compare(at, sides);
+    const name = about === undefined ? operation : `${operation} (${about})`;
+    // What takes microseconds differs by chance.
+    const hasGrown = large / small > most.growth && large - small > 0.05;
+    const isOver = hasGrown || Math.max(small, large) > most.milliseconds;
+    if (isOver) over.push(name);
+    const figures = `${inMs(small)} ${inMs(large)} ms ${(large / small).toFixed(2).padStart(7)}`;
+    console.log(`  ${isOver ? '!' : ' '} ${name.padEnd(48)} ${figures}  ${bytes.join(' ')}`);
+  }
+  console.log(`  ${machine()}`);
+  return over;
+}
+
+const inMs = (milliseconds: number): string => milliseconds.toFixed(3).padStart(8);
+
+function refuseUnasked(asked: readonly Question[]): void {
+  const all = [...operations, ...identityOperations].filter(({ method }) => method === 'GET').map(({ name }) => name);
+  const known = new Set(asked.map(({ operation }) => operation));
+  const unasked = all.filter((name) => !known.has(name));
+  if (unasked.length > 0)
+    throw new Error(`cannot measure all reads: test/bench/questions.ts has no row for ${unasked.join(', ')}`);
+}
+
+/** Serves a copy of the measured store, grown. */
+async function serve(measured: string, world: World, packages: number): Promise<Side> {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-bench-'));
+  cpSync(measured, directory, { recursive: true });
+  await grow(directory, packages);
+  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  const client = await logIn({ url: `http://127.0.0.1:${told.port}` }, world.login);
+  const begun = await client.call('POST', 'blobs/uploads/');
+  const visit = { token: client.token, upload: begun.headers.get('docker-upload-uuid') ?? '' };
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  return { directory, child, port: told.port, agent, questions: questions(world, visit) };
+}
+
+/** Slices of both sides in turn. */
+async function compare(at: number, sides: Sides): Promise<{ small: number; large: number; bytes: number[] }> {
+  const costs: Record<'small' | 'large', number[]> = { small: [], large: [] };
+  const bytes: number[] = [];
+  const requests = { small: 0, large: 0 };
+  for (const name of ['small', 'large'] as const) {
+    const began = performance.now();
+    let done = 0;
+    for (; done < warmUp && performance.now() - began < 1000; done++) await ask(sides[name], at);
+    const each = (performance.now() - began) / done;
+    requests[name] = Math.max(1, Math.min(500, Math.ceil(slice / each)));
+    bytes.push(await ask(sides[name], at));
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const name of ['small', 'large'] as const) {
+      const before = processorTime(sides[name].child);
+      for (let number = 0; number < requests[name]; number++) await ask(sides[name], at);
+      costs[name].push((processorTime(sides[name].child) - before) / requests[name]);
+    }
+  }
+  return { small: median(costs.small), large: median(costs.large), bytes };
+}
+
+/** Asks once; the length of the answer. */
+function ask({ port, agent, questions: asked }: Side, at: number): Promise<number> {
+  const { operation, path, headers = {}, status = 200 } = asked[at]!;
+  return new Promise((resolve, reject) => {
+    const request = get({ port, path, agent, headers }, (response) => {
+      let bytes = 0;
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (response.statusCode !== status) text += chunk.toString();
+      });
+      response.once('error', reject);
+      response.once('end', () => {
+        if (response.statusCode === status && response.headers['x-view-name'] === `larder.${operation}`) resolve(bytes);
+        else
+          reject(
+            new Error(
+              `cannot measure ${operation}: ${response.statusCode} of ${String(response.headers['x-view-name'])} ${text.slice(0, 500)}`,
+            ),
+          );
+      });
+    });
+    request.once('error', reject);
+  });
+}

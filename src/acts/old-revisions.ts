@@ -5,6 +5,7 @@ import type { Changes, Records } from '#records/index.ts';
 import type { OldRevision } from '#records/old-revisions.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
+import type { Component } from '#records/resource-revisions.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 import { reasonOf } from './reason.ts';
@@ -25,7 +26,9 @@ const atOnce = 500;
 /** The revisions of a package that a rule lets go, the oldest first, and whether there are more than that. */
 export interface OldRevisions {
   revisions: OldRevision[];
-  /** Of their files. */
+  /** What comes beside a snap, and serves no revision of it any more once these are gone. */
+  components: Component[];
+  /** Of the files of both. */
   bytes: number;
   more: boolean;
 }
@@ -41,33 +44,60 @@ export async function oldRevisions(
   limit = atOnce,
 ): Promise<OldRevisions> {
   const before = olderThan === undefined ? null : timestamp(after(new Date(now), -olderThan));
-  const beside = await withReleasedResources(known, packageId, now);
+  const released = await releasedResources(known, packageId, now);
+  const beside = await revisionsOf(known, packageId, released);
   const found = await known.oldRevisions.list(packageId, { keep, channel: channel ?? null, before }, beside, limit + 1);
   const revisions: OldRevision[] = [];
   for (const one of found.slice(0, limit)) {
     // Whoever writes a damaged record anew would hide that it is.
     if (!(await known.revisions.isDamaged(packageId, one.revision))) revisions.push(one);
   }
-  return { revisions, bytes: bytesOf(revisions), more: found.length > limit };
+  const components = revisions.length === 0 ? [] : await componentsWithout(known, packageId, revisions, released);
+  const bytes = [...revisions, ...components].reduce((sum, { size }) => sum + size, 0);
+  return { revisions, components, bytes, more: found.length > limit };
 }
 
-const bytesOf = (revisions: readonly OldRevision[]): number => revisions.reduce((sum, { size }) => sum + size, 0);
+type ReleasedResource = Release['resources'][number];
 
-/** The revisions of a snap whose components some channel holds. */
-async function withReleasedResources(
-  { releases, resourceRevisions }: Pick<Known, 'releases' | 'resourceRevisions'>,
+/** What the channels of a package hold beside its revisions, each once, by its name and number. */
+async function releasedResources(
+  { releases }: Pick<Known, 'releases'>,
   packageId: string,
   now: string,
-): Promise<number[]> {
+): Promise<ReadonlyMap<string, ReleasedResource>> {
   const released = (await releases.current(packageId, now)).flatMap(({ resources }) => resources);
-  const named = new Map<string, Release['resources'][number]>(
-    released.map((one) => [`${one.name} ${String(one.revision)}`, one]),
-  );
+  return new Map(released.map((one) => [keyOf(one), one]));
+}
+
+const keyOf = ({ name, revision }: Pick<ReleasedResource, 'name' | 'revision'>): string =>
+  `${name} ${String(revision)}`;
+
+/** The components that go with revisions: neither another revision nor a channel has them, and their records are whole. */
+async function componentsWithout(
+  { resourceRevisions }: Pick<Known, 'resourceRevisions'>,
+  packageId: string,
+  revisions: readonly OldRevision[],
+  released: ReadonlyMap<string, ReleasedResource>,
+): Promise<Component[]> {
+  const numbers = revisions.map(({ revision }) => revision);
+  const found: Component[] = [];
+  for (const one of await resourceRevisions.servingNone(packageId, numbers)) {
+    if (released.has(keyOf(one)) || (await resourceRevisions.isDamaged(packageId, one.name, one.revision))) continue;
+    found.push(one);
+  }
+  return found;
+}
+
+/** The revisions of a snap that stay with a component because some channel holds that: of each the newest that it serves. */
+async function revisionsOf(
+  { resourceRevisions }: Pick<Known, 'resourceRevisions'>,
+  packageId: string,
+  released: ReadonlyMap<string, ReleasedResource>,
+): Promise<number[]> {
   const found = new Set<number>();
-  for (const { name, revision } of named.values()) {
-    if (revision === null) continue;
-    const of = (await resourceRevisions.find(packageId, name, revision))?.packageRevision;
-    if (of !== undefined && of !== null) found.add(of);
+  for (const { name, revision } of released.values()) {
+    const served = revision === null ? null : await resourceRevisions.newestServed(packageId, name, revision);
+    if (served !== null) found.add(served);
   }
   return [...found];
 }
@@ -90,16 +120,17 @@ export const deleteRevisions = act<Deletion, { revisions: number[]; bytes: numbe
   async perform(tx, { package: subject, rule, revisions: named, reason }, doing) {
     const because = reason === undefined ? ruleInWords(rule) : reasonOf(reason);
     await latestOf(tx, subject);
-    const { revisions: found, bytes } = await oldRevisions(tx, subject.id, rule, doing.at);
-    const revisions = found.map(({ revision }) => revision);
+    const found = await oldRevisions(tx, subject.id, rule, doing.at);
+    const { bytes } = found;
+    const revisions = found.revisions.map(({ revision }) => revision);
     if (revisions.length === 0 || revisions.join() !== named.join()) {
       throw new Refusal(
         'conflict',
         `What the rule lets go of '${subject.name}' is not what was named, so nothing was deleted; look at it again.`,
       );
     }
-    await tx.revisions.setDeleted(subject.id, revisions, { at: doing.at, by: doing.actor, because });
-    doing.note({ revisions, bytes, because });
+    await setDeleted(tx, subject.id, found, { at: doing.at, by: doing.actor, because });
+    doing.note({ revisions, ...noteOf(found), bytes, because });
     return { revisions, bytes };
   },
 });
@@ -113,6 +144,7 @@ export const expireRevisions = act({
 
   async perform(tx, { packages, rule }: { packages: readonly string[]; rule: Rule }, { at, actor, note }) {
     const deleted: Record<string, number[]> = {};
+    const components: Record<string, [string, number][]> = {};
     const because = ruleInWords(rule);
     let [expired, bytes] = [0, 0];
     for (const id of packages) {
@@ -121,15 +153,34 @@ export const expireRevisions = act({
       const found = await oldRevisions(tx, id, rule, at, atOnce - expired);
       const revisions = found.revisions.map(({ revision }) => revision);
       if (revisions.length === 0) continue;
-      await tx.revisions.setDeleted(id, revisions, { at, by: actor, because });
+      await setDeleted(tx, id, found, { at, by: actor, because });
       deleted[packageObject(subject)] = revisions;
+      const gone = noteOf(found).components;
+      if (gone !== undefined) components[packageObject(subject)] = gone;
       expired += revisions.length;
       bytes += found.bytes;
     }
-    note({ expired, bytes, revisions: deleted });
+    note({ expired, bytes, revisions: deleted, ...(Object.keys(components).length > 0 && { components }) });
     return { expired, bytes };
   },
 });
+
+async function setDeleted(
+  tx: Changes,
+  packageId: string,
+  { revisions, components }: OldRevisions,
+  deleted: { at: string; by: string; because: string },
+): Promise<void> {
+  const numbers = revisions.map(({ revision }) => revision);
+  await tx.revisions.setDeleted(packageId, numbers, deleted);
+  for (const { name, revision } of components) {
+    await tx.resourceRevisions.setDeleted(packageId, name, revision, deleted.at);
+  }
+}
+
+/** The components that went, for the audit log: names and numbers. */
+const noteOf = ({ components }: OldRevisions): { components?: [string, number][] } =>
+  components.length === 0 ? {} : { components: components.map(({ name, revision }) => [name, revision]) };
 
 /** Why what a rule lets go was deleted, where nobody said. */
 function ruleInWords({ keep, channel, olderThan }: Rule): string {

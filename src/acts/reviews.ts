@@ -167,7 +167,7 @@ async function follow(
   await tx.packages.describe({ ...subject, ...said, ...kept, edited });
 }
 
-/** Content that is there already keeps its revision. */
+/** Content that is there already keeps its revision, and comes back as it if it was deleted. */
 async function addResourceRevision(
   tx: Changes,
   { upload, subject, at }: Approved,
@@ -182,6 +182,12 @@ async function addResourceRevision(
     const content = { sha256, sha3_384, sha384, sha512, size };
     const created = { createdAt: at, createdBy: upload.pushedBy };
     await tx.resourceRevisions.add({ packageId: subject.id, name, revision, ...request, ...content, ...created });
+  } else if (request.packageRevision !== null) {
+    await tx.resourceRevisions.pair({ packageId: subject.id, name, revision }, request.packageRevision);
+  }
+  if (typeof twin?.deletedAt === 'string') {
+    await tx.resourceRevisions.refuseDamaged(subject.id, name, revision);
+    await tx.resourceRevisions.setDeleted(subject.id, name, revision, null);
   }
   await tx.uploads.approve(upload.id, revision);
   return { resource: name, revision };

@@ -79,7 +79,7 @@ export const inventory = (db: Reading) => ({
           -- The view package_contents, which would be gathered whole for each of them.
           (SELECT coalesce(sum(size), 0) FROM (
             SELECT sha3_384, size FROM revisions WHERE package_id = package.id AND deleted_at IS NULL
-            UNION SELECT sha3_384, size FROM resource_revisions WHERE package_id = package.id
+            UNION SELECT sha3_384, size FROM resource_revisions WHERE package_id = package.id AND deleted_at IS NULL
             UNION SELECT sha3_384, size FROM image_blobs WHERE package_id = package.id
             UNION SELECT sha3_384, size FROM image_manifests WHERE package_id = package.id
             UNION SELECT sha3_384, size FROM uploads WHERE package_id = package.id AND status IN ('new', 'scanned')

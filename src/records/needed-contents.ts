@@ -27,7 +27,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT 'an upload that no package has claimed' FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL
         UNION
         SELECT packages.namespace || '/' || packages.name || ' resource ' || resource_revisions.name || ' revision ' || revision
-        FROM resource_revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        FROM resource_revisions JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384} AND deleted_at IS NULL
         UNION
         SELECT packages.namespace || '/' || packages.name || ' image ' || resource
         FROM image_blobs JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}

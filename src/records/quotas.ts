@@ -22,7 +22,7 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
           SELECT sha3_384, size FROM revisions
           WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND deleted_at IS NULL
           UNION SELECT sha3_384, size FROM resource_revisions
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
+          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND deleted_at IS NULL
           UNION SELECT sha3_384, size FROM image_blobs
           WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
           UNION SELECT sha3_384, size FROM image_manifests

@@ -1,7 +1,7 @@
 // Resource revisions: content that was pushed for a resource, numbered 1, 2, 3.
 import type { ResourceBase } from '#domain/resource-base.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { columns, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface ResourceRevision {
   packageId: string;
@@ -16,7 +16,7 @@ export interface ResourceRevision {
   /** What it runs on; null for a snap's, which has architectures instead. */
   bases: ResourceBase[] | null;
   architectures: string[] | null;
-  /** The snap's revision that it was pushed for. */
+  /** The snap's revision that it was first pushed for. */
   packageRevision: number | null;
   createdAt: string;
   createdBy: string;
@@ -37,11 +37,20 @@ const resourceRevisionColumns = columns`
   package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
   updated_at AS "updatedAt", updated_by AS "updatedBy"`;
 
-export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
+/** A revision of a resource that comes beside a snap. */
+export interface Component {
+  name: string;
+  revision: number;
+  /** Bytes of its file. */
+  size: number;
+}
+
+export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>) => ({
   async find(packageId: string, name: string, revision: number): Promise<ResourceRevision | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${resourceRevisionColumns}
-      FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`);
+      FROM resource_revisions
+      WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision} AND deleted_at IS NULL`);
     return row && asResourceRevision(row);
   },
 
@@ -49,15 +58,43 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
   async list(packageId: string, name: string): Promise<ResourceRevision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${resourceRevisionColumns}
-      FROM resource_revisions WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision`);
+      FROM resource_revisions
+      WHERE package_id = ${packageId} AND name = ${name} AND deleted_at IS NULL ORDER BY revision`);
     return rows.map(asResourceRevision);
   },
 
-  /** The revision of a resource that has this content. */
+  /** The revision of a resource that has this content, also one that was deleted. */
   withContent: (packageId: string, name: string, sha3_384: string) =>
-    db.get<{ revision: number }>(sql`
-      SELECT revision FROM resource_revisions
+    db.get<{ revision: number; deletedAt: string | null }>(sql`
+      SELECT revision, deleted_at AS "deletedAt" FROM resource_revisions
       WHERE package_id = ${packageId} AND name = ${name} AND sha3_384 = ${sha3_384}`),
+
+  /** The components of a snap that serve no revision of it once these are gone, by name and number. */
+  servingNone: (packageId: string, without: number[]) =>
+    db.all<Component>(sql`
+      SELECT name, revision, size FROM resource_revisions AS component
+      WHERE package_id = ${packageId} AND package_revision IS NOT NULL AND deleted_at IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM resource_pairs AS pair
+          JOIN revisions ON revisions.package_id = pair.package_id AND revisions.revision = pair.package_revision
+          WHERE pair.package_id = component.package_id AND pair.name = component.name
+            AND pair.revision = component.revision
+            AND revisions.deleted_at IS NULL AND revisions.revision NOT IN ${list(without)})
+      ORDER BY name, revision`),
+
+  /** The newest revision of its snap that a component was pushed for; null where there is none. */
+  newestServed: async (packageId: string, name: string, revision: number) =>
+    (
+      await db.get<{ served: number | null }>(sql`
+        SELECT MAX(package_revision) AS served FROM resource_pairs AS pair
+        JOIN revisions ON revisions.package_id = pair.package_id AND revisions.revision = package_revision
+        WHERE pair.package_id = ${packageId} AND pair.name = ${name} AND pair.revision = ${revision}
+          AND revisions.deleted_at IS NULL`)
+    )?.served ?? null,
+
+  /** Whether the record of a revision is not as it was written. */
+  isDamaged: (packageId: string, name: string, revision: number) =>
+    db.isDamaged('resource_revisions', { package_id: packageId, name, revision }),
 
   newest: async (packageId: string, name: string) =>
     (
@@ -66,12 +103,21 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all'>) => ({
     )?.revision ?? 0,
 });
 
+const pair = (
+  db: Queries,
+  { packageId, name, revision }: Pick<ResourceRevision, 'packageId' | 'name' | 'revision'>,
+  packageRevision: number,
+): Promise<number> =>
+  db.run(sql`
+    INSERT INTO resource_pairs (package_id, name, revision, package_revision)
+    VALUES (${packageId}, ${name}, ${revision}, ${packageRevision}) ON CONFLICT DO NOTHING`);
+
 export const resourceRevisionChanges = (db: Queries) => ({
   ...resourceRevisions(db),
 
   /** Refuses to build on a revision whose record is not as it was written. */
   async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
-    if (!(await db.isDamaged('resource_revisions', { package_id: packageId, name, revision }))) return;
+    if (!(await resourceRevisions(db).isDamaged(packageId, name, revision))) return;
     throw new Refusal(
       'conflict',
       `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +
@@ -79,13 +125,25 @@ export const resourceRevisionChanges = (db: Queries) => ({
     );
   },
 
-  add: (r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>) =>
-    db.run(sql`
+  async add(r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>): Promise<void> {
+    await db.run(sql`
       INSERT INTO resource_revisions (package_id, name, revision, type, sha256, sha3_384, sha384, sha512, size, bases,
         architectures, package_revision, created_at, created_by)
       VALUES (${r.packageId}, ${r.name}, ${r.revision}, ${r.type}, ${r.sha256}, ${r.sha3_384}, ${r.sha384}, ${r.sha512},
         ${r.size}, ${r.bases && JSON.stringify(r.bases)}, ${r.architectures && JSON.stringify(r.architectures)},
-        ${r.packageRevision}, ${r.createdAt}, ${r.createdBy})`),
+        ${r.packageRevision}, ${r.createdAt}, ${r.createdBy})`);
+    if (r.packageRevision !== null) await pair(db, r, r.packageRevision);
+  },
+
+  /** Notes that a component was pushed for a revision of its snap, be it once more. */
+  pair: (component: Pick<ResourceRevision, 'packageId' | 'name' | 'revision'>, packageRevision: number) =>
+    pair(db, component, packageRevision),
+
+  /** Says that a revision is deleted, or with null that it is there again. */
+  setDeleted: (packageId: string, name: string, revision: number, at: string | null) =>
+    db.run(sql`
+      UPDATE resource_revisions SET deleted_at = ${at}
+      WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`),
 
   /** Says on which bases a revision runs. */
   rebase: (r: { packageId: string; name: string; revision: number; bases: ResourceBase[]; at: string; by: string }) =>

@@ -17,7 +17,8 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
     const rows = await db.all<Row & { newest: number | null }>(sql`
       SELECT name, type, optional,
         (SELECT MAX(revision) FROM resource_revisions
-          WHERE resource_revisions.package_id = declared.package_id AND resource_revisions.name = declared.name) AS newest
+          WHERE resource_revisions.package_id = declared.package_id AND resource_revisions.name = declared.name
+            AND deleted_at IS NULL) AS newest
       FROM declared_resources AS declared
       WHERE package_id = ${packageId} AND revision = ${revision} ORDER BY name`);
     return rows.map((row) => ({ ...row, optional: row.optional === 1 }));

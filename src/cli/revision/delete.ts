@@ -17,7 +17,7 @@ export const revisionDelete = command({
   description:
     'Whatever a channel or a branch holds stays, and so does what a build names. The number, the digest and the reason of ' +
     'what is deleted stay; its file is removed within a day, unless something else needs it, and pushed again it brings ' +
-    'the revision back.',
+    'the revision back. Components that were pushed for nothing else go with it in the same way.',
   positionals: [packageArgument],
   options: {
     keep: {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
@@ -11,6 +11,7 @@ import { days } from '#domain/clock.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startWorker } from '#src/embedded.ts';
+import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -231,6 +232,120 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 });
 
+/** The sweep, for which what lies in these files is old. */
+async function sweeping(t: Test, store: TestAppliance, files: readonly string[]) {
+  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  t.teardown(() => digests.close());
+  const fatal = (error: Error): void => void t.fail(error.message);
+  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
+  return async () => {
+    for (const file of files.filter((one) => existsSync(one))) utimesSync(file, new Date(0), new Date(0));
+    return sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
+  };
+}
+
+t.test('components go with the last revision that they were pushed for', async (t) => {
+  const store = await startNow(t);
+  const [ada, root] = [await store.as('ada'), await store.as('root')];
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const number of [1, 2, 3, 4]) {
+    await addRevision(store, id, number);
+    const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'declare', object: 'snap/hello' };
+    const data = { name: 'data', type: 'component/standard', optional: true };
+    await store.beside.records.change(entry, (tx) => tx.resources.declare(id, number, data));
+  }
+  const at = '/v1/snap/hello/resources/data/revisions';
+  const push = async (content: string, revision: number) => {
+    const body = { 'upload-id': await ada.upload(content), 'package-revision': revision };
+    const answer = await ada.post(at, body);
+    t.equal(answer.status, 200, content);
+    await store.appliance.reviewed();
+    return (await ada.get(answer.body['status-url'] as string)).body.revisions[0];
+  };
+  const kept = async () => numbers((await ada.get(at)).body.revisions);
+  const remove = (keep: number, revisions?: number[]) =>
+    ada.post('/internal/v1/packages/snap/hello/revisions/delete', { keep, revisions });
+  const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
+  const file = (content: string): string => {
+    const digest = createHash('sha3-384').update(content).digest('hex');
+    return join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest);
+  };
+  const sweep = await sweeping(t, store, ['first', 'both', 'last'].map(file));
+  t.match(await push('first', 1), { status: 'approved', revision: 1 });
+  t.match(await push('both', 1), { status: 'approved', revision: 2 });
+  t.match(await push('both', 3), { status: 'approved', revision: 2 }, 'the same content is the same revision');
+  t.match(await push('last', 4), { status: 'approved', revision: 3 });
+
+  const before = [await kept(), await used(), await newest(store)];
+  t.match((await remove(3)).body, { deleted: false, bytes: 1001 + 'first'.length });
+  t.same([await kept(), await used(), await newest(store)], before, 'a preview changes nothing');
+  t.match(await remove(3, [1]), { status: 200, body: { deleted: true, bytes: 1006 } });
+  t.match((await newest(store))?.details, { revisions: [1], components: [['data', 1]], bytes: 1006 });
+  t.same(await kept(), [2, 3], 'what was pushed for another revision as well stays');
+  t.equal(await used(), (before[1] as number) - 1006);
+  t.match(await command(store, 'package show snap/hello'), { bytes: await used() });
+  t.same(await sweep(), { swept: 1 });
+  t.same(
+    ['first', 'both', 'last'].map((content) => existsSync(file(content))),
+    [false, true, true],
+  );
+  t.match(
+    await ada.post('/v1/snap/hello/releases', [
+      { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 1 }] },
+    ]),
+    { status: 400, body: { 'error-list': [{ message: /'data' with revision 1 does not exist/ }] } },
+  );
+
+  t.match(await push('first', 2), { status: 'approved', revision: 1 }, 'its number is its own for ever');
+  t.same(await kept(), [1, 2, 3]);
+  t.same([await sweep(), existsSync(file('first'))], [{ swept: 0 }, true]);
+  await ada.post('/v1/snap/hello/releases', [
+    { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 2 }] },
+  ]);
+  // Revision 3 stays by the component that a channel holds: it was pushed for it too, and first for one that is gone.
+  t.same(numbers((await remove(1)).body.revisions), [2]);
+  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'approve', object: 'snap/hello' };
+  await store.beside.records.change(entry, async (tx) => {
+    const last = await tx.resourceRevisions.find(id, 'data', 3);
+    if (last === undefined) throw new Error('it is gone');
+    await tx.resourceRevisions.add({ ...last, revision: 4, sha3_384: 'a'.repeat(96), packageRevision: 1 });
+  });
+  await ada.post('/v1/snap/hello/releases', [
+    { channel: 'beta', revision: 4, resources: [{ name: 'data', revision: 4 }] },
+  ]);
+  t.match(await remove(1, [2]), { status: 200 });
+  t.same(
+    await kept(),
+    [2, 3, 4],
+    'one that was approved when its revision had gone stays as long as a channel holds it',
+  );
+  store.clock.advance(days(40));
+  const settings = { keep: 1, older_than_days: 30 };
+  const { records, acts } = store.beside;
+  await (
+    await store.as('ada')
+  ).post('/v1/snap/hello/releases', [
+    { channel: 'edge', revision: null },
+    { channel: 'beta', revision: null },
+  ]);
+  const job = expireRevisions(
+    records,
+    acts,
+    () => store.clock.now,
+    () => settings,
+  );
+  t.same(await job.run(), { expired: 1 });
+  t.match((await newest(store))?.details, {
+    components: {
+      'snap/hello': [
+        ['data', 2],
+        ['data', 4],
+      ],
+    },
+  });
+  t.same([await sweep(), existsSync(file('last'))], [{ swept: 2 }, true]);
+});
+
 t.test('bytes go, and come back with the same number', async (t) => {
   const store = await startNow(t);
   const [ada, root] = [await store.as('ada'), await store.as('root')];
@@ -247,16 +362,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
   const remove = (keep: number, revisions: number[]) =>
     ada.post('/internal/v1/packages/bin/tool/revisions/delete', { keep, revisions });
   const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
-  t.teardown(() => digests.close());
-  const fatal = (error: Error): void => void t.fail(error.message);
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
-  const sweep = async () => {
-    for (const content of ['one', 'two', 'three', 'four'].filter((one) => existsSync(file(one)))) {
-      utimesSync(file(content), new Date(0), new Date(0));
-    }
-    return sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
-  };
+  const sweep = await sweeping(t, store, ['one', 'two', 'three', 'four'].map(file));
   const { larder } = commandsOn(store.directory);
 
   await t.test('the sweep removes what nothing else needs, and verify and backup miss nothing', async (t) => {

@@ -1,13 +1,20 @@
 // Images: the blobs, manifests and tags that are pushed to a repository, and taken away from it.
+import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
 import type { ImageBlob, ImageManifest, ImageReferences, Repository } from '#records/images.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { act } from './act.ts';
+import { refuseBytesBeyond } from './quotas.ts';
 
 /** With which credentials it is done, and so to which repository. */
 interface WithCredential {
   credential: ImageCredential;
+}
+
+interface Pushed extends WithCredential {
+  /** What publishers may have for whom nothing else is set. */
+  everybody: Quota;
 }
 
 /** Content that a manifest names. */
@@ -30,7 +37,7 @@ export interface NamedContents {
   children: NamedContent[] | undefined;
 }
 
-export interface PushedManifest extends WithCredential, NamedContents {
+export interface PushedManifest extends Pushed, NamedContents {
   manifest: ImageManifest;
   /** The digest under which it was pushed, as clients write it. */
   digest: string;
@@ -50,11 +57,10 @@ export const pushImageBlob = act({
   object,
   gate: unreleased,
 
-  async perform(tx, { credential, blob }: WithCredential & { blob: ImageBlob }, { at, note }): Promise<void> {
+  async perform(tx, { credential, blob, everybody }: Pushed & { blob: ImageBlob }, { at, note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, digest: `sha256:${blob.sha256}`, size: blob.size, credentials });
-    if ((await tx.packages.byId(credential.packageId)) === undefined)
-      throw new Refusal('name-unknown', 'The package is gone.');
+    await refuseBeyondQuota(tx, { credential, everybody, content: blob });
     await tx.images.addBlob(credential, blob, at);
     await tx.damagedBlobs.mended(blob.sha3_384);
   },
@@ -68,9 +74,10 @@ export const pushImageManifest = act({
   gate: unreleased,
 
   async perform(tx, pushed: PushedManifest, { at, note }): Promise<void> {
-    const { credential: repository, manifest, digest, tag, about } = pushed;
+    const { credential: repository, everybody, manifest, digest, tag, about } = pushed;
     note({ resource: repository.resource, digest, tag, credentials: repository.id });
     const { parts, children } = await mustBeThere(tx, repository, pushed);
+    await refuseBeyondQuota(tx, { credential: repository, everybody, content: manifest });
     // What is here is known by its sha256; what is not, by the digest that it was named by.
     const known = about && (await tx.images.manifest(repository, about.subject))?.sha256;
     const references = { parts, children, about: about && { ...about, subject: known ?? about.subject } };
@@ -79,6 +86,17 @@ export const pushImageManifest = act({
     if (tag !== undefined) await tx.images.tag(repository, tag, manifest.sha256, at);
   },
 });
+
+/** The quota is that of the package's publisher, whoever pushes. */
+async function refuseBeyondQuota(
+  tx: Changes,
+  { credential, everybody, content }: Pushed & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
+): Promise<void> {
+  const subject = await tx.packages.byId(credential.packageId);
+  if (subject === undefined) throw new Refusal('name-unknown', 'The package is gone.');
+  const { sha3_384, size } = content;
+  await refuseBytesBeyond(tx, { publisherId: subject.publisherId, everybody, sha3_384, size });
+}
 
 export const pushExternalImage = act({
   name: 'push_external_image',

@@ -1,7 +1,7 @@
 // Quotas: how much a publisher may have in the store, and the refusal of what goes beyond.
 import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { Changes, Records } from '#records/index.ts';
 import type { OwnQuota } from '#records/quotas.ts';
 import { act } from './act.ts';
 
@@ -59,6 +59,24 @@ export async function refuseBytesBeyond(
   // What one of his packages has already takes no more room, also where the quota was lowered meanwhile.
   if (used + size <= limit || (await tx.quotas.holds(publisherId, sha3_384))) return;
   throw tooManyBytes(used, limit, size);
+}
+
+/**
+ * What refuses so many bytes of one content, with `forbidden`, while nobody knows yet which content it is: more than its
+ * publisher may still have, and more than any has that he has already.
+ */
+export async function bytesToCome(
+  { quotas }: Pick<Records, 'quotas'>,
+  { packageId, everybody }: Pick<Publisher, 'everybody'> & { packageId: string },
+): Promise<(size: number) => void> {
+  const publisherId = await quotas.publisherOf(packageId);
+  if (publisherId === undefined) return () => undefined;
+  const { bytes: limit } = quotaOf(await quotas.find(publisherId), everybody);
+  if (limit >= unlimited) return () => undefined;
+  const used = await quotas.bytes(publisherId);
+  return (size) => {
+    if (size > Math.max(limit - used, used)) throw tooManyBytes(used, limit, size);
+  };
 }
 
 /**

@@ -111,6 +111,7 @@ const registryCodes: Record<string, string> = {
   'method-not-allowed': 'UNSUPPORTED',
   'unsupported-media-type': 'UNSUPPORTED',
   'resource-not-found': 'NAME_UNKNOWN',
+  forbidden: 'DENIED',
   conflict: 'BLOB_UPLOAD_INVALID',
   'request-too-large': 'SIZE_INVALID',
   'too-many-requests': 'TOOMANYREQUESTS',

@@ -9,6 +9,10 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (accountId: string) =>
     db.get<OwnQuota>(sql`SELECT bytes, packages FROM quotas WHERE account_id = ${accountId}`),
 
+  /** The publisher whose quota a package counts for; nothing where the package is gone. */
+  publisherOf: async (packageId: string) =>
+    (await db.get<{ id: string }>(sql`SELECT publisher_id AS id FROM packages WHERE id = ${packageId}`))?.id,
+
   /** How many packages an account publishes. */
   packages: async (accountId: string) =>
     (await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM packages WHERE publisher_id = ${accountId}`))

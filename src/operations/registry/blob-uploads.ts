@@ -2,9 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 
 import { pushImageBlob } from '#acts/images.ts';
+import { bytesToCome } from '#acts/quotas.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
 import type { Services } from '#api/services.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, readDigest, type Digest } from '#registry/repository.ts';
 import { grants } from '#registry/tokens.ts';
@@ -30,7 +32,7 @@ export const startBlobUpload = operation({
   status: 202,
   also: { 201: 'The blob is kept.' },
   headers: ['location', 'range', 'docker-upload-uuid', 'docker-content-digest'],
-  refuses: ['blob-upload-invalid', 'digest-invalid', 'too-many-requests', 'insufficient-storage'],
+  refuses: ['blob-upload-invalid', 'digest-invalid', 'forbidden', 'too-many-requests', 'insufficient-storage'],
 
   async handle(call) {
     const { query, registry, repository } = call;
@@ -78,7 +80,14 @@ export const continueBlobUpload = operation({
   prefixed: false,
   status: 202,
   headers: ['location', 'range', 'docker-upload-uuid'],
-  refuses: ['blob-upload-invalid', 'blob-upload-unknown', 'conflict', 'range-invalid', 'insufficient-storage'],
+  refuses: [
+    'blob-upload-invalid',
+    'blob-upload-unknown',
+    'conflict',
+    'forbidden',
+    'range-invalid',
+    'insufficient-storage',
+  ],
 
   async handle(call) {
     const upload = await find(call, call.params.upload_id);
@@ -106,6 +115,7 @@ export const finishBlobUpload = operation({
     'blob-upload-unknown',
     'conflict',
     'digest-invalid',
+    'forbidden',
     'range-invalid',
     'insufficient-storage',
   ],
@@ -189,26 +199,38 @@ function mustContinue(call: Call, upload: BlobUpload): void {
 }
 
 async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise<void> {
-  const { request, registry, repository, config, now } = call;
+  const { request, registry, repository, records, config, now } = call;
   const length = request.headers['content-length'];
   const limit = config.uploads.max_size;
   if (length !== undefined && upload.size + Number(length) > limit) {
     throw new Refusal('request-too-large', `The blob is larger than the ${limit} bytes this store accepts.`);
   }
   const end = registry.credentials.end(repository);
-  const chunks = chunksOf(request, () => {
-    registry.credentials.moves(repository.id);
-    if (end !== undefined && now() >= end)
-      throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
-  });
-  await upload.append(chunks, { limit, ...(isWhole && length !== undefined && { whole: Number(length) }) });
+  let size = upload.size;
+  try {
+    // What the publisher may not have is refused as early as its size tells; `pushImageBlob` has the last word.
+    const refuseBeyond = await bytesToCome(records, { ...repository, everybody: quotaOfEverybody(config.quotas) });
+    refuseBeyond(size + Number(length ?? 0));
+    const chunks = chunksOf(request, (more) => {
+      registry.credentials.moves(repository.id);
+      if (end !== undefined && now() >= end)
+        throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
+      refuseBeyond((size += more));
+    });
+    await upload.append(chunks, { limit, ...(isWhole && length !== undefined && { whole: Number(length) }) });
+  } catch (error) {
+    // Nobody goes on with it: what has come would lie there in the place of others.
+    if (error instanceof Refusal && error.code === 'forbidden') await upload.abandon();
+    throw error;
+  }
 }
 
 async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<Answer> {
   const { sha256, sha512 = null, sha3_384, size } = await upload.finish(digest, call.config.uploads.max_size);
-  const { acts, repository, requestId } = call;
+  const { acts, repository, requestId, config } = call;
   const blob = { sha256, sha512, sha3_384, size };
-  await acts.do(pushImageBlob, pusher(repository, requestId), { credential: repository, blob });
+  const everybody = quotaOfEverybody(config.quotas);
+  await acts.do(pushImageBlob, pusher(repository, requestId), { credential: repository, blob, everybody });
   return stored(call, digest);
 }
 

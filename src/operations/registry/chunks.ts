@@ -7,8 +7,14 @@ import { Refusal } from '#domain/refusal.ts';
 /** A sender who stands still for so long is given up; one who moves, however slowly, is not. */
 const patience = minutes(2);
 
-/** `moved` is told of every chunk, and may refuse to go on. The connection outlives a refusal, to answer it. */
-export async function* chunksOf(request: IncomingMessage, moved: () => void, idle = patience): AsyncGenerator<Buffer> {
+/**
+ * `moved` is told how many bytes each chunk has, and may refuse to go on. The connection outlives a refusal, to answer it.
+ */
+export async function* chunksOf(
+  request: IncomingMessage,
+  moved: (length: number) => void,
+  idle = patience,
+): AsyncGenerator<Buffer> {
   let waits = false;
   const clock = setTimeout(() => {
     // A sender whom our own side makes wait is not the one who stands still.
@@ -25,7 +31,7 @@ export async function* chunksOf(request: IncomingMessage, moved: () => void, idl
       });
       waits = false;
       if (done === true) break;
-      moved();
+      moved(value.length);
       yield value;
     }
     if (!request.complete) throw new Refusal('blob-upload-invalid', 'The connection ended before the body did.');

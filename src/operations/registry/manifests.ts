@@ -8,6 +8,7 @@ import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { check } from '#api/schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest, ImageReferences } from '#records/images.ts';
 import { noteDownload } from '#records/downloads.ts';
@@ -81,9 +82,28 @@ export const putImageManifest = operation({
   prefixed: false,
   status: 201,
   headers: ['location', 'docker-content-digest', 'oci-subject'],
-  refuses: ['manifest-invalid', 'digest-invalid', 'manifest-blob-unknown', 'insufficient-storage'],
+  refuses: [
+    'manifest-invalid',
+    'digest-invalid',
+    'manifest-blob-unknown',
+    'forbidden',
+    'insufficient-storage',
+    'name-unknown',
+  ],
 
-  async handle({ params, request, records, acts, repository, repositoryName, origin, blobs, newId, requestId }) {
+  async handle({
+    params,
+    request,
+    records,
+    acts,
+    config,
+    repository,
+    repositoryName,
+    origin,
+    blobs,
+    newId,
+    requestId,
+  }) {
     const { reference } = params;
     const tag = isTag(reference) ? reference : undefined;
     const wanted = readDigest(reference);
@@ -108,6 +128,7 @@ export const putImageManifest = operation({
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     await acts.do(pushImageManifest, pusher(repository, requestId), {
       credential: repository,
+      everybody: quotaOfEverybody(config.quotas),
       manifest: { sha256, sha512: digest.algorithm === 'sha512' ? digits : null, sha3_384, size, mediaType },
       ...named,
       digest: digestText(digest),

@@ -9,6 +9,7 @@ import { signing } from './signing.ts';
 import { start } from './start.ts';
 import { tricks } from './tricks.ts';
 import { uploads } from './uploads.ts';
+import { writes } from './writes.ts';
 
 const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
@@ -21,6 +22,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   signing,
   operator,
   tricks,
+  writes,
 };
 
 const wanted = process.argv.slice(2);

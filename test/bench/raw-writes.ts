@@ -1,0 +1,105 @@
+// What a change of the store writes, written by plain statements: a database with the tables and the indexes of a store and
+// none of its triggers, one commit a change, each synced. It runs as a process of its own, beside the store that it is held
+// against, and measures so many changes each time it is told to.
+import { randomBytes } from 'node:crypto';
+
+import SQLite from 'better-sqlite3';
+
+import type { Measured } from './load.ts';
+
+/** Which change, of which names one after the other; and the revision that is released. */
+export interface RawWrites {
+  change: 'register_name' | 'release';
+  names: string[];
+  revision: number;
+}
+
+const db = new SQLite(process.argv[2] ?? '');
+db.pragma('journal_mode = WAL');
+db.pragma('synchronous = FULL');
+db.pragma('cache_size = -16384');
+const triggers = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'trigger'`).pluck();
+for (const name of triggers.all()) db.exec(`DROP TRIGGER "${name}"`);
+
+const at = new Date().toISOString();
+const text = (bytes: number): string => randomBytes(bytes).toString('hex');
+const account = db.prepare<[], string>('SELECT id FROM accounts').pluck().get()!;
+const newest = db.prepare<[string], string>("SELECT id FROM packages WHERE namespace = 'snap' AND name = ?").pluck();
+const seqOf = db
+  .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM past_releases WHERE package_id = ?')
+  .pluck();
+const lastRow = db.prepare<[string], number>('SELECT max(row) FROM row_digests WHERE of_table = ?').pluck();
+let seq = db.prepare<[], number>('SELECT max(seq) FROM audit').pluck().get()!;
+
+const addPackage = db.prepare(`
+  INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+  VALUES (?, 'snap', ?, 'snap', ?, 0, 'registered', '{}', ?)`);
+const addTrack = db.prepare(`INSERT INTO tracks (package_id, name, created_at) VALUES (?, 'latest', ?)`);
+const fill = db.prepare(`
+  INSERT INTO releases (package_id, channel, slot, progressive, architecture, revision, resources, released_at)
+  VALUES (?, 'latest/stable', 'amd64', 0, 'amd64', ?, '[]', ?)
+  ON CONFLICT DO UPDATE SET revision = excluded.revision, released_at = excluded.released_at`);
+const addPast = db.prepare(`
+  INSERT INTO past_releases (package_id, seq, channel, slot, revision, before, released_at, released_by)
+  VALUES (?, ?, 'latest/stable', 'amd64', ?, ?, ?, ?)`);
+const mark = db.prepare(`UPDATE revisions SET status = 'released' WHERE package_id = ? AND revision = ?`);
+const digest = db.prepare(`
+  INSERT INTO row_digests (of_table, row, digest) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`);
+const addAudit = db.prepare(`
+  INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash, outcome)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')`);
+const end = db.prepare(`UPDATE audit_end SET seq = ?, hash = ?, mac = ? WHERE one = 1`);
+const raise = db.prepare(`UPDATE noun_versions SET version = version + 1 WHERE noun IN ('audit', ?)`);
+
+function audit(action: string, object: string, details: string): void {
+  const hash = text(32);
+  addAudit.run(++seq, at, account, text(16), action, object, text(16), details, text(32), hash);
+  end.run(seq, hash, text(32));
+}
+
+const changes: Record<RawWrites['change'], (name: string, revision: number) => void> = {
+  register_name(name) {
+    const id = text(16);
+    digest.run('packages', addPackage.run(id, name, account, at).lastInsertRowid, randomBytes(16));
+    digest.run('tracks', addTrack.run(id, at).lastInsertRowid, randomBytes(16));
+    raise.run('packages');
+    audit('register_name', `snap/${name}`, JSON.stringify({ id, account }));
+  },
+  release(name, revision) {
+    const number = Number(name.slice('snap-'.length));
+    const id = newest.get(name)!;
+    fill.run(id, revision, at);
+    digest.run('releases', lastRow.get('releases') ?? 1, randomBytes(16));
+    const past = addPast.run(id, (seqOf.get(id) ?? 0) + 1, revision, revision, at, account);
+    digest.run('past_releases', past.lastInsertRowid, randomBytes(16));
+    mark.run(id, revision);
+    digest.run('revisions', number * 10 + revision, randomBytes(16));
+    raise.run('revisions');
+    audit('push_releases', `snap/${name}`, JSON.stringify({ releases: [['latest/stable', revision]] }));
+  },
+};
+
+process.on('message', (told: RawWrites | 'stop') => {
+  if (told === 'stop') process.exit(0);
+  const { change, names, revision } = told;
+  const times: number[] = [];
+  const commit = db.transaction(changes[change]);
+  const began = performance.now();
+  for (const name of names) {
+    const sent = performance.now();
+    commit.immediate(name, revision);
+    times.push(performance.now() - sent);
+  }
+  const took = performance.now() - began;
+  times.sort((a, b) => a - b);
+  const part = (share: number): number => times[Math.floor(times.length * share)] ?? NaN;
+  const measured: Measured = {
+    requests: times.length,
+    requestsPerSecond: (times.length / took) * 1000,
+    p50: part(0.5),
+    p99: part(0.99),
+    failures: 0,
+  };
+  process.send?.(measured);
+});
+process.send?.({});

@@ -86,7 +86,7 @@ export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged'>;
 export interface Database extends Reading {
   /** A number that is another one after every commit, also of other processes; cheap enough for every request. */
   version(): number;
-  /** On a full disk `work` may be run a second time, when nothing is left of the first. */
+  /** Committed with those that wait as well; `work` may be run a second time, when nothing is left of the first. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** From here on every row that is written has a digest; called once, when the tables are as they should be. */
   keepRowDigests(): void;

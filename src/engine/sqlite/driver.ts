@@ -1,11 +1,9 @@
 // SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
-import { openSync, readSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import SQLite from 'better-sqlite3';
 
-import { Refusal } from '#domain/refusal.ts';
 import { List, type Database, type Queries, type Statement, type Value } from '../database.ts';
+import { commitCounter, type CommitCounter } from './commit-counter.ts';
+import { GroupCommit } from './group-commit.ts';
 import { damagedRow, keepRowDigests } from './row-digests.ts';
 
 export interface SqliteOptions {
@@ -29,55 +27,22 @@ type Prepared = SQLite.Statement<Value[]>;
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const { writer, reader, commits } = connect(file, options);
   const reading = queries(reader, options.damaged);
-  const writing = queries(writer, options.damaged);
-  let turn: Promise<unknown> = Promise.resolve();
+  const turns = new GroupCommit(writer, queries(writer, options.damaged), { ...options, committed: commits.again });
   let closed = false;
-
-  async function inTurn<Result>(work: (queries: Queries) => Promise<Result>, deadline: number): Promise<Result> {
-    try {
-      return await attempt(work, deadline).catch(async (error: unknown) => {
-        if (isFull(error) && (await options.makeRoom?.()) === true) return attempt(work, deadline);
-        throw error;
-      });
-    } catch (error) {
-      throw isFull(error) ? diskFull(error) : error;
-    }
-  }
-
-  async function attempt<Result>(work: (queries: Queries) => Promise<Result>, deadline: number): Promise<Result> {
-    if (closed) throw new Error('cannot write: the database is closed');
-    let open = true;
-    await begin(writer, deadline);
-    try {
-      const result = await work(whileOpen(writing, () => open)).finally(() => (open = false));
-      writer.exec('COMMIT');
-      commits.again();
-      return result;
-    } catch (error) {
-      if (writer.inTransaction) writer.exec('ROLLBACK');
-      if (isDiskFailure(error) && !isFull(error)) options.fatal?.(error);
-      throw error;
-    }
-  }
 
   return {
     get: reading.get,
     all: reading.all,
     isDamaged: reading.isDamaged,
     version: commits.count,
-    transaction(work) {
-      // Counted from here: those who wait for their turn must not wait one after the other for the same other process.
-      const deadline = performance.now() + patience;
-      const result = turn.then(() => inTurn(work, deadline));
-      turn = result.catch(() => undefined);
-      return result;
-    },
+    transaction: (work) =>
+      closed ? Promise.reject(new Error('cannot write: the database is closed')) : turns.transaction(work),
     keepRowDigests() {
       keepRowDigests(writer);
     },
     async close() {
-      await turn;
       if (closed) return;
+      await turns.settled();
       closed = true;
       reader.close();
       writer.close();
@@ -89,7 +54,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 function connect(
   file: string,
   { nativeBinding }: SqliteOptions,
-): { writer: Connection; reader: Connection; commits: ReturnType<typeof commitCounter> } {
+): { writer: Connection; reader: Connection; commits: CommitCounter } {
   const opened: Connection[] = [];
   const open = (): Connection => {
     const connection = new SQLite(file, {
@@ -112,27 +77,8 @@ function connect(
   }
 }
 
-/** How many milliseconds to wait for another process that writes. */
+/** How many milliseconds to wait for another process that opens or closes the file. */
 const patience = 5000;
-
-/** Begins a transaction as soon as no other process is in one, and tries at least once. */
-async function begin(writer: Connection, deadline: number): Promise<void> {
-  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
-    try {
-      writer.exec('BEGIN IMMEDIATE');
-      return;
-    } catch (error) {
-      const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy) throw error;
-      if (performance.now() > deadline) {
-        throw new Error(`cannot write: another process has held the database for ${patience / 1000} seconds`, {
-          cause: error,
-        });
-      }
-    }
-    await sleep(pause);
-  }
-}
 
 function configure(connection: Connection): void {
   connection.pragma('journal_mode = WAL');
@@ -144,52 +90,6 @@ function configure(connection: Connection): void {
   connection.pragma('cache_size = -16384');
   const synchronous = connection.pragma('synchronous', { simple: true });
   if (synchronous !== 2) throw new Error(`cannot promise durability: synchronous is ${String(synchronous)}, not FULL`);
-}
-
-/**
- * Tells commits apart by the header of the WAL index (SQLite's "WAL-mode file format", section 2.1): every commit of every
- * process changes it before it is reported. It costs 0.7 µs; asking SQLite the same thing (`PRAGMA data_version`) costs 1.9
- * (`npm run bench -- tricks`).
- * The file is never closed again: a close would let go of the locks that SQLite itself holds on it in this process.
- */
-function commitCounter(file: string): { count: () => number; again: () => void } {
-  const index = openSync(`${file}-shm`, 'r');
-  const last = Buffer.alloc(headerSize);
-  const current = Buffer.alloc(headerSize);
-  let count = 0;
-  let justRead = false;
-  const again = (): void => {
-    justRead = false;
-  };
-  return {
-    count() {
-      if (justRead) return count;
-      readSync(index, current, 0, headerSize, 0);
-      if (!current.equals(last)) {
-        current.copy(last);
-        count++;
-      }
-      // Read once for all that follows without waiting: whoever is served by then had asked before this was read.
-      justRead = true;
-      process.nextTick(again);
-      return count;
-    },
-    again,
-  };
-}
-
-const headerSize = 48;
-
-/** Queries that end with their transaction: kept beyond it, they would write on their own, or into somebody else's. */
-function whileOpen(within: Queries, isOpen: () => boolean): Queries {
-  const ended = () => Promise.reject(new Error('cannot use a transaction that has ended'));
-  return {
-    get: (statement) => (isOpen() ? within.get(statement) : ended()),
-    all: (statement) => (isOpen() ? within.all(statement) : ended()),
-    run: (statement) => (isOpen() ? within.run(statement) : ended()),
-    script: (text) => (isOpen() ? within.script(text) : ended()),
-    isDamaged: (table, key) => (isOpen() ? within.isDamaged(table, key) : ended()),
-  };
 }
 
 function queries(connection: Connection, damaged: SqliteOptions['damaged']): Queries {
@@ -230,24 +130,3 @@ export const sqliteText = ({ text, values }: Statement): string =>
 
 const sqliteValues = ({ values }: Statement): Value[] =>
   values.map((value) => (value instanceof List ? JSON.stringify(value.values) : value));
-
-/** SQLite's words for a disk that is full; the second is about the index of its log, which grows beside it. */
-const isFull = (error: unknown): boolean =>
-  error instanceof SQLite.SqliteError && ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(error.code);
-
-/** Seconds after which trying again makes sense: an administrator has to make room first. */
-const retryAfter = 300;
-
-const diskFull = (cause: unknown): Refusal =>
-  Object.assign(
-    new Refusal(
-      'insufficient-storage',
-      'The disk of the store is full, so nothing was changed. Its administrator has to make room; try again later.',
-      retryAfter,
-    ),
-    { cause },
-  );
-
-/** SQLite's words for a disk that did not take or keep what was written. */
-const isDiskFailure = (error: unknown): error is Error =>
-  error instanceof SQLite.SqliteError && (error.code.startsWith('SQLITE_IOERR') || error.code === 'SQLITE_CORRUPT');

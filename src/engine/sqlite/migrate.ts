@@ -28,12 +28,14 @@ export async function migrate(db: Database, migrations: Migration[]): Promise<st
   const { names } = await missing(db, migrations);
   const ran: string[] = [];
   for (const { name, text } of migrations.filter((migration) => names.includes(migration.name))) {
-    await db.transaction(async (tx) => {
+    const isDone = await db.transaction(async (tx) => {
       // Another process may have opened the data at the same moment and been quicker.
-      if ((await tx.run(sql`INSERT INTO migrations (name) VALUES (${name}) ON CONFLICT DO NOTHING`)) === 0) return;
+      if ((await tx.run(sql`INSERT INTO migrations (name) VALUES (${name}) ON CONFLICT DO NOTHING`)) === 0)
+        return false;
       await tx.script(text);
-      ran.push(name);
+      return true;
     });
+    if (isDone) ran.push(name);
   }
   return ran;
 }

@@ -1,0 +1,309 @@
+// Changes that wait are committed together: what that must not change for any of them.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import SQLite from 'better-sqlite3';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { sql, type Database, type Queries } from '#engine/database.ts';
+import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
+import { logFrames } from '#test/fixtures/log-frames.ts';
+
+type Test = { teardown(work: () => unknown): void };
+
+/** A database with an empty table, and a look at it from outside, which sees what is committed alone. */
+async function open(t: Test, options: SqliteOptions = {}, directory = mkdtempSync(join(tmpdir(), 'larder-group-'))) {
+  const file = join(directory, 'test.db');
+  const db = openSqlite(file, options);
+  await db.transaction((tx) =>
+    tx.script('CREATE TABLE written (id TEXT PRIMARY KEY, by TEXT NOT NULL, filler BLOB NOT NULL)'),
+  );
+  const outside = new SQLite(file);
+  outside.pragma('wal_checkpoint(TRUNCATE)');
+  t.teardown(async () => {
+    outside.close();
+    await db.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const ids = (): string[] => outside.prepare<[], string>('SELECT id FROM written ORDER BY id').pluck().all();
+  return { db, file, ids };
+}
+
+const insert = (tx: Queries, id: string, bytes = 1): Promise<number> =>
+  tx.run(sql`INSERT INTO written (id, by, filler) VALUES (${id}, 'ada', zeroblob(${bytes}))`);
+
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `row-${String(at).padStart(3, '0')}`);
+
+t.test('what waits is committed together, 64 at most, in the order in which it was asked for', async (t) => {
+  const { db, file, ids } = await open(t);
+  const ran: string[] = [];
+  const wanted = numbered(150);
+  await Promise.all(
+    wanted.map((id) =>
+      db.transaction(async (tx) => {
+        ran.push(id);
+        await insert(tx, id);
+      }),
+    ),
+  );
+  t.same(ran, wanted);
+  t.same(ids(), wanted);
+  t.equal(logFrames(file).commits, 3, '64, 64 and 22');
+  await db.transaction((tx) => insert(tx, 'alone'));
+  t.equal(logFrames(file).commits, 4, 'one that is alone waits for nobody');
+});
+
+t.test('whoever takes long holds up those alone who came with him', async (t) => {
+  const { db, file } = await open(t);
+  let moment = 0;
+  t.intercept(performance, 'now', { value: () => moment });
+  await Promise.all(
+    numbered(4).map((id, at) =>
+      db.transaction(async (tx) => {
+        await insert(tx, id);
+        if (at === 1) moment += 20;
+      }),
+    ),
+  );
+  t.equal(logFrames(file).commits, 2, 'the second of four ends the batch');
+});
+
+t.test('nobody is answered before all is on disk, not even who was refused', async (t) => {
+  const { db, ids } = await open(t);
+  const [first, second] = [numbered(5), numbered(7).slice(5)];
+  const seen: [id: string, rows: number][] = [];
+  const change = (id: string): Promise<unknown> =>
+    db.transaction((tx) => insert(tx, id)).finally(() => seen.push([id, ids().length]));
+  const outcomes = await Promise.allSettled([...first, first[0]!, ...second].map(change));
+  t.same(
+    outcomes.map(({ status }) => status),
+    [...first.map(() => 'fulfilled'), 'rejected', ...second.map(() => 'fulfilled')],
+  );
+  t.equal(seen.length, 8);
+  for (const [id, rows] of seen) t.equal(rows, 7, `${id} is answered when all rows are there`);
+});
+
+t.test('a change that fails takes nothing of the others with it, and leaves nothing', async (t) => {
+  const { db, file, ids } = await open(t);
+  const outcomes = await Promise.allSettled(
+    numbered(9).map((id, at) =>
+      db.transaction(async (tx) => {
+        await insert(tx, id);
+        if (at % 3 === 1) throw new Error(`not ${id}`);
+        return id;
+      }),
+    ),
+  );
+  t.same(
+    outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message)),
+    numbered(9).map((id, at) => (at % 3 === 1 ? `not ${id}` : id)),
+  );
+  t.same(
+    ids(),
+    numbered(9).filter((_, at) => at % 3 !== 1),
+  );
+  t.equal(logFrames(file).commits, 1);
+});
+
+interface Step {
+  does: 'insert' | 'remove' | 'double';
+  row: number;
+  fails: 'no' | 'before' | 'after' | 'by a rule';
+  waits: number;
+}
+
+t.test('together they come out as one after the other', async (t) => {
+  const { db } = await open(t);
+  const steps = fc.array(
+    fc.record<Step>({
+      does: fc.constantFrom('insert', 'remove', 'double'),
+      row: fc.nat({ max: 5 }),
+      fails: fc.constantFrom('no', 'no', 'before', 'after', 'by a rule'),
+      waits: fc.nat({ max: 2 }),
+    }),
+    { minLength: 1, maxLength: 80 },
+  );
+  const perform = async (tx: Queries, { does, row, fails, waits }: Step): Promise<unknown> => {
+    if (fails === 'before') throw new Error(fails);
+    for (let turn = 0; turn < waits; turn++) await tx.get(sql`SELECT 1`);
+    const changed =
+      does === 'insert'
+        ? await insert(tx, `row-${row}`)
+        : does === 'remove'
+          ? await tx.run(sql`DELETE FROM written WHERE id = ${`row-${row}`}`)
+          : await tx.run(
+              sql`UPDATE written SET filler = zeroblob(2 * length(filler) % 1009) WHERE id = ${`row-${row}`}`,
+            );
+    if (fails === 'by a rule') await tx.run(sql`INSERT INTO written (id, by) VALUES ('half', 'ada')`);
+    if (fails === 'after') throw new Error(fails);
+    const all = await tx.all(sql`SELECT id, length(filler) AS bytes FROM written ORDER BY id`);
+    return { changed, all };
+  };
+  const outcome = (change: Promise<unknown>): Promise<unknown> => change.catch((error: unknown) => String(error));
+  await fc.assert(
+    fc.asyncProperty(steps, async (steps) => {
+      const empty = (): Promise<number> => db.transaction((tx) => tx.run(sql`DELETE FROM written`));
+      await empty();
+      const single: unknown[] = [];
+      for (const step of steps) single.push(await outcome(db.transaction((tx) => perform(tx, step))));
+      await empty();
+      const together = await Promise.all(steps.map((step) => outcome(db.transaction((tx) => perform(tx, step)))));
+      t.strictSame(together, single);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** Ten changes at once, of which the fifth fills the disk, as often as it is told to. */
+async function fillAtTheFifth(db: Database, times: number): Promise<{ runs: number[]; outcomes: unknown[] }> {
+  const runs = Array.from({ length: 10 }, () => 0);
+  const outcomes = await Promise.all(
+    numbered(10).map((id, at) =>
+      db
+        .transaction(async (tx) => {
+          const isFull = at === 4 && runs[at]! < times;
+          runs[at]!++;
+          await tx.script(`PRAGMA max_page_count = ${isFull ? '10' : '1000000'}`);
+          await insert(tx, id, at === 4 ? 1_000_000 : 1);
+          return 'done';
+        })
+        .catch((error: unknown) => (error as { code: unknown }).code),
+    ),
+  );
+  return { runs, outcomes };
+}
+
+t.test('the fifth of ten fills the disk: it alone is refused, and the others are done', async (t) => {
+  const asked: string[] = [];
+  const { db, ids } = await open(t, {
+    fatal: () => void asked.push('fatal'),
+    makeRoom: async () => asked.push('room') > 9,
+  });
+  const { runs, outcomes } = await fillAtTheFifth(db, Infinity);
+  t.same(
+    outcomes,
+    numbered(10).map((_, at) => (at === 4 ? 'insufficient-storage' : 'done')),
+  );
+  t.same(
+    ids(),
+    numbered(10).filter((_, at) => at !== 4),
+  );
+  t.same(runs, [2, 2, 2, 2, 1, 1, 1, 1, 1, 1], 'those before it were run again, once');
+  t.same(asked, ['room']);
+});
+
+t.test('where room is made for it, it is done as well', async (t) => {
+  const { db, ids } = await open(t, { makeRoom: async () => true });
+  const { runs, outcomes } = await fillAtTheFifth(db, 1);
+  t.same(new Set(outcomes), new Set(['done']));
+  t.same(ids(), numbered(10));
+  t.same(runs, [2, 2, 2, 2, 2, 1, 1, 1, 1, 1]);
+});
+
+t.test('a disk that is too small for what ten write together', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'larder-small-'));
+  t.teardown(() => rmSync(place, { recursive: true }));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'larder-test', place], { stdio: 'ignore' });
+  } catch {
+    t.comment('left out: this user may not mount a disk of its own');
+    return;
+  }
+  t.teardown(() => execFileSync('umount', ['-l', place]));
+  const fatal: Error[] = [];
+  const { db, ids } = await open(t, { fatal: (error) => fatal.push(error) }, mkdtempSync(join(place, 'data-')));
+  const outcomes = await Promise.all(
+    numbered(10).map((id) =>
+      db
+        .transaction((tx) => insert(tx, id, 150_000))
+        .then(() => id)
+        .catch((error: unknown) => (error as { code: unknown }).code),
+    ),
+  );
+  const done = outcomes.filter((outcome) => outcome !== 'insufficient-storage');
+  t.ok(done.length > 0 && done.length < 10, `${String(done.length)} had room`);
+  t.same(ids(), done, 'what was answered for is there, and nothing else');
+  t.same(fatal, []);
+});
+
+/** Starts `writing-process.ts`, which writes nothing to a file behind so many KiB. */
+function startWriting(t: Test, args: string[], mostKiB = 0): { child: ChildProcess; lines: AsyncIterable<string> } {
+  const program = join(import.meta.dirname, '../fixtures/writing-process.ts');
+  // A limit that is met sends a signal; ignored, it is an error of the write like any other.
+  const limit = mostKiB === 0 ? '' : `trap "" XFSZ; ulimit -f ${String(mostKiB)};`;
+  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, process.execPath, program, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  return { child, lines: createInterface(child.stdout) };
+}
+
+const doneIn = (lines: string[]): string[] =>
+  lines.filter((line) => line.startsWith('done ')).map((line) => line.slice('done '.length));
+
+t.test('an error of the disk at a commit: nobody in it is answered as done, and nobody tries again', async (t) => {
+  const { file, ids } = await open(t);
+  // Each batch of 16 writes more than 1 MiB into the log, which takes 4.
+  const { child, lines } = startWriting(t, [file, 'ada', '16', '65536'], 4096);
+  const told: string[] = [];
+  for await (const line of lines) told.push(line);
+  if (child.exitCode === null) await once(child, 'exit');
+  t.same(
+    told.filter((line) => line.startsWith('fatal')),
+    ['fatal ada SQLITE_IOERR_WRITE'],
+  );
+  const after = told.slice(told.indexOf('fatal ada SQLITE_IOERR_WRITE') + 1);
+  t.equal(after.length, 16);
+  for (const line of after) t.match(line, /^failed ada-\d+-\d+ SQLITE_IOERR_WRITE$/);
+  t.ok(doneIn(told).length > 0, 'others were done before');
+  t.same(ids(), doneIn(told).sort(), 'what was answered for is there, and nothing else');
+});
+
+t.test('killed while it commits, a process has lost nothing that it answered for', async (t) => {
+  const { file, ids } = await open(t);
+  for (let round = 0; round < 5; round++) {
+    const { child, lines } = startWriting(t, [file, `ada${round}`, '16', '100']);
+    const told: string[] = [];
+    for await (const line of lines) {
+      told.push(line);
+      if (told.length === 100 + 37 * round) child.kill('SIGKILL');
+    }
+    const there = new Set(ids());
+    t.ok(doneIn(told).length > 50);
+    t.same(
+      doneIn(told).filter((id) => !there.has(id)),
+      [],
+    );
+  }
+});
+
+t.test('of two processes that both have 16 changes at a time, neither keeps the other waiting', async (t) => {
+  const { file, ids } = await open(t);
+  const done = { ada: 0, bob: 0 };
+  const enough = Promise.withResolvers<undefined>();
+  const children = (['ada', 'bob'] as const).map((name) => {
+    const { child, lines } = startWriting(t, [file, name, '16', '100']);
+    const read = (async () => {
+      for await (const line of lines) {
+        if (!line.startsWith('begun')) {
+          t.match(line, /^done /);
+          done[name]++;
+        }
+        if (done.ada >= 200 && done.bob >= 200) enough.resolve(undefined);
+      }
+    })();
+    return { child, read };
+  });
+  await enough.promise;
+  const { ada, bob } = done;
+  t.ok(Math.max(ada, bob) < 5 * Math.min(ada, bob), `ada ${ada}, bob ${bob}`);
+  for (const { child } of children) child.stdin!.end();
+  for (const { read } of children) await read;
+  t.equal(ids().length, done.ada + done.bob);
+});

@@ -8,21 +8,19 @@ import { pushReleases } from '#acts/releases.ts';
 import { pushResource } from '#acts/uploads.ts';
 import { everybody } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
-import { minutes } from '#domain/clock.ts';
+import { seconds } from '#domain/clock.ts';
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import { overPages, rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
-export interface PushFinishing {
-  /** Goes over all that waits; also when nothing told that there is something. */
+/** Finishes what waits; told of whenever a review has ended, or more is wanted. */
+export interface PushFinishing extends Omit<Rounds<void>, 'run'> {
+  /** Looks whether anything waits, also when nothing told of it: a command on the host approves beside the server. */
   job: Job;
-  /** Says that a review has ended, or that more is wanted. */
-  soon(): void;
-  /** Resolves when it is not at work. */
-  idle(): Promise<void>;
 }
 
 interface Options {
@@ -47,48 +45,30 @@ const pageSize = 100;
 
 export function pushFinishing(options: Options): PushFinishing {
   const { records, log } = options;
-  let running: Promise<void> | undefined;
-  let again = false;
-
-  function run(): Promise<void> {
-    again = running !== undefined;
-    running ??= all().finally(() => {
-      running = undefined;
-      if (again) soon();
-    });
-    return running;
-  }
-
-  function soon(): void {
-    run().catch((error: unknown) => {
-      log.error({ err: error }, 'cannot finish what was pushed; it is tried again within the minute');
-    });
-  }
-
-  async function all(): Promise<void> {
-    for (let after = ''; ;) {
-      const page = await records.afterReview.due(after, pageSize);
-      for (const one of page) await finish(one, options);
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageSize) return;
-      after = last.id;
-    }
-  }
-
+  const due = records.afterReview.due;
+  const all = () =>
+    overPages(
+      (after?: Due) => due(after?.id ?? '', pageSize),
+      pageSize,
+      (one) => finish(one, options),
+    );
+  const { run, soon, idle } = rounds(all, (error) => {
+    log.error({ err: error }, 'cannot finish what was pushed; it is tried again within a second');
+  });
   return {
     job: {
       name: 'finish-pushes',
       inDoubt: 'runs',
-      every: minutes(1),
+      // A look is one row by its index, and what is done is done once, whoever does it: a lease would cost more.
+      every: seconds(1),
+      inEach: true,
       async run() {
-        await run();
+        if ((await due('', 1)).length > 0) await run();
         return {};
       },
     },
     soon,
-    async idle() {
-      while (running !== undefined) await running.catch(() => undefined);
-    },
+    idle,
   };
 }
 

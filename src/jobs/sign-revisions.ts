@@ -13,15 +13,13 @@ import { minutes, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import { readYaml } from '#review/yaml.ts';
+import { overPages, rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
-export interface RevisionSigning {
+/** Signs what waits; told of whenever a revision was approved, or what one waited for has come in. */
+export interface RevisionSigning extends Omit<Rounds<number>, 'run'> {
   /** Goes over all that waits; also when nothing told that there is something. */
   job: Job;
-  /** Says that a revision was approved, or that what one waited for has come in. */
-  soon(): void;
-  /** Resolves when it is not at work. */
-  idle(): Promise<void>;
 }
 
 interface Options {
@@ -38,41 +36,21 @@ const pageSize = 100;
 
 export function revisionSigning(options: Options): RevisionSigning {
   const { records, log } = options;
-  let running: Promise<number> | undefined;
-  let again = false;
-
-  function run(): Promise<number> {
-    again = running !== undefined;
-    running ??= all().finally(() => {
-      running = undefined;
-      if (again) soon();
-    });
-    return running;
-  }
-
-  function soon(): void {
-    run().catch((error: unknown) => {
-      log.error({ err: error }, 'cannot sign revisions; they are tried again within the minute');
-    });
-  }
-
   async function all(): Promise<number> {
     let signed = 0;
-    for (let after = { packageId: '', revision: 0 }; ;) {
-      const page = await records.revisions.toSign(after, pageSize);
-      for (const one of page) if (await settle(one, options)) signed++;
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageSize) return signed;
-      after = last;
-    }
+    const page = (after?: Waiting) => records.revisions.toSign(after ?? { packageId: '', revision: 0 }, pageSize);
+    await overPages(page, pageSize, async (one) => {
+      if (await settle(one, options)) signed++;
+    });
+    return signed;
   }
-
+  const { run, soon, idle } = rounds(all, (error) => {
+    log.error({ err: error }, 'cannot sign revisions; they are tried again within the minute');
+  });
   return {
     job: { name: 'sign-revisions', inDoubt: 'runs', every: minutes(1), run: async () => counted(await run()) },
     soon,
-    async idle() {
-      while (running !== undefined) await running.catch(() => undefined);
-    },
+    idle,
   };
 }
 

@@ -1,8 +1,14 @@
 // Uploads as the older publishing tools push them: asked for first, then notified of, then watched until they are processed.
 import { readFile } from 'node:fs/promises';
+
+import pino from 'pino';
 import t from 'tap';
 
+import { seconds } from '#domain/clock.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
+import { pushFinishing } from '#jobs/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 import { larder } from '../../cli/world.ts';
 import { asSnapPack, pack, withoutSquashfsTools } from '../../review/packed.ts';
@@ -315,4 +321,29 @@ t.test('components come beside their snap', { skip: withoutSquashfsTools }, asyn
     ['more=1', 'words=1'],
     'released with them',
   );
+});
+
+t.test('what a command approves beside the server is done within a second', async (t) => {
+  const { store, ada, held } = await withName(t);
+  const { records, acts } = store.beside;
+  await larder(`package manual-review snap/tiny-app on --data ${store.directory}`);
+  const upload = await ada.upload(await snapFixture('app-xz'));
+  const waits = await notify(ada, upload, { channels: ['beta'] });
+  await store.appliance.reviewed();
+  const { job } = pushFinishing({
+    ...{ records, acts, log: pino({ enabled: false }), reviewSoon: () => undefined },
+    quota: () => quotaOfEverybody({}),
+  });
+  t.ok(job.every <= seconds(1) && job.inEach, 'each process looks so often');
+  await job.run();
+  t.match((await watch(ada, waits)).body, { code: 'need_manual_review' }, 'there is nothing to do yet');
+  await larder(`review approve ${upload} --data ${store.directory}`);
+  const before = footprint(store.directory);
+  await job.run();
+  t.match((await watch(ada, waits)).body, { code: 'ready_to_release', revision: 1 });
+  t.same(await held(), { 'latest/beta': 1 });
+  const after = footprint(store.directory);
+  t.equal(after['audit'], (before['audit'] as number) + 1);
+  await job.run();
+  t.same(footprint(store.directory), after, 'and a look that finds nothing writes nothing');
 });

@@ -1,6 +1,7 @@
 // larder status
 import { copiesForReturn } from '#backup/before-upgrade.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
+import { tokensEnding } from '#macaroons/uses.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied } from '#data/blobs.ts';
@@ -46,6 +47,7 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
       'site-key-fingerprint': found.siteKeyFingerprint,
       'audit-head': head ?? null,
       'last-backup': found.lastBackup ?? null,
+      'tokens-ending': found.tokensEnding,
       'before-upgrade': found.copies,
     };
     const rows: Row[] = [
@@ -61,7 +63,7 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
 type Row = [label: string, text: string];
 type Found = Awaited<ReturnType<typeof lookAt>>;
 
-async function lookAt({ records, config, directory, siteKey }: OpenStore) {
+async function lookAt({ records, config, directory, siteKey, latestTime }: OpenStore) {
   return {
     serving: servingState(directory),
     baseUrl: config.http.base_url,
@@ -72,6 +74,7 @@ async function lookAt({ records, config, directory, siteKey }: OpenStore) {
     siteKeyFingerprint: fingerprintOf(siteKey),
     head: await records.audit.head(),
     lastBackup: (await records.audit.newestOf('backup'))?.at,
+    tokensEnding: await tokensEnding(records, latestTime),
     copies: copiesForReturn(directory),
   };
 }
@@ -90,7 +93,7 @@ function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row
   return rows;
 }
 
-function rowsOfContents({ counts, disk, lastBackup, copies, serving }: Found, now: Date): Row[] {
+function rowsOfContents({ counts, disk, lastBackup, tokensEnding, copies, serving }: Found, now: Date): Row[] {
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
   const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
   const rows: Row[] = [
@@ -103,6 +106,7 @@ function rowsOfContents({ counts, disk, lastBackup, copies, serving }: Found, no
     ['Database', `${bytes(disk.databaseBytes)} and ${bytes(disk.walBytes)} of log`],
     ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
     ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${age(lastBackup, now)})`],
+    ['Tokens ending', tokensEnding === 0 ? 'none' : `${String(tokensEnding)}; see 'larder token list --ending 14d'`],
   ];
   if (copies[0] !== undefined) rows.push(['Before upgrade', copies[0]]);
   if (serving !== undefined) {

@@ -3,6 +3,7 @@ import t from 'tap';
 
 import { days, hours, minutes, seconds } from '#domain/clock.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { larder } from '#test/cli/world.ts';
 import { until } from '#test/fixtures/until.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
 
@@ -116,6 +117,22 @@ t.test('the end of tokens that have served for a while shows in the metrics', as
   store.clock.advance(days(15));
   await store.as('bob', { ttl: 3600 });
   t.equal(await gauge(), 1, 'what was issued for an hour always ends soon, and is not counted');
+});
+
+t.test('and in the status of the store', async (t) => {
+  const store = await startNow(t);
+  const session = await sessionOf(await store.as('ada'));
+  t.match(await command(store, 'status'), { 'tokens-ending': 0 });
+  const { records } = store.beside;
+  const known = await records.macaroons.find(session);
+  if (known === undefined) throw new Error('ada has no token');
+  const at = (fromNow: number): string => new Date(store.clock.now.getTime() + days(fromNow)).toISOString();
+  await records.change({ at: at(0), actor: 'test', action: 'issue', object: 'session' }, (tx) =>
+    tx.macaroons.add({ ...known, sessionId: 'older', validSince: at(-15), validUntil: at(13) }),
+  );
+  t.match(await command(store, 'status'), { 'tokens-ending': 1 });
+  const { out } = await larder(`status --data ${store.directory}`);
+  t.match(out, /Tokens ending +1; see 'larder token list --ending 14d'/);
 });
 
 t.test('another token in the place of one allows the same, and the old one ends after the overlap', async (t) => {

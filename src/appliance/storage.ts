@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import type { Shares } from '#blobs/shares.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
@@ -18,7 +19,8 @@ import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
-import { processName, serveBeside, succeed } from '#shared/processes.ts';
+import { newHolder, serveBeside, succeed } from '#shared/processes.ts';
+import { createShares } from '#shared/shares.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 
@@ -59,7 +61,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (store) => store.close(),
   );
   const { records, now } = store;
-  const { leases, isAlone } = await joinProcesses(parts, options, store);
+  const { leases, shares, isAlone } = await joinProcesses(parts, options, store);
   await parts.start(
     'seals',
     () => undefined,
@@ -71,7 +73,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
-  const files = await openBlobs(parts, options, store, { ...telling, isAlone });
+  const files = await openBlobs(parts, options, store, { ...telling, shares, isAlone });
   return { store, log, health, isBroken: promises.areBroken, clock, leases, room, ...files };
 }
 
@@ -85,9 +87,9 @@ async function joinProcesses(parts: Parts, { beside }: ApplianceOptions, { recor
       (served) => served.end(),
     );
   }
-  // Of two stores that one process opens, one after the other, each has its own name.
-  const holder = `${processName()} ${newId.uuid().slice(0, 8)}`;
-  return { leases: createLeases({ records, holder, now }), isAlone: isAlone && beside !== true };
+  const holder = newHolder(newId);
+  const [leases, shares] = [createLeases({ records, holder, now }), createShares(records, holder)];
+  return { leases, shares, isAlone: isAlone && beside !== true };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
@@ -146,7 +148,7 @@ async function openBlobs(
   parts: Parts,
   options: ApplianceOptions,
   { directory, config, records, acts, now }: Store,
-  { log, health, fatal, isAlone }: Telling & { isAlone: boolean },
+  { log, health, fatal, shares, isAlone }: Telling & { shares: Shares; isAlone: boolean },
 ): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
   const startDigests = (name: string, size?: number): Promise<DigestPool> =>
     parts.start(
@@ -158,18 +160,19 @@ async function openBlobs(
   const digests = await startDigests('digests');
   const reports = blobReports(records, health);
   await reports.damaged();
-  const damaged = suspicions({ records, acts, blobs: () => blobs, digests: scrubDigests, reports, now, log });
-  const blobs: DiskBlobs = await parts.start('blobs', async () => {
+  const damaged = suspicions({
+    records,
+    acts,
+    blobs: (): DiskBlobs => blobs,
+    digests: scrubDigests,
+    reports,
+    now,
+    log,
+  });
+  const { reserve } = config.uploads;
+  const begin = async (): Promise<DiskBlobs> => {
     const places = options.limits?.uploads;
-    const opened = await diskBlobs({
-      directory,
-      reserve: config.uploads.reserve,
-      digests,
-      fatal,
-      damaged,
-      now,
-      places,
-    });
+    const opened = await diskBlobs({ directory, reserve, digests, fatal, damaged, now, places, shares });
     // What was begun has ended with the last process, unless another one goes on with it.
     if (isAlone) {
       await opened.sweepTemporary(() => false);
@@ -177,6 +180,7 @@ async function openBlobs(
         await records.passing((tx) => tx.registryUploads.giveUpAll());
     }
     return opened;
-  });
+  };
+  const blobs = await parts.start('blobs', begin, (opened) => opened.close());
   return { digests, scrubDigests, blobs, reports };
 }

@@ -17,8 +17,8 @@ export async function keepBallast(
 ): Promise<boolean> {
   const place = join(folder, 'ballast');
   if (await isThere(place)) return true;
-  if (room.free() < size) return false;
-  const claim = room.claim(size);
+  if ((await room.free()) < size) return false;
+  const claim = await room.claim(size);
   const file = await open(`${place}.tmp`, 'w', 0o600);
   try {
     const bytes = Buffer.allocUnsafe(piece);
@@ -26,13 +26,14 @@ export async function keepBallast(
       await fill(bytes);
       await file.write(bytes, 0, piece, at);
     }
+    await claim.wrote(size);
     await sync(file);
     await rename(`${place}.tmp`, place);
     return true;
   } finally {
     await file.close();
     await rm(`${place}.tmp`, { force: true });
-    claim.release();
+    await claim.release();
   }
 }
 

@@ -18,15 +18,18 @@ import type { DigestPool } from './digests.ts';
 import { Contents, storedBlob } from './disk/contents.ts';
 import { DurableFiles } from './disk/durable.ts';
 import { Receiver } from './disk/receiving.ts';
-import { createPlaces, type PlaceOptions } from './places.ts';
+import { Places, type PlaceOptions } from './places.ts';
 import { createProofs, type Proofs } from './proofs.ts';
-import { diskBytes, freeBytes, space } from './space.ts';
+import { onlyOne, type Shares } from './shares.ts';
+import { DiskSpace, diskBytes, freeBytes } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
   /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
   keepBallast(): Promise<boolean>;
   /** Gives the ballast up, so that a full disk takes the writes that make room; false when it is gone already. */
   releaseBallast(): Promise<boolean>;
+  /** Gives up what this process has together with others, when nothing is received any more. */
+  close(): Promise<void>;
 }
 
 export interface DiskBlobsOptions {
@@ -40,7 +43,9 @@ export interface DiskBlobsOptions {
   /** Told of content that had not its digest when somebody wanted to read it. */
   damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
   /** Who may send at the same time as others. */
-  places?: Partial<PlaceOptions> | undefined;
+  places?: Partial<Omit<PlaceOptions, 'shares'>> | undefined;
+  /** What this process has of the disk and of the places; left out, no other process has any. */
+  shares?: Shares;
   now?: Now;
   /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
   open?: typeof openFile;
@@ -49,13 +54,14 @@ export interface DiskBlobsOptions {
 
 export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const { directory, digests, fatal, now = () => new Date(), open = openFile } = options;
-  const { freeOnDisk = () => freeBytes(directory) } = options;
-  const room = space(options.reserve, freeOnDisk);
+  const { freeOnDisk = () => freeBytes(directory), shares = onlyOne, reserve } = options;
+  const room = new DiskSpace({ reserve, freeOnDisk, shares });
+  const places = new Places({ ...options.places, shares });
   const proofs = createProofs(digests, now);
   const files = new DurableFiles({ open, now, fatal });
   const contents = new Contents(directory, files, proofs);
   await contents.make(directory);
-  const receiver = new Receiver({ files, contents, digests, places: createPlaces(options.places), room });
+  const receiver = new Receiver({ files, contents, digests, places, room });
   const path = (sha3_384: string): string => contents.path(sha3_384);
   const quarantinePath = (sha3_384: string): string => contents.quarantinePath(sha3_384);
 
@@ -74,10 +80,14 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     },
     putBack: async (sha3_384) => contents.putBack(sha3_384),
     sweepTemporary: (isLive) => receiver.sweep(isLive),
-    free: async () => Math.max(0, room.free()),
+    free: async () => Math.max(0, await room.free()),
     capacity: async () => diskBytes(directory),
     keepBallast: () => keepBallast(contents.root, room, (handle) => files.sync(handle)),
     releaseBallast: () => releaseBallast(contents.root),
+    async close() {
+      places.close();
+      await shares.end();
+    },
   };
 }
 

@@ -1,7 +1,12 @@
-// The places of uploads. Anybody may send files, so one sender has a few places and all have a bounded number; and where
-// they are all taken, whoever holds one without sending anything gives it up for whoever comes.
+// The places of uploads. Anybody may send files, so one sender has a few places and all have a bounded number, at all
+// processes of a store together; and where they are all taken, whoever holds one without sending anything gives it up for
+// whoever comes.
 import { seconds } from '#domain/clock.ts';
+import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { createPace, least } from './pace.ts';
+import { PlaceGroup, type Upload } from './place-group.ts';
+import { onlyOne, type Shares } from './shares.ts';
 
 export interface PlaceOptions {
   /** Uploads at once of one sender. */
@@ -10,6 +15,7 @@ export interface PlaceOptions {
   all: number;
   /** Milliseconds that have gone by since some moment; no clock that somebody sets. */
   elapsed: () => number;
+  shares: Shares;
 }
 
 export interface Place {
@@ -18,66 +24,104 @@ export interface Place {
   leave(): void;
 }
 
-export interface Places {
-  /** A place for one more upload of a sender; refused while there is none. */
-  take(sender: string): Place;
-}
+/** How often a process looks for those who were refused elsewhere. */
+const every = seconds(1);
 
-/** Who moves less than so many bytes in so many milliseconds, gives his place up where somebody waits for it. */
-const least = { bytes: 10 * 1024, milliseconds: seconds(10) };
+export class Places {
+  readonly #options: PlaceOptions;
+  readonly #all: PlaceGroup;
+  readonly #senders = new Map<string, PlaceGroup>();
+  /** One comes at a time, and finds what those before him have taken. */
+  readonly #inTurn = limit({ atOnce: 1 });
+  #looking: NodeJS.Timeout | undefined;
 
-/** When the store itself made an upload wait for so long, what it moved meanwhile says nothing of its sender. */
-const ownDelay = seconds(1);
+  constructor(options: Partial<PlaceOptions> = {}) {
+    this.#options = { ofSender: 32, all: 512, elapsed: () => performance.now(), shares: onlyOne, ...options };
+    this.#all = new PlaceGroup({
+      ...this.#options,
+      name: 'uploads',
+      most: this.#options.all,
+      step: 32,
+      refusal: 'The store is receiving too many uploads',
+      // Of those who hold most, first.
+      makeRoom: () =>
+        [...this.#senders.values()]
+          .sort((one, other) => other.uploads.size - one.uploads.size)
+          .some(({ uploads }) => endSlowest(uploads)),
+    });
+  }
 
-export function createPlaces(options: Partial<PlaceOptions> = {}): Places {
-  const { ofSender = 32, all = 512, elapsed = () => performance.now() } = options;
-  const senders = new Map<string, Set<Upload>>();
-  let taken = 0;
-
-  /** Ends the slowest of these uploads, when it is slow at all. */
-  const endSlowest = (uploads: Iterable<Upload>): boolean => {
-    const slow = [...uploads].filter(({ pace }) => pace.isSlow());
-    const [slowest] = slow.sort((one, other) => one.pace.moved() - other.pace.moved());
-    slowest?.end();
-    return slowest !== undefined;
-  };
-
-  /** Of those who hold most, first. */
-  const makeRoom = (): boolean =>
-    [...senders.values()].sort((one, other) => other.size - one.size).some((uploads) => endSlowest(uploads));
-
-  return {
-    take(sender) {
-      const own = senders.get(sender) ?? new Set<Upload>();
-      if (own.size >= ofSender && !endSlowest(own)) throw full('Too many uploads from this address are under way');
-      if (taken >= all && !makeRoom()) throw full('The store is receiving too many uploads');
-      const pace = createPace(elapsed);
-      const upload: Upload = {
-        pace,
-        stop: () => undefined,
-        end() {
-          this.leave();
-          this.stop(tooSlow());
-        },
-        leave() {
-          if (!own.delete(upload)) return;
-          taken--;
-          if (own.size === 0) senders.delete(sender);
-        },
-      };
-      senders.set(sender, own.add(upload));
-      taken++;
+  /** A place for one more upload of a sender, or of somebody who counts alone; refused while there is none. */
+  take(sender: string | undefined): Promise<Place> {
+    return this.#inTurn(async () => {
+      this.#looking ??= setInterval(() => {
+        // What could not be given back is given back later, and who is refused meanwhile comes again.
+        this.look().catch(() => undefined);
+      }, every).unref();
+      const own = sender === undefined ? undefined : (this.#senders.get(sender) ?? this.#ofSender(sender));
+      own?.mustHaveRoom();
+      await this.#all.admit();
+      if (own !== undefined) this.#senders.set(sender!, own);
+      await own?.admit();
+      const upload = this.#begin(own === undefined ? [this.#all] : [own, this.#all]);
       return { watch: (source) => watched(source, upload), leave: () => upload.leave() };
-    },
-  };
+    });
+  }
+
+  /** Gives back what is not needed here, and looks for those who were refused elsewhere. */
+  look(): Promise<void> {
+    return this.#inTurn(async () => {
+      const others = await this.#options.shares.others();
+      await this.#all.settle(others);
+      for (const [sender, group] of this.#senders) {
+        await group.settle(others);
+        if (group.isForgotten) this.#senders.delete(sender);
+      }
+      if (this.#all.isForgotten && this.#senders.size === 0) this.close();
+    });
+  }
+
+  /** Looks no more. */
+  close(): void {
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+
+  #ofSender(sender: string): PlaceGroup {
+    const group: PlaceGroup = new PlaceGroup({
+      ...this.#options,
+      name: `uploads of ${sender}`,
+      most: this.#options.ofSender,
+      step: 4,
+      refusal: 'Too many uploads from this address are under way',
+      makeRoom: () => endSlowest(group.uploads),
+    });
+    return group;
+  }
+
+  #begin(groups: readonly PlaceGroup[]): Upload {
+    const upload: Upload = {
+      pace: createPace(this.#options.elapsed),
+      stop: () => undefined,
+      end() {
+        this.leave();
+        this.stop(tooSlow());
+      },
+      leave() {
+        for (const { uploads } of groups) uploads.delete(upload);
+      },
+    };
+    for (const { uploads } of groups) uploads.add(upload);
+    return upload;
+  }
 }
 
-interface Upload {
-  pace: Pace;
-  /** Ends it with a reason, wherever it is waiting. */
-  stop: (reason: Error) => void;
-  end(): void;
-  leave(): void;
+/** Ends the slowest of these uploads, when it is slow at all. */
+function endSlowest(uploads: Iterable<Upload>): boolean {
+  const slow = [...uploads].filter(({ pace }) => pace.isSlow());
+  const [slowest] = slow.sort((one, other) => one.pace.moved() - other.pace.moved());
+  slowest?.end();
+  return slowest !== undefined;
 }
 
 async function* watched(source: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
@@ -103,46 +147,6 @@ async function* watched(source: AsyncIterable<Uint8Array>, upload: Upload): Asyn
 async function* chunksOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   yield* source;
 }
-
-type Pace = ReturnType<typeof createPace>;
-
-/** How much an upload has moved of late, second by second. */
-function createPace(elapsed: () => number) {
-  const slots: { second: number; bytes: number }[] = [];
-  let judgedSince = elapsed();
-  let gotAt = elapsed();
-  let isWaiting = false;
-  const secondOf = (moment: number): number => Math.floor(moment / seconds(1));
-
-  return {
-    /** Its sender is waited for. */
-    waits() {
-      const moment = elapsed();
-      if (moment - gotAt > ownDelay) judgedSince = moment;
-      isWaiting = true;
-    },
-    got(bytes: number) {
-      gotAt = elapsed();
-      isWaiting = false;
-      const second = secondOf(gotAt);
-      const last = slots.at(-1);
-      if (last?.second === second) last.bytes += bytes;
-      else slots.push({ second, bytes });
-      if (slots.length > secondOf(least.milliseconds) + 1) slots.shift();
-    },
-    /** Bytes within the time that counts. */
-    moved(): number {
-      const from = secondOf(elapsed() - least.milliseconds);
-      return slots.filter(({ second }) => second >= from).reduce((sum, { bytes }) => sum + bytes, 0);
-    },
-    isSlow(): boolean {
-      return isWaiting && elapsed() - judgedSince >= least.milliseconds && this.moved() < least.bytes;
-    },
-  };
-}
-
-const full = (what: string): Refusal =>
-  new Refusal('too-many-requests', `${what}; try again in ten seconds.`, least.milliseconds / seconds(1));
 
 const tooSlow = (): Refusal =>
   new Refusal(

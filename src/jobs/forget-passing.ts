@@ -1,5 +1,6 @@
 // What passes is swept when it has ended: failed attempts, logins under way, leases. No audit log tells of it.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import { firstDayKept } from '#records/downloads.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
@@ -13,12 +14,13 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(moment);
     if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { downloads, failures, leases, loginsUnderWay, registryUploads } = tx;
+      const { downloads, failures, leases, loginsUnderWay, notes, registryUploads } = tx;
       const counts = [
         await downloads.sweep(moment),
         await failures.sweep(at),
         await leases.sweep(at),
         await loginsUnderWay.sweep(at),
+        await notes.sweep(firstDayKept(moment)),
         await registryUploads.sweep(at),
       ];
       return counts.reduce((sum, count) => sum + count, 0);

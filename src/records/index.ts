@@ -33,7 +33,7 @@ import { macaroonChanges, macaroons } from './macaroons.ts';
 import { memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
-import { gatherNotes, notes } from './notes.ts';
+import { gatherNotes, notePassing, notes } from './notes.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './old-revisions.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
@@ -52,6 +52,7 @@ import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { serialLog, serialLogChanges } from './serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
+import { sharePassing, shares } from './shares.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
@@ -105,6 +106,7 @@ const reading = (db: Reading) => ({
   revisions: revisions(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
+  shares: shares(db),
   serialLog: serialLog(db),
   serialPolicies: serialPolicies(db),
   signingKeys: signingKeys(db),
@@ -164,7 +166,9 @@ const passing = (db: Queries) => ({
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
   neededContents: neededContents(db),
+  notes: notePassing(db),
   registryUploads: registryUploadPassing(db),
+  shares: sharePassing(db),
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 

@@ -3,7 +3,7 @@
 import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
 
 /** What is noted; a key says of what. */
-export type NoteKind = 'download' | 'download-day' | 'token';
+export type NoteKind = 'download' | 'download-day' | 'image-upload' | 'token';
 
 export interface Noted {
   count: number;
@@ -14,6 +14,8 @@ export interface Noted {
 export interface Notes {
   /** Notes that something happened once more, at a moment in RFC 3339; costs the caller nothing. */
   note(kind: NoteKind, key: string, at: string): void;
+  /** When something happened last, also what was noted here just now; nothing when it is not known to have happened. */
+  lastNoted(kind: NoteKind, key: string): Promise<string | undefined>;
   /** Writes what was gathered. */
   writeNotes(): Promise<void>;
 }
@@ -24,24 +26,36 @@ export const notes = (db: Reading) => ({
     db.get<Noted>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
 });
 
+export const notePassing = (db: Queries) => ({
+  /** Forgets when uploads of images moved that moved last before this day; how many rows. */
+  sweep: (day: string) => db.run(sql`DELETE FROM notes WHERE kind = 'image-upload' AND last_at < ${day}`),
+});
+
 /** So many keys are gathered between two writes; what is noted of others is lost. */
 const most = 10_000;
 
 /** How long they are gathered, in milliseconds. */
 const interval = 1000;
 
-export function gatherNotes(db: Pick<Database, 'transaction'>): Notes {
-  let gathered = new Map<string, Noted & { kind: NoteKind; key: string }>();
+interface Gathered extends Noted {
+  kind: NoteKind;
+  key: string;
+}
+
+export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): Notes {
+  const { find } = notes(db);
+  let gathered = new Map<string, Gathered>();
+  let due = gathered;
   let timer: NodeJS.Timeout | undefined;
 
   async function writeNotes(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (gathered.size === 0) return;
-    const due = gathered;
+    const writing = (due = gathered);
     gathered = new Map();
     await db.transaction(async (queries) => {
-      for (const { kind, key, ...noted } of due.values()) await add(queries, kind, key, noted);
+      for (const { kind, key, ...noted } of writing.values()) await add(queries, kind, key, noted);
     });
   }
 
@@ -60,6 +74,16 @@ export function gatherNotes(db: Pick<Database, 'transaction'>): Notes {
         writeNotes().catch(() => undefined);
       }, interval).unref();
     },
+    async lastNoted(kind, key) {
+      const name = `${kind} ${key}`;
+      const here = gathered.get(name) ?? due.get(name);
+      const written = await find(kind, key);
+      return [here?.lastAt, written?.lastAt]
+        .filter((moment) => moment !== undefined)
+        .sort()
+        .at(-1);
+    },
+
     writeNotes,
   };
 }

@@ -9,6 +9,7 @@ export const passed = (db: Reading) => ({
     (await db.get(sql`
       SELECT 1 FROM (
         SELECT key AS ends_at FROM notes WHERE kind = 'download-day' AND key < ${firstDayKept(now)}
+        UNION ALL SELECT last_at FROM notes WHERE kind = 'image-upload' AND last_at < ${firstDayKept(now)}
         UNION ALL SELECT ends_at FROM passing_failures WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${timestamp(now)}

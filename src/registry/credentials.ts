@@ -51,7 +51,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   async function find(id: string): Promise<ImageCredential | undefined> {
     const found = await records.imageCredentials.find(id, timestamp(clock()));
-    return found !== undefined && lasts(found) ? found : undefined;
+    return found !== undefined && (await lasts(found)) ? found : undefined;
   }
 
   /** Credentials for a repository that may have none yet. */
@@ -99,31 +99,23 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   };
 }
 
-/** How long credentials last, by their times and by what moves. */
-function lives({ clock, seesUploads }: Pick<CredentialsOptions, 'clock' | 'seesUploads'>) {
-  /** When something last moved, by the name of the credentials. */
-  const moved = new Map<string, Date>();
-
-  function moves(id: string): void {
-    const now = clock();
-    for (const [other, at] of moved) {
-      if (now.getTime() - at.getTime() < patience) break; // the others moved later: the map is in the order of time
-      moved.delete(other);
-    }
-    moved.delete(id);
-    moved.set(id, now);
-  }
+/** How long credentials last, by their times and by what moves, at whichever process of the store. */
+function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {
+  const moves = (id: string): void => {
+    records.note('image-upload', id, timestamp(clock()));
+  };
 
   const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
     kind === 'pull' ? undefined : after(new Date(issuedAt), longestPush);
 
-  function lasts(credential: ImageCredential): boolean {
+  async function lasts(credential: ImageCredential): Promise<boolean> {
     const until = end(credential);
     if (until === undefined) return true;
+    const { id, firstUsedAt, issuedAt } = credential;
     const now = clock();
-    if (credential.firstUsedAt !== null && !seesUploads()) return now < until;
-    const last = moved.get(credential.id) ?? new Date(credential.firstUsedAt ?? credential.issuedAt);
-    return now < until && now < after(last, patience);
+    if (firstUsedAt !== null && !seesUploads()) return now < until;
+    const moved = firstUsedAt === null ? undefined : await records.lastNoted('image-upload', id);
+    return now < until && now < after(new Date(moved ?? firstUsedAt ?? issuedAt), patience);
   }
 
   return { moves, end, lasts };

@@ -1,27 +1,39 @@
 // The processes that serve a store on one host: what each is called, which of them are no more, and what those held.
 import { readFileSync } from 'node:fs';
 
+import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 
 /** What this process is called: its number, and when it began, since numbers come again. No other ever had this name. */
 export const processName = (): string => nameOf(process.pid)!;
 
-/** Whether another process of this host that held something goes on; `holder` begins with its name. */
-export function isAnotherRunning(holder: string): boolean {
-  const name = holder.split(' ', 1)[0]!;
-  return name !== processName() && name === nameOf(Number.parseInt(name, 10));
+/** What holds leases and shares here: of several stores that one process opens, each has its own name. */
+export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processName()} ${uuid().slice(0, 8)}`;
+
+/** Whether a process of this host that held something goes on; `holder` begins with its name. */
+export function isRunning(holder: string): boolean {
+  const name = nameIn(holder);
+  return name === nameOf(Number.parseInt(name, 10));
 }
 
+/** Whether it is another one than this. */
+export const isAnotherRunning = (holder: string): boolean => nameIn(holder) !== processName() && isRunning(holder);
+
+const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
+
 /**
- * Ends the leases of processes that are no more, and of this one, which starts. Says whether no other process serves the
- * store beside it: then everything that was under way has ended.
+ * Ends the leases and shares of processes that are no more, and of this one, which starts. Says whether no other process
+ * serves the store beside it, or takes something in: then everything that was under way has ended.
  */
-export async function succeed(records: Pick<Records, 'leases' | 'passing'>): Promise<{ isAlone: boolean }> {
-  const holders = await records.leases.holders();
+export async function succeed(records: Pick<Records, 'leases' | 'shares' | 'passing'>): Promise<{ isAlone: boolean }> {
+  const holders = [...(await records.leases.holders()), ...(await records.shares.holders())];
   const gone = holders.filter((holder) => !isAnotherRunning(holder));
   if (gone.length > 0) {
-    await records.passing(async ({ leases }) => {
-      for (const holder of gone) await leases.releaseAll(holder);
+    await records.passing(async ({ leases, shares }) => {
+      for (const holder of gone) {
+        await leases.releaseAll(holder);
+        await shares.releaseAll(holder);
+      }
     });
   }
   return { isAlone: gone.length === holders.length };

@@ -2,15 +2,20 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { seconds } from '#domain/clock.ts';
-import { createPlaces, type Place } from '#blobs/places.ts';
+import { minutes, seconds } from '#domain/clock.ts';
+import { processName } from '#shared/processes.ts';
+import { createShares } from '#shared/shares.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+import { Places, type Place } from '#blobs/places.ts';
+
+type Test = Parameters<typeof openRecords>[0];
 
 /** Places on a clock that stands still, and senders that send when they are told to. */
 function world(limits: { ofSender: number; all: number }) {
   const clock = { now: 0 };
-  const places = createPlaces({ ...limits, elapsed: () => clock.now });
-  const begin = (name: string) => {
-    const place = places.take(name);
+  const places = new Places({ ...limits, elapsed: () => clock.now });
+  const begin = async (name: string) => {
+    const place = await places.take(name);
     const feed = new TransformStream<Uint8Array, Uint8Array>();
     const writer = feed.writable.getWriter();
     const watching = place.watch(feed.readable);
@@ -45,52 +50,52 @@ const refused = { code: 'too-many-requests', status: 429, retryAfter: 10 };
 
 t.test('a sender has so many places, and all together so many', async (t) => {
   const { begin } = world({ ofSender: 2, all: 3 });
-  const [first] = [begin('ada'), begin('ada')];
-  t.throws(() => begin('ada'), { ...refused, message: /^Too many uploads from this address/ });
-  begin('bob');
-  t.throws(() => begin('carol'), { ...refused, message: /^The store is receiving too many/ });
+  const [first] = [await begin('ada'), await begin('ada')];
+  await t.rejects(begin('ada'), { ...refused, message: /^Too many uploads from this address/ });
+  await begin('bob');
+  await t.rejects(begin('carol'), { ...refused, message: /^The store is receiving too many/ });
   await first.finish();
   t.equal(first.ended(), 'done');
-  begin('carol');
-  t.throws(() => begin('dora'), refused);
+  await begin('carol');
+  await t.rejects(begin('dora'), refused);
 });
 
 t.test('whoever has sent less than a kibibyte a second for ten seconds makes room, the slowest first', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 100 });
-  const [fast, slow, slowest] = [begin('ada'), begin('ada'), begin('ada')];
+  const [fast, slow, slowest] = [await begin('ada'), await begin('ada'), await begin('ada')];
   for (let second = 0; second < 10; second++) {
     await fast.send(1024);
     await slow.send(512);
     clock.now += seconds(1);
   }
   await settled();
-  const newcomer = begin('ada');
+  const newcomer = await begin('ada');
   await settled();
   t.same([fast.ended(), slow.ended(), slowest.ended()], [undefined, undefined, 'too-many-requests']);
-  begin('ada');
+  await begin('ada');
   await settled();
   t.same([fast.ended(), slow.ended()], [undefined, 'too-many-requests']);
-  t.throws(() => begin('ada'), refused, 'one that moves is never ended, nor one that has just begun');
+  await t.rejects(begin('ada'), refused, 'one that moves is never ended, nor one that has just begun');
   await newcomer.finish();
 });
 
 t.test('nobody is ended while there is room, however slow he is', async (t) => {
   const { clock, begin } = world({ ofSender: 2, all: 3 });
-  const one = begin('ada');
+  const one = await begin('ada');
   clock.now += seconds(1000);
-  begin('ada');
-  begin('bob');
+  await begin('ada');
+  await begin('bob');
   await settled();
   t.equal(one.ended(), undefined);
 });
 
 t.test('where all places are taken, who holds most gives one up', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 5 });
-  const [bobs] = [begin('bob'), begin('bob')];
-  const adas = [begin('ada'), begin('ada'), begin('ada')];
+  const [bobs] = [await begin('bob'), await begin('bob')];
+  const adas = [await begin('ada'), await begin('ada'), await begin('ada')];
   clock.now += seconds(10);
   await settled();
-  begin('carol');
+  await begin('carol');
   await settled();
   t.equal(adas.filter((one) => one.ended() !== undefined).length, 1);
   t.equal(bobs.ended(), undefined);
@@ -98,13 +103,13 @@ t.test('where all places are taken, who holds most gives one up', async (t) => {
 
 t.test('when those who hold most move, one that stands still elsewhere makes room', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 4 });
-  const busy = [begin('ada'), begin('ada'), begin('ada')];
-  const stuck = begin('bob');
+  const busy = [await begin('ada'), await begin('ada'), await begin('ada')];
+  const stuck = await begin('bob');
   clock.now += seconds(9);
   for (const one of busy) await one.send(20_000);
   clock.now += seconds(1);
   await settled();
-  begin('carol');
+  await begin('carol');
   await settled();
   t.equal(stuck.ended(), 'too-many-requests');
   t.same(
@@ -115,8 +120,8 @@ t.test('when those who hold most move, one that stands still elsewhere makes roo
 
 t.test('one whom the store itself makes wait is not slow', async (t) => {
   const clock = { now: 0 };
-  const places = createPlaces({ ofSender: 1, all: 1, elapsed: () => clock.now });
-  const place = places.take('ada');
+  const places = new Places({ ofSender: 1, all: 1, elapsed: () => clock.now });
+  const place = await places.take('ada');
   const sent = (async function* () {
     yield new Uint8Array(1);
     await new Promise(() => undefined);
@@ -124,34 +129,110 @@ t.test('one whom the store itself makes wait is not slow', async (t) => {
   const chunks = place.watch(sent);
   await chunks.next();
   clock.now += seconds(60); // the disk takes a minute for it
-  t.throws(() => places.take('ada'), refused);
+  await t.rejects(places.take('ada'), refused);
   const waiting = chunks.next();
   waiting.catch(() => undefined);
-  t.throws(() => places.take('ada'), refused, 'and has ten seconds of its own afterwards');
+  await t.rejects(places.take('ada'), refused, 'and has ten seconds of its own afterwards');
   clock.now += seconds(10);
-  const next: Place = places.take('ada');
+  const next: Place = await places.take('ada');
   await t.rejects(waiting, { code: 'too-many-requests', message: /less than 1 KiB a second while others waited/ });
   next.leave();
 });
 
-t.test('a place that was left twice is one place', (t) => {
-  const places = createPlaces({ ofSender: 1, all: 1, elapsed: () => 0 });
-  const place = places.take('ada');
+t.test('a place that was left twice is one place', async (t) => {
+  const places = new Places({ ofSender: 1, all: 1, elapsed: () => 0 });
+  const place = await places.take('ada');
   place.leave();
   place.leave();
-  places.take('ada');
-  t.throws(() => places.take('bob'), refused);
-  t.end();
+  await places.take('ada');
+  await t.rejects(places.take('bob'), refused);
 });
 
-t.test('whatever comes and goes, never are more places taken than there are, nor one of them lost', (t) => {
-  const act = fc.record({ who: fc.constantFrom('ada', 'bob', 'carol'), what: fc.constantFrom('begin', 'end', 'wait') });
-  fc.assert(
-    fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
-      const clock = { now: 0 };
-      const places = createPlaces({ ofSender: 2, all: 4, elapsed: () => clock.now });
+t.test('of many that come at once as many are taken as there are places', async (t) => {
+  const places = new Places({ ofSender: 4, all: 6, elapsed: () => 0 });
+  const came = await Promise.allSettled(
+    ['ada', 'bob', undefined].flatMap((who) => Array.from({ length: 5 }, () => places.take(who))),
+  );
+  t.equal(came.filter(({ status }) => status === 'fulfilled').length, 6);
+});
+
+/** The places of one store as two processes have them. */
+async function twoProcesses(t: Test, limits: { ofSender: number; all: number }, clock = { now: 0 }) {
+  const both = await openRecords(t, 2);
+  const processes = both.map((records, at) => {
+    const shares = createShares(records, `${processName()} ${at}`);
+    return new Places({ ...limits, elapsed: () => clock.now, shares });
+  });
+  t.teardown(() => {
+    for (const places of processes) places.close();
+  });
+  const [here, there] = processes;
+  return { records: both[0], clock, here: here!, there: there! };
+}
+
+t.test('two processes have the places of a sender, and all places, together', async (t) => {
+  const { here, there } = await twoProcesses(t, { ofSender: 3, all: 4 });
+  const first = await here.take('ada');
+  await here.take('ada');
+  await here.take('ada');
+  await t.rejects(there.take('ada'), { ...refused, message: /^Too many uploads from this address/ });
+  await there.take('bob');
+  await t.rejects(there.take('carol'), { ...refused, message: /^The store is receiving too many/ });
+  first.leave();
+  await here.look();
+  await there.take('ada');
+  await t.rejects(here.take('carol'), refused);
+});
+
+t.test('many small uploads of one sender cost two rows together, which go when he comes no more', async (t) => {
+  const { records, here, there, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
+  for (let upload = 0; upload < 50; upload++) {
+    (await here.take('ada')).leave();
+    await here.look();
+    if (upload === 0) continue;
+    t.match(await records.shares.all(), [{ amount: 1 }, { amount: 1 }]);
+  }
+  const many = await Promise.all(Array.from({ length: 32 }, () => here.take('ada')));
+  t.match(await records.shares.all(), [
+    { name: 'uploads', amount: 32 },
+    { name: 'uploads of ada', amount: 32 },
+  ]);
+  for (const place of many) place.leave();
+  await t.rejects(there.take('ada'), refused, 'they are given back a moment later');
+  await here.look();
+  (await there.take('ada')).leave();
+  clock.now += minutes(1);
+  for (const places of [here, there, here, there]) await places.look();
+  t.same(await records.shares.all(), []);
+});
+
+t.test('who stands still at one process makes room for whoever comes to the other', async (t) => {
+  const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
+  const still = (await here.take('ada')).watch(new TransformStream<Uint8Array, Uint8Array>().readable);
+  const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while others waited/ });
+  clock.now += seconds(10);
+  await here.look();
+  await t.rejects(there.take('ada'), refused);
+  await here.look();
+  await ended;
+  await there.take('ada');
+  clock.now += seconds(10);
+  await there.look();
+  await here.look();
+  await t.rejects(here.take('ada'), refused, 'nobody waits any more, and the place is taken');
+});
+
+t.test('whatever comes and goes, never are more places taken than there are, nor one of them lost', async (t) => {
+  const act = fc.record({
+    who: fc.constantFrom('ada', 'bob', 'carol'),
+    what: fc.constantFrom('begin', 'end', 'wait'),
+    at: fc.constantFrom('here' as const, 'there' as const),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
+      const { clock, ...both } = await twoProcesses(t, { ofSender: 2, all: 4 });
       const held = new Map<string, Place[]>();
-      for (const { who, what } of acts) {
+      for (const { who, what, at } of acts) {
         const own = held.get(who) ?? [];
         held.set(who, own);
         if (what === 'wait') clock.now += seconds(11);
@@ -159,15 +240,17 @@ t.test('whatever comes and goes, never are more places taken than there are, nor
         if (what !== 'begin') continue;
         const all = [...held.values()].flat().length;
         const room = own.length < 2 && all < 4;
-        try {
-          own.push(places.take(who)); // none of them waits for its sender, so none is slow
-          if (!room) return false;
-        } catch {
-          if (room) return false;
+        const take = () => both[at].take(who).catch(() => undefined); // none waits for its sender, so none is slow
+        let place = await take();
+        if (place === undefined) {
+          for (const places of [both.here, both.there]) await places.look();
+          place = await take();
         }
+        if ((place !== undefined) !== room) return false;
+        if (place !== undefined) own.push(place);
       }
       return true;
     }),
+    { numRuns: process.env['LARDER_LONG'] === '1' ? 500 : 15 },
   );
-  t.end();
 });

@@ -1,77 +1,172 @@
+// What was promised of the disk always fits above the reserve, also what several processes promise.
 import fc from 'fast-check';
 import t from 'tap';
-import { space, type SpaceClaim } from '#blobs/space.ts';
+
+import { onlyOne } from '#blobs/shares.ts';
+import { DiskSpace, type SpaceClaim } from '#blobs/space.ts';
+import { processName } from '#shared/processes.ts';
+import { createShares } from '#shared/shares.ts';
+import { openRecords } from '#test/fixtures/records.ts';
 
 const MiB = 1024 * 1024;
+const isLong = process.env['LARDER_LONG'] === '1';
 
-t.test('whatever is claimed, written and given up, announced uploads always fit above the reserve', async () => {
-  const step = fc.oneof(
-    fc.record({ act: fc.constant('claim' as const), size: fc.nat({ max: 600 }) }),
-    fc.record({ act: fc.constant('write' as const), which: fc.nat(), size: fc.nat({ max: 300 }) }),
-    fc.record({ act: fc.constant('finish' as const), which: fc.nat() }),
-    fc.record({ act: fc.constant('give up' as const), which: fc.nat() }),
-  );
+interface Step {
+  act: 'claim' | 'write' | 'finish' | 'give up';
+  which: number;
+  size: number;
+  at: number;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  act: fc.constantFrom('claim', 'claim', 'write', 'finish', 'give up'),
+  which: fc.nat(),
+  size: fc.nat({ max: 600 }),
+  at: fc.nat({ max: 1 }),
+});
+
+/** Does the steps on a disk of so many bytes, each at one of the processes; false when what was promised does not fit. */
+async function fitsAlways(disk: Disk, processes: DiskSpace[], steps: Step[]): Promise<boolean> {
+  const uploads: { claim: SpaceClaim; expected: number; written: number }[] = [];
+  const owed = (): number => uploads.reduce((sum, upload) => sum + upload.expected - upload.written, 0);
+  const left = (): number => disk.capacity - disk.used - owed() - disk.reserve;
+
+  for (const { act, which, size, at } of steps) {
+    const room = processes[at % processes.length]!;
+    if (act === 'claim') {
+      const fits = left() >= size;
+      const claim = await room.claim(size).catch(() => undefined);
+      // One that is alone takes whatever fits; of several one may hold more than it needs.
+      if (claim !== undefined ? !fits : fits && processes.length === 1) return false;
+      if (claim !== undefined) uploads.push({ claim, expected: size, written: 0 });
+      continue;
+    }
+    const upload = uploads[which % uploads.length];
+    if (upload === undefined) continue;
+    if (act === 'write') {
+      const more = Math.min(size, upload.expected - upload.written);
+      disk.used += more;
+      upload.written += more;
+      await upload.claim.wrote(upload.written);
+    } else {
+      if (act === 'give up') disk.used -= upload.written;
+      uploads.splice(uploads.indexOf(upload), 1);
+      await upload.claim.release();
+    }
+    if (processes.length === 1 && (await room.free()) !== left()) return false;
+    if (uploads.length > 0 && left() < 0) return false;
+  }
+  return true;
+}
+
+interface Disk {
+  capacity: number;
+  reserve: number;
+  used: number;
+}
+
+const world = {
+  capacity: fc.nat({ max: 2000 }),
+  reserve: fc.nat({ max: 500 }),
+  steps: fc.array(step, { maxLength: 60 }),
+};
+
+t.test('whatever is claimed, written and given up, announced uploads always fit above the reserve', () =>
   fc.assert(
-    fc.property(
-      fc.nat({ max: 2000 }),
-      fc.nat({ max: 500 }),
-      fc.array(step, { maxLength: 60 }),
-      (capacity, reserve, steps) => {
-        let used = 0;
-        const room = space(reserve, () => capacity - used);
-        const uploads: { claim: SpaceClaim; expected: number; written: number }[] = [];
-        const owed = (): number => uploads.reduce((sum, upload) => sum + upload.expected - upload.written, 0);
+    fc.asyncProperty(fc.record(world), ({ steps, ...sizes }) => {
+      const disk = { ...sizes, used: 0 };
+      const freeOnDisk = (): number => disk.capacity - disk.used;
+      return fitsAlways(disk, [new DiskSpace({ reserve: disk.reserve, freeOnDisk, shares: onlyOne })], steps);
+    }),
+    { numRuns: isLong ? 100_000 : 1000 },
+  ),
+);
 
-        for (const { act, ...rest } of steps) {
-          if (act === 'claim' && 'size' in rest) {
-            const fits = capacity - used - owed() - reserve >= rest.size;
-            let claim: SpaceClaim | undefined;
-            try {
-              claim = room.claim(rest.size);
-            } catch {
-              // Refused; whether rightly is what is checked next.
-            }
-            if ((claim !== undefined) !== fits) return false;
-            if (claim !== undefined) uploads.push({ claim, expected: rest.size, written: 0 });
-            continue;
-          }
-          if (uploads.length === 0 || !('which' in rest)) continue;
-          const at = rest.which % uploads.length;
-          const upload = uploads[at];
-          if (upload === undefined) continue;
-          if (act === 'write' && 'size' in rest) {
-            const more = Math.min(rest.size, upload.expected - upload.written);
-            used += more;
-            upload.written += more;
-            upload.claim.wrote(upload.written);
-          } else {
-            if (act === 'give up') used -= upload.written;
-            upload.claim.release();
-            uploads.splice(at, 1);
-          }
-          if (room.free() !== capacity - used - owed() - reserve) return false;
-        }
-        return uploads.length === 0 || room.free() >= 0;
-      },
-    ),
-    { numRuns: process.env['LARDER_LONG'] === '1' ? 100_000 : 1000 },
+t.test('whatever two processes promise fits above the reserve together', async (t) => {
+  const both = await openRecords(t, 2);
+  await fc.assert(
+    fc.asyncProperty(fc.record(world), async ({ steps, ...sizes }) => {
+      const [unit, disk] = [MiB, { capacity: sizes.capacity * MiB, reserve: sizes.reserve * MiB, used: 0 }];
+      const freeOnDisk = (): number => disk.capacity - disk.used;
+      const shares = both.map((records, at) => createShares(records, `${processName()} ${at}`));
+      const processes = shares.map((held) => new DiskSpace({ reserve: disk.reserve, freeOnDisk, shares: held }));
+      const scaled = steps.map((one) => ({ ...one, size: one.size * unit }));
+      return fitsAlways(disk, processes, scaled).finally(() => Promise.all(shares.map((one) => one.end())));
+    }),
+    { numRuns: isLong ? 2000 : 40 },
   );
+});
+
+t.test('many small uploads cost one row together, and a large one gives back what it has written', async (t) => {
+  const [records, beside] = await openRecords(t, 2);
+  let used = 0;
+  const freeOnDisk = (): number => 10_300 * MiB - used;
+  const rows: number[] = [];
+  const held = createShares(records, `${processName()} 1`);
+  const shares: typeof held = {
+    ...held,
+    hold: async (...call) => {
+      rows.push(await held.hold(...call));
+      return rows.at(-1)!;
+    },
+  };
+  const here = new DiskSpace({ reserve: 0, freeOnDisk, shares });
+  const there = new DiskSpace({ reserve: 0, freeOnDisk, shares: createShares(beside, `${processName()} 2`) });
+  for (let upload = 0; upload < 1000; upload++) {
+    const claim = await here.claim(4096);
+    used += 4096;
+    await claim.wrote(4096);
+    await claim.release();
+  }
+  t.same(rows, [128 * MiB]);
+
+  const claim = await here.claim(9300 * MiB);
+  await t.rejects(there.claim(900 * MiB), { code: 'insufficient-storage', retryAfter: 300 });
+  t.ok((await there.free()) < 900 * MiB);
+  for (let written = MiB; written <= 9300 * MiB; written += MiB) {
+    used += MiB;
+    await claim.wrote(written);
+  }
+  await claim.release();
+  t.ok(rows.length < 60, `${rows.length} rows for ten thousand writes`);
+  t.ok(rows.at(-1)! <= 320 * MiB, `${rows.at(-1)! / MiB} MiB are held for nothing`);
+  await (await there.claim(600 * MiB)).release();
+});
+
+t.test('what a process has promised that died is nobody’s', async (t) => {
+  const [records] = await openRecords(t);
+  await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
+  const shares = createShares(records, `${processName()} 1`);
+  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 100 * MiB, shares });
+  t.equal(await room.free(), 100 * MiB);
+  await room.claim(100 * MiB);
+  t.match(await records.shares.all(), [{ holder: `${processName()} 1`, amount: 100 * MiB }]);
+  await shares.end();
+  t.same(await records.shares.all(), []);
 });
 
 t.test('an upload that announced nothing claims ahead of what it writes', async (t) => {
   let used = 0;
-  const room = space(0, () => 200 * MiB - used);
-  const claim = room.claim(undefined);
+  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 200 * MiB - used, shares: onlyOne });
+  const claim = await room.claim(undefined);
   used = MiB;
-  claim.wrote(MiB);
-  t.equal(room.free(), (200 - 65) * MiB);
+  await claim.wrote(MiB);
+  t.equal(await room.free(), (200 - 65) * MiB);
   used = 65 * MiB;
-  claim.wrote(65 * MiB);
-  t.equal(room.free(), (200 - 129) * MiB);
+  await claim.wrote(65 * MiB);
+  t.equal(await room.free(), (200 - 129) * MiB);
   used = 129 * MiB;
-  t.doesNotThrow(() => claim.wrote(129 * MiB));
+  await claim.wrote(129 * MiB);
   used = 193 * MiB;
-  t.throws(() => claim.wrote(193 * MiB), { code: 'insufficient-storage', retryAfter: 300 });
-  claim.release();
-  t.equal(room.free(), 7 * MiB);
+  await t.rejects(claim.wrote(193 * MiB), { code: 'insufficient-storage', retryAfter: 300 });
+  await claim.release();
+  t.equal(await room.free(), 7 * MiB);
+});
+
+t.test('one that goes on where another process has left off needs no more room for what is there', async (t) => {
+  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 100, shares: onlyOne });
+  await t.rejects(room.claim(250, 100), { code: 'insufficient-storage' });
+  const claim = await room.claim(200, 100);
+  t.equal(await room.free(), 0);
+  await claim.release();
 });

@@ -1,11 +1,13 @@
 // Two processes serve one store: whatever takes several requests succeeds when each of them comes to the other one, and
 // what is good once is good once in all.
-import { readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, statfsSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t from 'tap';
 
-import { seconds } from '#domain/clock.ts';
+import { minutes, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/totp.ts';
 import { bakeryFromJson, dischargeFor } from '#macaroons/codec/bakery.ts';
 import { writeBinary } from '#macaroons/codec/binary.ts';
@@ -16,6 +18,7 @@ import { readToken } from '#macaroons/codec/text.ts';
 import { declare, digestOf, logIn as logInToRegistry, uploadLogin } from '#test/fixtures/images.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
+import { until } from '#test/fixtures/until.ts';
 import {
   begin,
   discharge,
@@ -29,8 +32,10 @@ import {
 } from '#test/identity/world.ts';
 
 const site = 'https://builds.example/callback';
-const { store, urls, given, turnTo } = await startTwoProcesses(t, (text) =>
-  text.replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`),
+const { store, urls, given, turnTo, advance, kill, again } = await startTwoProcesses(t, (text) =>
+  text
+    .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`)
+    .replace(/^# max_size = .*$/m, 'max_size = "900 TiB"'),
 );
 const { records } = store.beside;
 const front = store.url;
@@ -41,6 +46,24 @@ const directly = async (url: string, path: string, body: object) => {
   const reply = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
 };
+
+/** Begins to send a file of so many bytes to one of the processes, from an address; whether it is refused shows at once. */
+function beginUpload(url: string, size: number, localAddress = '127.0.0.1') {
+  const form = '--form\r\ncontent-disposition: form-data; name="binary"; filename="a.snap"\r\n\r\nbegun';
+  const sending = request(`${url}/unscanned-upload/`, {
+    method: 'POST',
+    localAddress,
+    headers: { 'content-type': 'multipart/form-data; boundary=form', 'content-length': String(size) },
+  });
+  sending.write(form);
+  sending.on('error', () => undefined);
+  const answered = once(sending, 'response').then(([reply]: IncomingMessage[]) => {
+    reply!.resume();
+    return { status: reply!.statusCode, retryAfter: reply!.headers['retry-after'] };
+  });
+  answered.catch(() => undefined);
+  return { answered, stop: () => sending.destroy() };
+}
 
 /** A journey twice: begun at the one process, and begun at the other. */
 async function fromBoth(journey: (first: number) => Promise<void>): Promise<void> {
@@ -189,6 +212,60 @@ t.test('guesses count over both, and put off at both', async (t) => {
   for (const again of [1, 2]) {
     t.match(await logInAt(VisitURL, { username: 'nobody', password: 'guess' }), { status: 429 }, `${again}`);
   }
+});
+
+t.test('an upload goes on at one process: the other one lets its credentials last', async (t) => {
+  await declare(store, 'ada', 'slow');
+  turnTo(0);
+  const login = await uploadLogin(await store.as('ada'), 'slow');
+  const at = (process: number) => logInToRegistry({ ...store, url: urls[process]! }, login);
+  let client = await at(1);
+  const { pathname, search } = new URL((await client.call('POST', 'blobs/uploads/')).headers.get('location')!);
+  for (const chunk of ['a', 'b', 'c']) {
+    await advance(minutes(9));
+    client = await at(1);
+    t.match(await client.call('PATCH', urls[1]! + pathname + search, chunk), { status: 202 });
+  }
+  const noted = async () => (await records.notes.find('image-upload', login.username))?.lastAt;
+  await until(async () => (await noted()) === store.clock.now.toISOString());
+  t.match(await (await at(0)).call('GET', 'tags/list'), { status: 200 }, 'the credentials are good');
+  await advance(minutes(10));
+  for (const process of [0, 1]) await t.rejects(at(process), { message: /401/ }, 'nothing moved any more');
+});
+
+t.test(
+  'two processes promise no more of the disk than there is, and what one promised that died is free',
+  async (t) => {
+    const { bavail, bsize } = statfsSync(store.directory);
+    const most = Math.floor(bavail * bsize * 0.6);
+    const first = beginUpload(urls[1]!, most);
+    const promised = async () => (await records.shares.of('space')).reduce((sum, { amount }) => sum + amount, 0);
+    await until(async () => (await promised()) >= most);
+    t.match(await beginUpload(urls[0]!, most).answered, { status: 507, retryAfter: '300' });
+    const small = beginUpload(urls[0]!, 1000);
+    await until(async () => (await records.shares.of('space')).length === 2);
+
+    await kill();
+    await t.rejects(first.answered);
+    const second = beginUpload(urls[0]!, most);
+    await until(async () => (await promised()) >= most && (await records.shares.of('space')).length === 1);
+    for (const upload of [second, small]) upload.stop();
+    await again();
+  },
+);
+
+t.test('the places of a sender are those at both processes, and one that died has none', async (t) => {
+  const begin = (process: number) => beginUpload(urls[process]!, 1000, '127.0.0.9');
+  const uploads = Array.from({ length: 32 }, () => begin(1));
+  const taken = async () => (await records.shares.of('uploads of 127.0.0.9')).map(({ amount }) => amount);
+  await until(async () => (await taken()).join() === '32');
+  t.match(await begin(0).answered, { status: 429, retryAfter: '10' });
+  await kill();
+  await t.rejects(uploads[0]!.answered);
+  const one = begin(0);
+  await until(async () => (await taken()).join() === '1');
+  one.stop();
+  await again();
 });
 
 t.test('the process that holds the store starts again: what the other one has under way goes on', async (t) => {

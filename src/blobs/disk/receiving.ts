@@ -41,8 +41,8 @@ export class Receiver {
   }
 
   async receive(source: Source, how: Receiving): Promise<TakenBlob> {
-    const { id, from = id } = how;
-    const place = this.#parts.places.take(from);
+    this.#parts.room.mustFit(how.expected, how.resume);
+    const place = await this.#parts.places.take(how.from);
     return this.#take(how, (file, temporaryFile, claim) =>
       this.#fill(place.watch(source), how, { file, temporaryFile, claim }),
     ).finally(() => place.leave());
@@ -51,8 +51,9 @@ export class Receiver {
   /** Takes in what is at hand. */
   async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
     if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
-    return this.#take({ id, expected: bytes.length }, async (file) => {
+    return this.#take({ id, expected: bytes.length }, async (file, _, claim) => {
       await writeWhole(file, [bytes], bytes.length, 0);
+      await claim.wrote(bytes.length);
       await this.#parts.files.seal(file);
       const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
       return { size: bytes.length, sha3_384: digest('sha3-384'), sha256: digest('sha256') };
@@ -83,7 +84,7 @@ export class Receiver {
       begin: resume,
       batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / this.#underWay.size)),
       async wrote(size) {
-        claim.wrote(size);
+        await claim.wrote(size);
         await followed.grown(size);
       },
       sync: () => files.syncReceived(file, 'datasync'),
@@ -116,10 +117,11 @@ export class Receiver {
     if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
     if (this.#underWay.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
     if (files.broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
-    const claim = room.claim(expected);
     this.#underWay.add(id);
     const temporaryFile = join(contents.temporary, id);
+    let claim: SpaceClaim | undefined;
     try {
+      claim = await room.claim(expected, resume);
       const how = resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW;
       const file = await files.open(temporaryFile, O_WRONLY | how, 0o600);
       try {
@@ -138,7 +140,7 @@ export class Receiver {
       throw isFull(error) ? diskFull() : error;
     } finally {
       this.#underWay.delete(id);
-      claim.release();
+      await claim?.release();
     }
   }
 }

@@ -78,7 +78,7 @@ export const askForRegistration = act({
   name: 'dashboard_account_key',
   summary: "Keep a request to register a publisher's own key until somebody carries it to the online store.",
   on: 'account/ID',
-  object: ({ accountId }: { accountId: string; request: Assertion }) => `account/${accountId}`,
+  object: ({ accountId }: { accountId: string }) => `account/${accountId}`,
   gate: { never: 'the online store decides on it, once somebody has carried it there' },
 
   async perform(tx, { accountId, request }: { accountId: string; request: Assertion }, { at, actor, note }) {

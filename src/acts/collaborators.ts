@@ -53,8 +53,7 @@ export const revokeInvites = act({
   name: 'revoke_invites',
   summary: 'Revoke the pending invites of e-mail addresses.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: { package: PublishedPackage; revokedBy: string; emails: string[] }) =>
-    packageObject(subject),
+  object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
   gate: { never: 'it takes back what nobody has answered yet' },
 
   async perform(

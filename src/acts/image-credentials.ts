@@ -109,7 +109,7 @@ export const endPullCredential = act({
   name: 'end_pull_credential',
   summary: 'End credentials to pull an image, at once or after a while; others are made when they are asked for.',
   on: 'image-credential/ID',
-  object: ({ id }: { id: string; moment: string; endsAt: string }) => `image-credential/${id}`,
+  object: ({ id }: { id: string }) => `image-credential/${id}`,
   gate: { never: 'whoever should not have them is kept out at once' },
 
   /** An end that is set may be brought forward, and never put off. `moment` is the latest time that the store has seen. */

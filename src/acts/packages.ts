@@ -120,7 +120,7 @@ export const setPackageId = act({
   name: 'package set-id',
   summary: 'Give a package the id that it has in the online store, before its first revision.',
   on: 'NAMESPACE/NAME',
-  object: ({ namespace, name }: { namespace: Namespace; name: string; id: string }) => `${namespace}/${name}`,
+  object: ({ namespace, name }: { namespace: Namespace; name: string }) => `${namespace}/${name}`,
   gate: 'may-wait',
 
   async perform(
@@ -148,7 +148,7 @@ export const setManualReview = act({
   name: 'package manual-review',
   summary: 'Have every upload of a package wait for a person, or no longer.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: { package: PublishedPackage; on: boolean }) => packageObject(subject),
+  object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
   gate: 'may-wait',
 
   async perform(tx, { package: subject, on }: { package: PublishedPackage; on: boolean }, { note }) {

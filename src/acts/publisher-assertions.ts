@@ -42,7 +42,7 @@ export const signBuild = act({
   name: 'sign_build',
   summary: 'Keep what somebody signed who built a revision of a snap: that he did, and of which grade it is.',
   on: 'TYPE/PRIMARY-KEY',
-  object: ({ signed }: { package: PublishedPackage; accountId: string; signed: Assertion }) => nameOf(signed),
+  object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: { never: 'it tells of a revision that is here, and changes nothing of it' },
 
   async perform(

@@ -9,7 +9,7 @@ export const setQuota = act({
   name: 'set_quota',
   summary: 'Set how many bytes and how many packages a publisher may have, or leave it to the configuration.',
   on: 'account/ACCOUNT-ID',
-  object: ({ id }: { id: string; quota: Partial<OwnQuota> }) => `account/${id}`,
+  object: ({ id }: { id: string }) => `account/${id}`,
   gate: 'may-wait',
 
   /** What is not said stays as it is. */

@@ -6,6 +6,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { DeclaredResource } from '#records/resources.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
 import { act } from './act.ts';
+import { packageObject } from './package.ts';
 
 /** A base as it is asked for; what is left out stands for every one. */
 type WantedBase = Partial<ResourceBase> & Pick<ResourceBase, 'architectures'>;
@@ -28,13 +29,7 @@ export const updateResourceRevisions = act({
   name: 'update_resource_revisions',
   summary: 'Say on which bases revisions of a resource run.',
   on: 'NAMESPACE/NAME',
-  object: ({
-    package: { namespace, name },
-  }: {
-    package: PublishedPackage;
-    resource: string;
-    updates: readonly { revision: number; bases: readonly WantedBase[] }[];
-  }) => `${namespace}/${name}`,
+  object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
   gate: 'may-wait',
 
   async perform(

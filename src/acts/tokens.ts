@@ -151,7 +151,7 @@ export const endTokens = act({
   name: 'end_tokens',
   summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
   on: 'account/ID',
-  object: ({ id }: OfAccount & { moment: string; issuedBefore: string | null }) => `account/${id}`,
+  object: ({ id }: OfAccount) => `account/${id}`,
   gate: { never: 'whoever should not have the tokens is kept out at once' },
 
   /** How many were good until then; `moment` is the latest time that the store has seen. */

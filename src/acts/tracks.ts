@@ -14,7 +14,7 @@ export const createTracks = act({
   name: 'create_tracks',
   summary: "Create tracks that match one of the package's guardrails; all of them or none.",
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: { package: PublishedPackage; tracks: NewTrack[] }) => packageObject(subject),
+  object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
   gate: { never: "the package's guardrails say what may be created" },
 
   async perform(tx, { package: subject, tracks }: { package: PublishedPackage; tracks: NewTrack[] }, { at, note }) {

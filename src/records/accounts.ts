@@ -19,6 +19,13 @@ export const accounts = (db: Reading) => ({
       SELECT ${accountColumns}
       FROM accounts WHERE id = ${id}`),
 
+  /** The account of this id, user name or e-mail address in any case, in this order; a disabled one too. */
+  named: (name: string) =>
+    db.get<Account>(sql`
+      SELECT ${accountColumns}
+      FROM accounts WHERE id = ${name} OR username = ${name} OR lower(email) = lower(${name})
+      ORDER BY CASE WHEN id = ${name} THEN 0 WHEN username = ${name} THEN 1 ELSE 2 END LIMIT 1`),
+
   /** The account that logs in under a name: its user name, or its e-mail address in any case. A disabled one does not. */
   logsInAs: (name: string) =>
     db.get<Account>(sql`

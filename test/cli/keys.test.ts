@@ -100,7 +100,10 @@ t.test('a request for a key that is not there, or for no time, is refused', asyn
   const { larder } = await newBrandStore(t);
   t.match(await larder('key request nothing'), { code: 1, err: /no signing key 'nothing'/ });
   t.match(await larder('key request default --brand acme'), { code: 1, err: /no brand 'acme'/ });
-  t.match(await larder('key request default --until tomorrow'), { code: 2, err: /--until is a time/ });
+  t.match(await larder('key request default --until tomorrow'), {
+    code: 2,
+    err: /--until is a date such as .* or a time such as/,
+  });
   t.match(await larder('key request default --until 2020-01-01T00:00:00Z'), {
     code: 1,
     err: /'until' must not be before 'since'/,

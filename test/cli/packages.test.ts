@@ -87,3 +87,16 @@ t.test('what cannot be registered is refused with what was meant', async (t) => 
     err: /There is no account with the id/,
   });
 });
+
+t.test('what a disabled account publishes is listed by its user name and e-mail address as by its id', async (t) => {
+  const { larder, json } = await newStore(t);
+  const { id } = (await json('account create --username zoe --email Zoe@example.com --display-name Zoe')) as {
+    id: string;
+  };
+  t.equal((await larder(`package register snap/hello --account ${id}`)).code, 0);
+  t.equal((await larder(`account disable ${id} --yes`)).code, 0);
+  for (const name of [id, 'zoe', 'zoe@EXAMPLE.com']) {
+    t.match(await json(`package list --publisher ${name}`), { packages: [{ name: 'hello' }] }, name);
+  }
+  t.match(await larder('account show zoe'), { code: 1, err: new RegExp(`that is a name of the account ${id}`) });
+});

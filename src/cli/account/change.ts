@@ -3,7 +3,7 @@ import { updateAccount, validations } from '#acts/account-details.ts';
 import { emailAddress } from '#domain/account.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { presentAccount } from './present.ts';
+import { presentWholeAccount } from '#operations/store/present.ts';
 
 export const accountChange = command({
   name: 'account change',
@@ -50,7 +50,7 @@ export const accountChange = command({
       const { displayName: shown, username: named, email: address, validation: proof } = account;
       return {
         text: `The account ${id} is of ${shown} (${named}, ${address}), ${proof}.`,
-        json: presentAccount({
+        json: presentWholeAccount({
           ...account,
           roles: await records.accounts.rolesOf(id),
           disabledAt: await records.accounts.disabledAt(id),

@@ -2,7 +2,7 @@
 import { createAccount } from '#acts/accounts.ts';
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
-import { presentAccount } from './present.ts';
+import { presentWholeAccount } from '#operations/store/present.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
@@ -42,7 +42,7 @@ export const accountCreate = command({
       const account = await acts.do(createAccount, person, wanted);
       return {
         text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,
-        json: presentAccount({ ...account, roles: [] }),
+        json: presentWholeAccount({ ...account, roles: [] }),
       };
     });
   },

@@ -1,5 +1,5 @@
 // larder account list
-import { presentAccount } from './present.ts';
+import { presentWholeAccount } from '#operations/store/present.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
@@ -21,7 +21,7 @@ export const accountList = command({
       ]);
       return {
         text: table(['ID', 'USER NAME', 'E-MAIL', 'DISPLAY NAME', 'ROLES'], rows),
-        json: { accounts: accounts.map(presentAccount) },
+        json: { accounts: accounts.map(presentWholeAccount) },
       };
     }),
 });

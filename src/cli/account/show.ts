@@ -4,7 +4,7 @@ import { presentQuota } from '#operations/accounts/present-quota.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
-import { presentAccount } from './present.ts';
+import { presentWholeAccount } from '#operations/store/present.ts';
 import { inWords } from './quota.ts';
 
 export const accountShow = command({
@@ -33,7 +33,7 @@ export const accountShow = command({
       const { bytes, packages } = quota;
       return {
         text: columns(rows, widthOf(world.stdout, 120)).trimEnd(),
-        json: { ...presentAccount({ ...account, roles, disabledAt }), quota: { bytes, packages } },
+        json: { ...presentWholeAccount({ ...account, roles, disabledAt }), quota: { bytes, packages } },
       };
     }),
 });

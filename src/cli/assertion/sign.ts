@@ -12,13 +12,13 @@ import {
   type BrandKey,
 } from '#assertions/signing.ts';
 import { nameOf, series } from '#assertions/types.ts';
+import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 import { readAssertionFile, readTextFile } from './file.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
 import { brandOf, custodyOf, keyOf } from '../key/keys.ts';
-import { momentOf } from '../key/request.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
 const types = ['model', 'serial', 'validation-set', 'system-user'] as const;
@@ -110,8 +110,11 @@ async function signedOf(
   }
   const { timestamp } = given;
   const headers = Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'type' && name !== 'timestamp'));
-  const at = typeof timestamp === 'string' ? momentOf('timestamp', timestamp) : undefined;
-  const moment = at ?? store.now();
+  const at = typeof timestamp === 'string' ? readDateTime(timestamp) : store.now();
+  if (at === undefined) {
+    throw new Failure(`the header timestamp is a time such as 2030-01-01T00:00:00Z, not ${JSON.stringify(timestamp)}`);
+  }
+  const moment = at;
   const first = parseAssertion(await sign[type](key, headers, moment));
   const before = await store.records.assertions.find(nameOf(first));
   const isNext = before !== undefined && !Object.hasOwn(headers, 'revision');

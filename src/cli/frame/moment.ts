@@ -6,5 +6,7 @@ import { UsageError } from './command.ts';
 export function momentNamed(option: string, text: string): Date {
   const moment = readDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (moment !== undefined) return moment;
-  throw new UsageError(`--${option} is a date such as 2026-01-31, or 2026-01-31T12:00:00Z in UTC, not '${text}'`);
+  throw new UsageError(
+    `--${option} is a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z, not '${text}'`,
+  );
 }

@@ -102,9 +102,8 @@ export async function latestMoment({ records, acts, latestTime, now }: Store): P
 
 /** The account of this id; refuses an unknown one, and says so when a user name was given for it. */
 export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
-  const account = await records.accounts.find(id);
-  if (account !== undefined) return account;
-  const meant = (await records.accounts.list()).find(({ username, email }) => username === id || email === id);
+  const meant = await records.accounts.named(id);
+  if (meant?.id === id) return meant;
   const hint = meant ? `; that is a name of the account ${meant.id}` : "; 'larder account list' lists them";
   throw new Refusal('account-not-found', `There is no account with the id '${id}'${hint}.`);
 }

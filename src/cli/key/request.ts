@@ -1,13 +1,13 @@
 // larder key request
-import { readDateTime } from '#domain/date-time.ts';
 import { resolve } from 'node:path';
 
 import { requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { command, UsageError, type Answer } from '../frame/command.ts';
+import { command, type Answer } from '../frame/command.ts';
 import { writeCarryOut } from './carry-out.ts';
 import { custodyOf, keyOf, unknownOnline } from './keys.ts';
+import { momentNamed } from '../frame/moment.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
@@ -32,7 +32,11 @@ export const keyRequest = command({
   ],
 
   run({ positionals, options, data, world }) {
-    const [since, until] = [momentOf('since', options.since), momentOf('until', options.until)];
+    const moment = (option: 'since' | 'until'): Date | undefined => {
+      const text = options[option];
+      return text === undefined ? undefined : momentNamed(option, text);
+    };
+    const [since, until] = [moment('since'), moment('until')];
     const folder = options.folder === undefined ? undefined : resolve(options.folder);
     const work = async (store: OpenStore): Promise<Answer> => {
       const key = await keyOf(store, positionals.key, options.brand);
@@ -40,15 +44,15 @@ export const keyRequest = command({
       const note = options.local ? undefined : await unknownOnline(store, brand);
       if (note !== undefined)
         throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
-      const moment = store.now();
+      const now = store.now();
       const text = await accountKeyRequest({
         signer: custodyOf(store, world),
         keyId,
         accountId: brand,
         name,
-        since: since ?? moment,
+        since: since ?? now,
         until,
-        signedAt: moment,
+        signedAt: now,
       });
       if (folder !== undefined) {
         const carried = { text, brand, name, keyId };
@@ -67,11 +71,3 @@ export const keyRequest = command({
     return withStore({ data, world }, work, { writesOutside: true });
   },
 });
-
-/** Reads a time as RFC 3339 has it, with its zone: any other could mean two moments. */
-export function momentOf(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const moment = readDateTime(text);
-  if (moment !== undefined) return moment;
-  throw new UsageError(`--${option} is a time such as 2030-01-01T00:00:00Z, not '${text}'`);
-}

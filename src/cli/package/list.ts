@@ -87,7 +87,7 @@ async function packagesIn(
 }
 
 async function accountId({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<string> {
-  const found = (await accounts.find(named)) ?? (await accounts.logsInAs(named));
+  const found = await accounts.named(named);
   if (found !== undefined) return found.id;
   throw new UsageError(`there is no account '${named}'; 'larder account list' lists them`);
 }

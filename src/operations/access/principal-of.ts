@@ -5,8 +5,8 @@ import type { Records } from '#records/index.ts';
 
 /** Refuses an account that does not exist, or that nobody lets in. */
 export async function principalOf({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<Principal> {
-  const account = (await accounts.find(named)) ?? (await accounts.logsInAs(named));
-  if (account === undefined) throw new Refusal('account-not-found', `There is no account '${named}' that logs in.`);
+  const account = await accounts.named(named);
+  if (account === undefined) throw new Refusal('account-not-found', `There is no account '${named}'.`);
   const disabledAt = await accounts.disabledAt(account.id);
   if (disabledAt !== null) {
     throw new Refusal(

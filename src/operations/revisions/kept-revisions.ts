@@ -21,6 +21,16 @@ export async function keptRevisions(
 
 /** A revision with the channels that hold it. */
 export const presentKept = (one: Revision, held: readonly Release[]): KeptRevision => ({
+  ...presentBriefly(one),
+  channels: [...new Set(held.map(({ channel }) => channel))],
+  withdrawn:
+    one.withdrawnAt === null
+      ? null
+      : { when: one.withdrawnAt, who: one.withdrawnBy ?? '', reason: one.withdrawnBecause ?? '' },
+});
+
+/** What is told of a revision wherever several are listed. */
+export const presentBriefly = (one: Revision): Omit<KeptRevision, 'channels' | 'withdrawn'> => ({
   revision: one.revision,
   version: one.version,
   status: one.status,
@@ -28,14 +38,9 @@ export const presentKept = (one: Revision, held: readonly Release[]): KeptRevisi
   'sha3-384': one.sha3_384,
   'created-at': one.createdAt,
   'created-by': one.createdBy,
-  channels: [...new Set(held.map(({ channel }) => channel))],
-  withdrawn:
-    one.withdrawnAt === null
-      ? null
-      : { when: one.withdrawnAt, who: one.withdrawnBy ?? '', reason: one.withdrawnBecause ?? '' },
   deleted: presentDeleted(one),
 });
 
 /** When, by whom and why a revision was deleted; null while it is there. */
-export const presentDeleted = ({ deletedAt, deletedBy, deletedBecause }: Revision): Withdrawal | null =>
+const presentDeleted = ({ deletedAt, deletedBy, deletedBecause }: Revision): Withdrawal | null =>
   deletedAt === null ? null : { when: deletedAt, who: deletedBy ?? '', reason: deletedBecause ?? '' };

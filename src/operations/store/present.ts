@@ -1,4 +1,5 @@
 import type { HeldRevision, StoreAccount, StorePackage } from '#api/wire.ts';
+import type { Account } from '#records/accounts.ts';
 import type { InventoryAccount, InventoryPackage } from '#records/inventory.ts';
 import type { Release } from '#records/releases.ts';
 
@@ -19,15 +20,22 @@ export const presentStorePackage = (one: InventoryPackage): StorePackage => ({
 
 /** An account with what it is and what it publishes. */
 export const presentStoreAccount = (account: InventoryAccount): StoreAccount => ({
+  ...presentWholeAccount(account),
+  packages: account.packages,
+});
+
+/** An account with what it is, as those who administer the store see it. */
+export const presentWholeAccount = (
+  account: Account & { roles: readonly string[]; disabledAt?: string | null },
+): Omit<StoreAccount, 'packages'> => ({
   id: account.id,
   username: account.username,
   'display-name': account.displayName,
   email: account.email,
   validation: account.validation,
   'created-at': account.createdAt,
-  'disabled-at': account.disabledAt,
-  roles: account.roles,
-  packages: account.packages,
+  'disabled-at': account.disabledAt ?? null,
+  roles: [...account.roles],
 });
 
 /** What a slot of a channel holds. */

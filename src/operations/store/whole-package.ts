@@ -3,7 +3,7 @@ import type { ReadPackageResponse } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { presentDeleted } from '../revisions/kept-revisions.ts';
+import { presentBriefly } from '../revisions/kept-revisions.ts';
 import { presentHeld, presentStorePackage } from './present.ts';
 
 /** How many revisions, and how many releases of the past, are shown. */
@@ -43,16 +43,7 @@ export async function wholePackage(
     tracks: tracks.map(({ name }) => name),
     collaborators: [...people.values()].map(({ id, username }) => ({ id, username })),
     'channel-map': held.map((release) => presentHeld(release, versions.get(release.revision) ?? null)),
-    'newest-revisions': revisions.map((one) => ({
-      revision: one.revision,
-      version: one.version,
-      status: one.status,
-      size: one.size,
-      'sha3-384': one.sha3_384,
-      'created-at': one.createdAt,
-      'created-by': one.createdBy,
-      deleted: presentDeleted(one),
-    })),
+    'newest-revisions': revisions.map(presentBriefly),
     history: history.map((past) => ({
       when: past.releasedAt,
       who: past.releasedBy,

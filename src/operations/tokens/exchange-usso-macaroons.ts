@@ -1,41 +1,36 @@
 import { discharged } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 
-export const exchangeUssoMacaroons = operation({
+/** Two addresses at which the same is done. */
+const exchange = (about: { name: string; path: string; summary: string }) =>
+  operation({
+    ...about,
+    method: 'POST',
+    since: 0,
+    access: discharged,
+    body: 'ExchangeUssoMacaroonsRequest',
+    bodyOptional: true,
+    response: 'ExchangedMacaroonResponse',
+    refuses: ['exchange-window-expired'],
+
+    async handle({ login, body, authority, requestId, address }) {
+      const { token } = await authority.exchange(login, { requestId, address }, described(body));
+      return { macaroon: token };
+    },
+  });
+
+export const exchangeUssoMacaroons = exchange({
   name: 'exchange_usso_macaroons',
-  method: 'POST',
   path: '/v1/tokens/usso/exchange',
-  since: 0,
   summary: 'Exchange a macaroon that was discharged in the Ubuntu One style for a token.',
-  access: discharged,
-  body: 'ExchangeUssoMacaroonsRequest',
-  bodyOptional: true,
-  response: 'ExchangedMacaroonResponse',
-  refuses: ['exchange-window-expired'],
-
-  async handle({ login, body, authority, requestId, address }) {
-    const { token } = await authority.exchange(login, { requestId, address }, described(body));
-    return { macaroon: token };
-  },
 });
 
-export const exchangeDashboardMacaroons = operation({
+export const exchangeDashboardMacaroons = exchange({
   name: 'exchange_dashboard_macaroons',
-  method: 'POST',
   path: '/v1/tokens/dashboard/exchange',
-  since: 0,
   summary: 'Exchange a macaroon of the older publishing tools for a token.',
-  access: discharged,
-  body: 'ExchangeUssoMacaroonsRequest',
-  bodyOptional: true,
-  response: 'ExchangedMacaroonResponse',
-  refuses: ['exchange-window-expired'],
-
-  async handle({ login, body, authority, requestId, address }) {
-    const { token } = await authority.exchange(login, { requestId, address }, described(body));
-    return { macaroon: token };
-  },
 });
 
+/** What the client says of itself, where it sends a body at all. */
 const described = (body: { 'client-description'?: string | null } | undefined): string | undefined =>
   body?.['client-description'] ?? undefined;

@@ -79,7 +79,10 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Those of an account or of all, newest first, behind a place in that order; inactive ones only when asked for. */
   page: (
-    wanted: {
+    {
+      accountId,
+      ...wanted
+    }: {
       accountId: string | null;
       includeInactive: boolean;
       now: string;
@@ -87,13 +90,21 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
     },
     limit: number,
   ) => {
-    const { accountId, includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
+    const { includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
+    if (accountId === null) {
+      return db.all<OwnedMacaroon>(sql`
+        SELECT ${ownedColumns}
+        FROM macaroons JOIN accounts ON accounts.id = account_id
+        LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+        WHERE (valid_since, session_id) < (${before.since}, ${before.sessionId})
+          AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
+        ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
+    }
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
       FROM macaroons JOIN accounts ON accounts.id = account_id
       LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
-      WHERE (valid_since, session_id) < (${before.since}, ${before.sessionId})
-        AND (${accountId} IS NULL OR account_id = ${accountId})
+      WHERE account_id = ${accountId} AND (valid_since, session_id) < (${before.since}, ${before.sessionId})
         AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
   },
@@ -104,12 +115,23 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
     limit: number,
   ) => {
     const { accountId, now, by, after } = wanted;
+    if (accountId === null) {
+      return db.all<OwnedMacaroon>(sql`
+        SELECT ${ownedColumns}
+        FROM macaroons JOIN accounts ON accounts.id = account_id
+        LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+        WHERE (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
+          AND valid_until <= ${by} AND revoked_at IS NULL
+        ORDER BY valid_until, session_id LIMIT ${limit}`);
+    }
+    // An account has few; found by when they end, those of everybody else would be passed over.
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
-      FROM macaroons JOIN accounts ON accounts.id = account_id
+      FROM accounts CROSS JOIN macaroons
       LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
-      WHERE (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
-        AND valid_until <= ${by} AND (${accountId} IS NULL OR account_id = ${accountId}) AND revoked_at IS NULL
+      WHERE accounts.id = ${accountId} AND account_id = accounts.id
+        AND (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
+        AND valid_until <= ${by} AND revoked_at IS NULL
       ORDER BY valid_until, session_id LIMIT ${limit}`);
   },
 

@@ -21,7 +21,12 @@ export const placeOf = <Place extends readonly string[]>(query: PageQuery, first
 /** The number behind which a page begins of a list that counts down. */
 export function numberBefore(query: PageQuery): number {
   const [before] = placeOf(query, [String(Number.MAX_SAFE_INTEGER)] as const);
-  if (/^[1-9]\d{0,15}$/.test(before)) return Number(before);
+  return numberIn(before);
+}
+
+/** A number that stands in a cursor. */
+export function numberIn(text: string): number {
+  if (/^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);
   throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
 }
 

@@ -14,19 +14,24 @@ export interface Counts {
   damagedBlobs: number;
 }
 
+type Row = Omit<Counts, 'approved'> & { uploads: number };
+
 export const counts = (db: Pick<Queries, 'get' | 'all'>) => ({
-  all: async (): Promise<Counts> =>
-    (await db.get<Counts>(sql`
+  async all(): Promise<Counts> {
+    const row = (await db.get<Row>(sql`
       SELECT
-        (SELECT COUNT(*) FROM packages) AS packages,
-        (SELECT COUNT(*) FROM revisions WHERE deleted_at IS NULL) AS revisions,
+        (SELECT row_count FROM noun_versions WHERE noun = 'packages') AS packages,
+        (SELECT row_count FROM noun_versions WHERE noun = 'revisions') AS revisions,
         (SELECT COUNT(*) FROM accounts) AS accounts,
         (SELECT COUNT(*) FROM damaged_blobs) AS "damagedBlobs",
-        (SELECT COUNT(*) FILTER (WHERE status IS NULL) FROM uploads) AS unclaimed,
-        (SELECT COUNT(*) FILTER (WHERE status IN ('new', 'scanned')) FROM uploads) AS waiting,
-        (SELECT COUNT(*) FILTER (WHERE status = 'approved') FROM uploads) AS approved,
-        (SELECT COUNT(*) FILTER (WHERE status = 'rejected') FROM uploads) AS rejected,
-        (SELECT COALESCE(SUM(size), 0) FROM (SELECT DISTINCT sha3_384, size FROM revisions WHERE deleted_at IS NULL) AS contents)
-          AS "blobBytes",
-        (SELECT COALESCE(MAX(seq), 0) FROM audit) AS "auditEntries"`))!,
+        (SELECT row_count FROM noun_versions WHERE noun = 'uploads') AS uploads,
+        (SELECT COUNT(*) FROM uploads WHERE package_id IS NULL) AS unclaimed,
+        (SELECT COUNT(*) FROM uploads WHERE status IN ('new', 'scanned')) AS waiting,
+        (SELECT COUNT(*) FROM uploads WHERE status = 'rejected') AS rejected,
+        (SELECT bytes FROM noun_versions WHERE noun = 'packages') AS "blobBytes",
+        (SELECT COALESCE(MAX(seq), 0) FROM audit) AS "auditEntries"`))!;
+    const { uploads, ...counted } = row;
+    const { unclaimed, waiting, rejected } = counted;
+    return { ...counted, approved: uploads - unclaimed - waiting - rejected };
+  },
 });

@@ -1,6 +1,6 @@
 // The inventory: what the store holds as a whole, page by page, as those who administer it look through it.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { sql, type Reading } from '#engine/database.ts';
+import { list, sql, type Reading } from '#engine/database.ts';
 import { accountColumns, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
 
@@ -56,6 +56,8 @@ export interface Use {
 
 export interface WaitingUpload {
   id: string;
+  /** Its number among all uploads. */
+  seq: number;
   namespace: Namespace;
   name: string;
   /** The resource that it was pushed for; null when it was pushed as a revision. */
@@ -67,42 +69,43 @@ export interface WaitingUpload {
   username: string;
 }
 
+/** A place in the order of packages. */
+export interface PackagePlace {
+  namespace: string;
+  name: string;
+}
+
+/** Of so many packages it is looked at once whether they are wanted, which costs 5 µs each. */
+const mostLookedAt = 500;
+
 export const inventory = (db: Reading) => ({
-  /** Packages by namespace and name, behind a place in that order. */
-  packages: (wanted: Wanted, after: { namespace: string; name: string }, limit: number) =>
-    db.all<InventoryPackage>(sql`
-      SELECT * FROM (
-        SELECT package.id, namespace, name, type, private, status, package.created_at AS "createdAt",
-          publisher_id AS "publisherId", username,
-          (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-          (SELECT count(*) FROM revisions WHERE package_id = package.id AND deleted_at IS NULL) AS revisions,
-          -- The view package_contents, which would be gathered whole for each of them.
-          (SELECT coalesce(sum(size), 0) FROM (
-            SELECT sha3_384, size FROM revisions WHERE package_id = package.id AND deleted_at IS NULL
-            UNION SELECT sha3_384, size FROM resource_revisions WHERE package_id = package.id AND deleted_at IS NULL
-            UNION SELECT sha3_384, size FROM image_blobs WHERE package_id = package.id
-            UNION SELECT sha3_384, size FROM image_manifests WHERE package_id = package.id
-            UNION SELECT sha3_384, size FROM uploads WHERE package_id = package.id AND status IN ('new', 'scanned')
-          )) AS bytes
-        FROM packages AS package JOIN accounts ON accounts.id = publisher_id
-        WHERE (namespace, name) > (${after.namespace}, ${after.name})
-          AND (${wanted.namespace} IS NULL OR namespace = ${wanted.namespace})
-          AND (${wanted.publisher} IS NULL OR publisher_id = ${wanted.publisher})
-          AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
-          AND (${wanted.channel} IS NULL
-            OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
-          AND (${wanted.quietSince} IS NULL OR NOT EXISTS (
-            SELECT 1 FROM past_releases WHERE package_id = package.id AND released_at >= ${wanted.quietSince}))
-      ) AS listed
-      WHERE ${wanted.atLeast} IS NULL OR bytes >= ${wanted.atLeast}
-      ORDER BY namespace, name LIMIT ${limit}`),
+  /**
+   * Packages by namespace and name, behind a place in that order, and where to go on. Where not all are wanted these are those that
+   * were found among the next few hundred, which may be none.
+   */
+  async packages(
+    { namespace, publisher, ...picked }: Wanted,
+    after: PackagePlace,
+    limit: number,
+  ): Promise<{ packages: InventoryPackage[]; next: PackagePlace | undefined }> {
+    const isPicked = Object.values(picked).some((one) => one !== null);
+    const most = isPicked ? mostLookedAt : limit + 1;
+    const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
+    const last = namespace ?? '~';
+    const looked = await (publisher === null ? ofAll(db, from, last, most) : ofOne(db, publisher, from, last, most));
+    const ids = looked.map(({ id }) => id);
+    const found = await pick(db, ids, picked, limit + 1);
+    const packages = found.slice(0, limit);
+    if (found.length > limit) return { packages, next: packages.at(-1) };
+    return { packages, next: looked.length === most ? looked.at(-1) : undefined };
+  },
 
   /** The figures of one package. */
   figuresOf: async (packageId: string) =>
     (await db.get<Figures>(sql`
       SELECT (SELECT released_at FROM past_releases WHERE package_id = ${packageId} ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-        (SELECT count(*) FROM revisions WHERE package_id = ${packageId} AND deleted_at IS NULL) AS revisions,
-        (SELECT coalesce(sum(size), 0) FROM package_contents WHERE package_id = ${packageId}) AS bytes`))!,
+        coalesce((SELECT revisions FROM package_figures WHERE package_id = ${packageId}), 0) AS revisions,
+        coalesce((SELECT bytes FROM package_figures WHERE package_id = ${packageId}), 0) AS bytes`))!,
 
   /** Brands in the order of their accounts' ids, behind one of them. */
   brands: (after: string, limit: number) =>
@@ -120,35 +123,73 @@ export const inventory = (db: Reading) => ({
   },
 
   /** The uploads that wait for a person, the longest waiting first, behind a place in that order. */
-  waiting: (after: { pushedAt: string; id: string }, limit: number) =>
+  waiting: (after: { pushedAt: string; seq: number }, limit: number) =>
     db.all<WaitingUpload>(sql`
-      SELECT uploads.id, namespace, name, resource, size, sha3_384, pushed_at AS "pushedAt", pushed_by AS "pushedBy", username
+      SELECT uploads.id, uploads.seq, namespace, name, resource, size, sha3_384, pushed_at AS "pushedAt",
+        pushed_by AS "pushedBy", username
       FROM uploads
       JOIN packages ON packages.id = package_id
       JOIN accounts ON accounts.id = pushed_by
       WHERE uploads.status = 'scanned' AND uploads.status IN ('new', 'scanned')
-        AND (pushed_at, uploads.id) > (${after.pushedAt}, ${after.id})
-      ORDER BY pushed_at, uploads.id LIMIT ${limit}`),
+        AND (pushed_at, uploads.seq) > (${after.pushedAt}, ${after.seq})
+      ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
   /** The packages for which most lies on the disk. */
   largestPackages: (limit: number) =>
     db.all<Use>(sql`
-      SELECT namespace || '/' || name AS owner, 1 AS packages, sum(size) AS bytes
-      FROM package_contents JOIN packages ON packages.id = package_id
-      GROUP BY package_id, namespace, name ORDER BY bytes DESC, owner LIMIT ${limit}`),
+      SELECT namespace || '/' || name AS owner, 1 AS packages, bytes
+      FROM (SELECT package_id, bytes FROM package_figures WHERE bytes > 0 ORDER BY bytes DESC, package_id DESC LIMIT ${limit})
+        AS largest
+      JOIN packages ON packages.id = package_id
+      ORDER BY bytes DESC, owner`),
 
   /** The publishers for whom most lies on the disk; what several of one publisher's packages share counts once. */
   largestPublishers: (limit: number) =>
     db.all<Use>(sql`
-      SELECT publisher_id AS owner, sum(size) AS bytes,
-        (SELECT count(*) FROM packages WHERE publisher_id = held.publisher_id) AS packages
-      FROM (SELECT DISTINCT publisher_id, sha3_384, size FROM package_contents JOIN packages ON packages.id = package_id) AS held
-      GROUP BY publisher_id ORDER BY bytes DESC, owner LIMIT ${limit}`),
+      SELECT publisher_id AS owner, bytes, (SELECT count(*) FROM packages WHERE publisher_id = largest.publisher_id) AS packages
+      FROM (
+        SELECT publisher_id, bytes FROM publisher_figures WHERE bytes > 0 ORDER BY bytes DESC, publisher_id DESC LIMIT ${limit})
+        AS largest
+      ORDER BY bytes DESC, owner`),
 
   /** All that packages keep on the disk, what they share once. */
   bytes: async () =>
-    (
-      await db.get<{ bytes: number }>(sql`
-        SELECT coalesce(sum(size), 0) AS bytes FROM (SELECT DISTINCT sha3_384, size FROM package_contents)`)
-    )?.bytes ?? 0,
+    (await db.get<{ bytes: number }>(sql`SELECT bytes FROM noun_versions WHERE noun = 'packages'`))!.bytes,
 });
+
+interface Looked extends PackagePlace {
+  id: string;
+}
+
+/** The packages of all publishers behind a place, up to the end of a namespace. */
+const ofAll = (db: Reading, { namespace, name }: PackagePlace, last: string, limit: number) =>
+  db.all<Looked>(sql`
+    SELECT id, namespace, name FROM packages
+    WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last} ORDER BY namespace, name LIMIT ${limit}`);
+
+/** The same of one publisher. */
+const ofOne = (db: Reading, publisher: string, { namespace, name }: PackagePlace, last: string, limit: number) =>
+  db.all<Looked>(sql`
+    SELECT id, namespace, name FROM packages
+    WHERE publisher_id = ${publisher} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+    ORDER BY namespace, name LIMIT ${limit}`);
+
+/** Of these packages the first ones that are wanted. */
+const pick = (db: Reading, ids: string[], wanted: Omit<Wanted, 'namespace' | 'publisher'>, limit: number) =>
+  db.all<InventoryPackage>(sql`
+    SELECT * FROM (
+      SELECT package.id, namespace, name, type, private, status, package.created_at AS "createdAt",
+        package.publisher_id AS "publisherId", username,
+        (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1) AS "releasedAt",
+        coalesce(figures.revisions, 0) AS revisions, coalesce(figures.bytes, 0) AS bytes
+      FROM packages AS package
+      JOIN accounts ON accounts.id = package.publisher_id
+      LEFT JOIN package_figures AS figures ON figures.package_id = package.id
+      WHERE package.id IN ${list(ids)}
+        AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
+        AND (${wanted.channel} IS NULL
+          OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
+    ) AS listed
+    WHERE (${wanted.atLeast} IS NULL OR bytes >= ${wanted.atLeast})
+      AND (${wanted.quietSince} IS NULL OR "releasedAt" IS NULL OR "releasedAt" < ${wanted.quietSince})
+    ORDER BY namespace, name LIMIT ${limit}`);

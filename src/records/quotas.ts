@@ -20,27 +20,14 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** The bytes that all packages of a publisher keep, and uploads that are not decided yet, each content once. */
   bytes: async (accountId: string) =>
-    (
-      await db.get<{ bytes: number }>(sql`
-        SELECT coalesce(sum(size), 0) AS bytes FROM (
-          SELECT sha3_384, size FROM revisions
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND deleted_at IS NULL
-          UNION SELECT sha3_384, size FROM resource_revisions
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND deleted_at IS NULL
-          UNION SELECT sha3_384, size FROM image_blobs
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
-          UNION SELECT sha3_384, size FROM image_manifests
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId})
-          UNION SELECT sha3_384, size FROM uploads
-          WHERE package_id IN (SELECT id FROM packages WHERE publisher_id = ${accountId}) AND status IN ('new', 'scanned')
-        )`)
-    )?.bytes ?? 0,
+    (await db.get<{ bytes: number }>(sql`SELECT bytes FROM publisher_figures WHERE publisher_id = ${accountId}`))
+      ?.bytes ?? 0,
 
   /** Whether one of a publisher's packages keeps this content. */
   holds: async (accountId: string, sha3_384: string) =>
     undefined !==
     (await db.get(sql`
-      SELECT 1 FROM package_contents JOIN packages ON packages.id = package_id
+      SELECT 1 FROM kept_contents JOIN package_figures AS owner ON owner.package_id = kept_contents.package_id
       WHERE sha3_384 = ${sha3_384} AND publisher_id = ${accountId} LIMIT 1`)),
 });
 

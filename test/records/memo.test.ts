@@ -158,7 +158,12 @@ t.test('what is remembered says which tables it is made of', async (t) => {
   for (const [name, ask] of Object.entries(askings)) {
     asked.length = 0;
     await ask();
-    const tables = asked.flatMap((text) => [...text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, table = '']) => table));
+    // A figure of a table stands in the row of its noun.
+    const tables = asked.flatMap((text) =>
+      [...text.matchAll(/\bFROM noun_versions WHERE noun = '(\w+)'|\b(?:FROM|JOIN) (\w+)/g)].map(
+        ([, noun, table = '']) => noun ?? table,
+      ),
+    );
     const nouns: readonly string[] = madeOf[name as keyof typeof madeOf];
     t.same(new Set(nouns), new Set(tables.filter((table) => table !== 'noun_versions')), name);
     for (const noun of nouns) {

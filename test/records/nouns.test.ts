@@ -32,6 +32,7 @@ t.test('content stays as long as any table names it', async (t) => {
   for (const { name } of naming) {
     if (name === 'signing_keys') continue; // there it is the id of a key
     if (name === 'damaged_blobs') continue; // a list of what nobody can use
+    if (name === 'kept_contents') continue; // made of the others by triggers
     const digest = String(++held).padStart(96, 'a');
     const columns = db
       .prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)')

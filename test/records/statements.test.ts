@@ -30,15 +30,13 @@ const small = new Set([
 
 /** What a person asks for on the host, and means all of. */
 const wholeLists = [
-  // What fills the disk is said of all that lies there.
-  / FROM package_contents JOIN packages /,
-  / FROM \(SELECT DISTINCT sha3_384, size FROM package_contents\)$/,
   / FROM brands ORDER BY account_id$/,
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,
   // Read backwards as far as the last one, by `larder status` and `larder doctor`.
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
-  /\(SELECT COUNT\(\*\) FROM packages\) AS packages/,
+  // Accounts and damaged blobs are few beside what they are counted with.
+  /\(SELECT COUNT\(\*\) FROM accounts\) AS accounts/,
 ];
 
 interface Step {
@@ -82,6 +80,7 @@ t.test('every statement is one that SQLite understands, and finds its rows by an
           detail === 'SCAN CONSTANT ROW' ||
           // What the statement itself has gathered is meant to be read whole.
           flat.includes(`WITH RECURSIVE ${alias} (`) ||
+          flat.includes(` LIMIT ?) AS ${alias} `) ||
           // An index of the few rows that are meant, such as the uploads that nobody has claimed, may be read whole.
           (/USING (?:COVERING )?INDEX (\w+)/.exec(detail) ?? []).slice(1).some(isPartial);
         t.ok(tolerated, `${where}: ${detail}`);

@@ -2,7 +2,7 @@
 import { timestamp } from '#domain/clock.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
 import { presentStorePackage } from '#operations/store/present.ts';
-import type { InventoryPackage, Wanted } from '#records/inventory.ts';
+import type { InventoryPackage, PackagePlace, Wanted } from '#records/inventory.ts';
 import type { Records } from '#records/index.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { momentNamed } from '../frame/moment.ts';
@@ -75,13 +75,11 @@ async function packagesIn(
   limit: number,
 ): Promise<InventoryPackage[]> {
   const found: InventoryPackage[] = [];
-  let after = { namespace: '', name: '' };
-  while (found.length < limit) {
-    const some = await inventory.packages(wanted, after, Math.min(batch, limit - found.length));
-    found.push(...some);
-    const last = some.at(-1);
-    if (last === undefined) break;
-    after = last;
+  let after: PackagePlace | undefined = { namespace: '', name: '' };
+  while (after !== undefined && found.length < limit) {
+    const { packages, next } = await inventory.packages(wanted, after, Math.min(batch, limit - found.length));
+    found.push(...packages);
+    after = next;
   }
   return found;
 }

@@ -6,7 +6,8 @@ import { timestamp } from '#domain/clock.ts';
 import { isNamespace } from '#domain/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Wanted } from '#records/inventory.ts';
-import { pageOf, pageSize, placeOf } from '../page.ts';
+import { writeCursor } from '../cursor.ts';
+import { pageSize, placeOf } from '../page.ts';
 import { presentStorePackage } from './present.ts';
 
 export const listPackages = operation({
@@ -22,9 +23,9 @@ export const listPackages = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [namespace, name] = placeOf(query, ['', ''] as const);
-    const found = await records.inventory.packages(wantedBy(query), { namespace, name }, size + 1);
-    const { entries, next } = pageOf(found, size, (one) => [one.namespace, one.name]);
-    return { packages: entries.map(presentStorePackage), 'next-cursor': next };
+    const { packages, next } = await records.inventory.packages(wantedBy(query), { namespace, name }, size);
+    const cursor = next === undefined ? null : writeCursor([next.namespace, next.name]);
+    return { packages: packages.map(presentStorePackage), 'next-cursor': cursor };
   },
 });
 

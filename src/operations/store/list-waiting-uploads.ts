@@ -1,6 +1,6 @@
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { pageOf, pageSize, placeOf } from '../page.ts';
+import { numberIn, pageOf, pageSize, placeOf } from '../page.ts';
 
 export const listWaitingUploads = operation({
   name: 'list_waiting_uploads',
@@ -14,9 +14,9 @@ export const listWaitingUploads = operation({
 
   async handle({ query, records }) {
     const size = pageSize(query);
-    const [pushedAt, id] = placeOf(query, ['', ''] as const);
-    const found = await records.inventory.waiting({ pushedAt, id }, size + 1);
-    const { entries, next } = pageOf(found, size, (upload) => [upload.pushedAt, upload.id]);
+    const [pushedAt, seq] = placeOf(query, ['', '0'] as const);
+    const found = await records.inventory.waiting({ pushedAt, seq: numberIn(seq) }, size + 1);
+    const { entries, next } = pageOf(found, size, (upload) => [upload.pushedAt, String(upload.seq)]);
     return {
       uploads: entries.map((upload) => ({
         'upload-id': upload.id,

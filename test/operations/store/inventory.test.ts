@@ -211,7 +211,7 @@ t.test('uploads that wait for a person are listed, the longest waiting first', a
   }
   t.same(
     found.map((upload) => upload['upload-id']),
-    ['one', 'three', 'two'],
+    ['one', 'two', 'three'],
   );
   t.match(found[0], { package: 'charm/hello', resource: 'image', size: 1, 'pushed-by': { username: 'ada' } });
   t.match(await root.get('/internal/v1/packages/charm/hello'), { body: { bytes: 6 } }, 'they take their room already');

@@ -16,10 +16,15 @@ export const presentAccount = (account: {
   validation: account.validation,
 });
 
-/** The members that a comma-separated list names, unknown names left aside; an absent or empty list means all. */
-export function pick<Shown extends object>(shown: Shown, fields: string | undefined): Shown {
-  if (fields === undefined) return shown; // lists of a thousand come by here
-  const names = fields.split(',').map((name) => name.trim());
-  if (names.every((name) => name === '')) return shown;
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => names.includes(name))) as Shown;
+/** Of which members a comma-separated list is; an absent or empty one is of all. */
+export function membersIn(fields: string | undefined): { has(name: string): boolean; isAll: boolean } {
+  const names = new Set(fields?.split(',').map((name) => name.trim()));
+  names.delete('');
+  return { has: (name) => names.size === 0 || names.has(name), isAll: names.size === 0 };
+}
+
+/** These members of what is shown; unknown names are left aside. */
+export function pick<Shown extends object>(shown: Shown, members: ReturnType<typeof membersIn>): Shown {
+  if (members.isAll) return shown; // lists of a thousand come by here
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => members.has(name))) as Shown;
 }

@@ -39,12 +39,8 @@ export function createDocuments(sections: readonly Section[], version: string): 
       ...section,
       operations: section.operations.filter(({ name }) => !off.split(' ').includes(name)),
     }));
-    return JSON.stringify(
-      openapi(
-        there.filter((section) => section.operations.length > 0),
-        version,
-      ),
-    );
+    const filled = there.filter((section) => section.operations.length > 0);
+    return Buffer.from(JSON.stringify(openapi(filled, version)));
   });
   return {
     page: pages,

@@ -1,6 +1,6 @@
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentBrand } from './present.ts';
 
 export const readBrand = operation({
@@ -15,6 +15,6 @@ export const readBrand = operation({
 
   async handle({ brand, query, records }) {
     const people = await records.accounts.byIds([brand.createdBy, brand.modifiedBy]);
-    return pick(presentBrand(brand, people), query.fields);
+    return pick(presentBrand(brand, people), membersIn(query.fields));
   },
 });

@@ -1,6 +1,6 @@
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentModel } from './present.ts';
 
 export const readModels = operation({
@@ -14,8 +14,9 @@ export const readModels = operation({
   response: 'ModelList',
 
   async handle({ brand, query, records }) {
+    const members = membersIn(query.fields);
     const models = await records.models.list(brand.accountId);
     const people = await records.accounts.byIds(models.flatMap((model) => [model.createdBy, model.modifiedBy]));
-    return models.map((model) => pick(presentModel(model, people), query.fields));
+    return models.map((model) => pick(presentModel(model, people), members));
   },
 });

@@ -1,7 +1,7 @@
 import { inNamespace } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { reachesPackage } from '#domain/principal.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentPackage } from './present.ts';
 
 export const listRegisteredNames = operation({
@@ -15,19 +15,30 @@ export const listRegisteredNames = operation({
   response: 'ListRegisteredNamesResponse',
 
   async handle({ namespace, principal, query, records, config }) {
+    const members = membersIn(query.fields);
     const own = await records.packages.publishedBy(principal.accountId, namespace);
     const shared =
       query['include-collaborations'] === 'true'
         ? await records.packages.sharedWith(principal.accountId, namespace)
         : [];
     const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
-    const ids = found.map(({ id }) => id);
-    const tracks = Map.groupBy(await records.tracks.listOf(ids), ({ packageId }) => packageId);
-    const guardrails = Map.groupBy(await records.guardrails.listOf(ids), ({ packageId }) => packageId);
-    const of = (id: string) => ({ tracks: tracks.get(id) ?? [], guardrails: guardrails.get(id) ?? [] });
-    const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return {
-      results: found.map((one) => pick(presentPackage(one, of(one.id), store), query.fields)),
+    const sharedIds = shared.map(({ id }) => id);
+    const besides = async <Row extends { packageId: string }>(member: string, rows: Beside<Row>) => {
+      if (!members.has(member)) return undefined;
+      const ofOwn = await rows.ofPublisher(principal.accountId, namespace);
+      const ofShared = sharedIds.length === 0 ? [] : await rows.listOf(sharedIds);
+      return Map.groupBy([...ofOwn, ...ofShared], ({ packageId }) => packageId);
     };
+    const tracks = await besides('tracks', records.tracks);
+    const guardrails = await besides('track-guardrails', records.guardrails);
+    const of = (id: string) => ({ tracks: tracks?.get(id) ?? [], guardrails: guardrails?.get(id) ?? [] });
+    const store = { id: config.store.id, baseUrl: config.http.base_url };
+    return { results: found.map((one) => pick(presentPackage(one, of(one.id), store), members)) };
   },
 });
+
+/** What stands beside packages, such as their tracks. */
+interface Beside<Row> {
+  ofPublisher(accountId: string, namespace: string): Promise<Row[]>;
+  listOf(packageIds: string[]): Promise<Row[]>;
+}

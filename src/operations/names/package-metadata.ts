@@ -1,6 +1,6 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentPackage } from './present.ts';
 
 export const packageMetadata = operation({
@@ -16,6 +16,6 @@ export const packageMetadata = operation({
   async handle({ package: subject, query, records, config }) {
     const [tracks, guardrails] = [await records.tracks.list(subject.id), await records.guardrails.list(subject.id)];
     const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return { metadata: pick(presentPackage(subject, { tracks, guardrails }, store), query.fields) };
+    return { metadata: pick(presentPackage(subject, { tracks, guardrails }, store), membersIn(query.fields)) };
   },
 });

@@ -1,6 +1,6 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentRevision, slimSnapFields } from './present.ts';
 
 /** How many revisions are listed when no number is asked for, and at most. */
@@ -22,10 +22,11 @@ export const listRevisions = operation({
     const one =
       query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
     const found = query.revision === undefined ? await records.revisions.list(subject.id, limit) : one ? [one] : [];
-    const fields = subject.namespace === 'snap' && query.fields === undefined ? slimSnapFields : query.fields;
+    const isSlim = subject.namespace === 'snap' && query.fields === undefined;
+    const members = membersIn(isSlim ? slimSnapFields : query.fields);
     const numbers = found.map(({ revision }) => revision);
     const commits = await records.buildSets.commitsOf(subject.id, numbers);
-    const shown = found.map((one) => pick(presentRevision(one, subject.namespace, commits.get(one.revision)), fields));
+    const shown = found.map((one) => pick(presentRevision(one, subject.namespace, commits.get(one.revision)), members));
     if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const recipes = new Map(
       (await records.revisions.craftYaml(subject.id, numbers)).map(({ revision, craftYaml }) => [revision, craftYaml]),

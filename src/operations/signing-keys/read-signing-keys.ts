@@ -3,7 +3,7 @@ import { registrationOf } from '#assertions/registration.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { accountKeysOf } from '../assertions/account-keys.ts';
-import { pick } from '../present.ts';
+import { membersIn, pick } from '../present.ts';
 import { presentSigningKey } from './present.ts';
 
 export const readSigningKeys = operation({
@@ -17,6 +17,7 @@ export const readSigningKeys = operation({
   response: 'SigningKeyList',
 
   async handle({ brand, query, records, now }) {
+    const members = membersIn(query.fields);
     const keys = await records.signingKeys.list(brand.accountId);
     const registered = await accountKeysOf(keys, records);
     const people = await records.accounts.byIds(keys.flatMap((key) => [key.createdBy, key.modifiedBy]));
@@ -26,10 +27,8 @@ export const readSigningKeys = operation({
       const status = registrationOf(key.requestedAt, accountKey, now());
       const more = { ...shown, status, 'account-key': accountKey === undefined ? null : joined(accountKey) };
       // What the interface does not have is shown to whoever asks for it by name.
-      return namesAny(query.fields, ['status', 'account-key']) ? pick(more, query.fields) : pick(shown, query.fields);
+      const isAskedFor = !members.isAll && (members.has('status') || members.has('account-key'));
+      return pick(isAskedFor ? more : shown, members);
     });
   },
 });
-
-const namesAny = (fields: string | undefined, names: readonly string[]): boolean =>
-  (fields ?? '').split(',').some((name) => names.includes(name.trim()));

@@ -111,5 +111,43 @@ export function watchMachine(...own: ChildProcess[]): () => string {
   };
 }
 
+/** What something costs a process, in milliseconds. */
+export interface Cost {
+  /** Computed by the thread that runs the program. */
+  main: number;
+  /** Computed by all its threads. */
+  all: number;
+  /** Gone by. */
+  wall: number;
+}
+
+/** What a process computes while `work` goes on; a thread that ends meanwhile is not counted. */
+export async function costTo(pid: number | undefined, work: () => Promise<unknown>): Promise<Cost> {
+  const process = `/proc/${String(pid)}`;
+  const ran = (thread: string): number => Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+  const now = (): Cost => ({
+    main: ran(process),
+    all: readdirSync(`${process}/task`).reduce((sum, thread) => sum + ran(`${process}/task/${thread}`), 0),
+    wall: performance.now(),
+  });
+  const before = now();
+  await work();
+  const after = now();
+  return { main: after.main - before.main, all: after.all - before.all, wall: after.wall - before.wall };
+}
+
+export const medianCost = (costs: Cost[]): Cost => ({
+  main: median(costs.map(({ main }) => main)),
+  all: median(costs.map(({ all }) => all)),
+  wall: median(costs.map(({ wall }) => wall)),
+});
+
+/** The most resident memory that a process has had, in MiB. */
+export const peakMemory = (pid: number | undefined): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
+
+/** How much the machine has had to do for a minute, to be read beside every figure that a clock has given. */
+export const busyness = (): string => `load of the machine ${(loadavg()[0] ?? NaN).toFixed(1)}`;
+
 export const row = (name: string, { requestsPerSecond, p50, p99 }: Measured): string =>
   `  ${name.padEnd(28)} ${requestsPerSecond.toFixed(0).padStart(7)} requests/s   p50 ${p50.toFixed(3)} ms   p99 ${p99.toFixed(3)} ms`;

@@ -1,9 +1,11 @@
 // Uploads beside computing the two digests of the same bytes alone, and the memory that a large one takes.
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 
-import { median, startServer, stopServer } from './measure.ts';
+import { busyness, costTo, median, medianCost, peakMemory, startServer, stopServer, type Cost } from './measure.ts';
 import { fillStore } from './store.ts';
 
 const rounds = 3;
@@ -11,38 +13,49 @@ const size = 1024 ** 3;
 const large = 8 * 1024 ** 3;
 const chunk = Buffer.alloc(1024 * 1024, 'larder ');
 
-/** Prints both throughputs, their ratio, and the peak of resident memory over an upload of 8 GiB. */
+/** Prints both throughputs and their ratio, what an upload costs the server, and the memory that it takes and leaves. */
 export async function uploads(): Promise<void> {
   const { directory, store } = await fillStore(1, 1);
   await store.close();
   const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
   await send(told.port, 16 * 1024 * 1024, 0);
-  const alone: number[] = [];
-  const uploaded: number[] = [];
+  const alone: Cost[] = [];
+  const uploaded: Cost[] = [];
   for (let round = 1; round <= rounds; round++) {
-    alone.push(await seconds(() => digest(size)));
-    uploaded.push(await seconds(() => send(told.port, size, round)));
+    alone.push(await costTo(process.pid, async () => digest(size)));
+    uploaded.push(await costTo(child.pid, () => send(told.port, size, round)));
   }
-  const megabytes = size / 1e6;
-  const ratios = alone.map((time, round) => time / (uploaded[round] ?? NaN));
-  console.log('uploads of 1 GiB, client and server on the same cores');
-  console.log(`  sha3-384 and sha256 alone    ${(megabytes / median(alone)).toFixed(0).padStart(5)} MB/s`);
-  console.log(`  upload, hashed and synced    ${(megabytes / median(uploaded)).toFixed(0).padStart(5)} MB/s`);
+  const speed = ({ wall }: Cost): string => (size / 1000 / wall).toFixed(0).padStart(5);
+  const ratios = alone.map(({ wall }, round) => wall / (uploaded[round]?.wall ?? NaN));
+  const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(2);
+  const { main, all } = medianCost(uploaded);
+  console.log(`uploads of 1 GiB, client and server on the same cores; ${busyness()}`);
+  console.log(`  sha3-384 and sha256 alone    ${speed(medianCost(alone))} MB/s`);
+  console.log(`  upload, hashed and synced    ${speed(medianCost(uploaded))} MB/s`);
   console.log(
     `  ratio ${median(ratios).toFixed(3)} (of ${rounds} rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`,
   );
-  await send(told.port, large, rounds + 1);
-  const peak =
-    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
-  console.log(`  peak resident memory over an upload of 8 GiB: ${peak.toFixed(0)} MiB`);
+  const mains = uploaded.map((cost) => seconds(cost.main)).join(', ');
+  console.log(`  CPU of the main thread ${seconds(main)} s (${mains}), of all threads ${seconds(all)} s`);
+  console.log(`  CPU of the digests alone ${seconds(medianCost(alone).main)} s`);
+  const { rss, external, heapUsed } = await memoryOf(child);
+  const MiB = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
+  console.log(`  memory afterwards: ${MiB(rss)}, of which ${MiB(heapUsed)} objects and ${MiB(external)} buffers`);
+  console.log(`  peak resident memory ${peakMemory(child.pid).toFixed(0)} MiB`);
+  if (process.env['LARDER_LONG'] === '1') {
+    await send(told.port, large, rounds + 1);
+    console.log(`  peak resident memory over an upload of 8 GiB: ${peakMemory(child.pid).toFixed(0)} MiB`);
+  }
   await stopServer(child);
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function seconds(work: () => Promise<void> | void): Promise<number> {
-  const began = performance.now();
-  await work();
-  return (performance.now() - began) / 1000;
+/** What the server's memory is made of, before anybody has tidied it up. */
+async function memoryOf(child: ChildProcess): Promise<NodeJS.MemoryUsage> {
+  const answered = once(child, 'message');
+  child.send('memory');
+  const [memory] = (await answered) as [NodeJS.MemoryUsage];
+  return memory;
 }
 
 function digest(bytes: number): void {

@@ -2,6 +2,20 @@
 // whatever they are kept on.
 import type { Readable } from 'node:stream';
 
+/** Bytes in the pieces in which they came, one after the other. */
+export type Chunks = readonly Uint8Array[];
+
+/** The same bytes, as a source of content is asked for them. */
+export async function* oneByOne(source: AsyncIterable<Uint8Array>): AsyncGenerator<Chunks> {
+  for await (const chunk of source) yield [chunk];
+}
+
+export function lengthOf(chunks: Chunks): number {
+  let length = 0;
+  for (const chunk of chunks) length += chunk.length;
+  return length;
+}
+
 /** What is known of bytes that were taken in: they are durable from here on. */
 export interface TakenBlob {
   size: number;
@@ -53,9 +67,9 @@ export class LeftToOthers extends Error {
 export interface Blobs {
   /**
    * Takes in a stream. It resolves once the bytes survive a power cut; when it rejects, nothing of them is left, unless
-   * with `LeftToOthers`. After an empty chunk every process sees what came before it.
+   * with `LeftToOthers`. After no chunks at all every process sees what came before them.
    */
-  receive(source: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<TakenBlob>;
+  receive(source: AsyncIterable<Chunks>, options: ReceiveOptions): Promise<TakenBlob>;
   /** Takes in a few bytes, such as an icon. */
   put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
 

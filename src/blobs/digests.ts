@@ -42,12 +42,14 @@ export interface DigestPool {
  * the disk makes the writing wait.
  */
 const lead = 128 * 1024 * 1024;
-/** How much of a finished file is asked for at a time, so that several files share a thread fairly. */
+/** How much of a file is asked for at a time: few messages are sent for it, and several files share a thread fairly. */
 const stride = 4 * 1024 * 1024;
 
 interface Job {
   cost: number;
   announced: number;
+  /** What of that the thread was told. */
+  told: number;
   read: number;
   waiting: PromiseWithResolvers<void> | undefined;
   result: PromiseWithResolvers<string[]>;
@@ -127,23 +129,30 @@ class Pool implements DigestPool {
     // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
     result.promise.catch(() => undefined);
     const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
-    const job: Job = { cost: effort, announced: 0, read: 0, waiting: undefined, result, error: undefined };
+    const job: Job = { cost: effort, announced: 0, told: 0, read: 0, waiting: undefined, result, error: undefined };
     thread.jobs.set(id, job);
     thread.worker.ref();
     const say = (order: DigestOrder): void => thread.worker.postMessage(order);
+    const tell = (): void => {
+      job.told = job.announced;
+      say({ job: id, order: 'grown', size: job.told });
+    };
     say({ job: id, order: 'follow', path, algorithms, direct });
 
     return {
       async grown(size) {
         if (job.error !== undefined) throw job.error;
         job.announced = size;
-        say({ job: id, order: 'grown', size });
+        if (size - job.told >= stride) tell();
         if (job.announced - job.read <= lead) return;
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
       async end() {
-        if (job.error === undefined) say({ job: id, order: 'end' });
+        if (job.error === undefined) {
+          tell();
+          say({ job: id, order: 'end' });
+        }
         const digests = await result.promise;
         return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },

@@ -4,6 +4,7 @@
 import { seconds } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { lengthOf, type Chunks } from './blobs.ts';
 import { createPace, least } from './pace.ts';
 import { PlaceGroup, type Upload } from './place-group.ts';
 import { onlyOne, type Shares } from './shares.ts';
@@ -20,7 +21,7 @@ export interface PlaceOptions {
 
 export interface Place {
   /** The chunks of a source, counted; ends with a refusal when the place is needed by somebody else. */
-  watch(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
+  watch(source: AsyncIterable<Chunks>): AsyncGenerator<Chunks>;
   leave(): void;
 }
 
@@ -124,17 +125,17 @@ function endSlowest(uploads: Iterable<Upload>): boolean {
   return slowest !== undefined;
 }
 
-async function* watched(source: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
+async function* watched(source: AsyncIterable<Chunks>, upload: Upload): AsyncGenerator<Chunks> {
   const { pace } = upload;
   const chunks = chunksOf(source);
   try {
     for (;;) {
       pace.waits();
-      const next = await new Promise<IteratorResult<Uint8Array, void>>((resolve, reject) => {
+      const next = await new Promise<IteratorResult<Chunks, void>>((resolve, reject) => {
         upload.stop = reject;
         chunks.next().then(resolve, reject);
       });
-      pace.got(next.done === true ? 0 : next.value.length);
+      pace.got(next.done === true ? 0 : lengthOf(next.value));
       if (next.done === true) return;
       yield next.value;
     }
@@ -144,7 +145,7 @@ async function* watched(source: AsyncIterable<Uint8Array>, upload: Upload): Asyn
   }
 }
 
-async function* chunksOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* chunksOf(source: AsyncIterable<Chunks>): AsyncGenerator<Chunks, void> {
   yield* source;
 }
 

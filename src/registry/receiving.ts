@@ -1,5 +1,6 @@
 // Content that comes in several requests, handed to whoever stores it as one stream. All that arrives goes on at once, and
 // its sender waits when the disk is slower.
+import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, type Digest } from './repository.ts';
 
@@ -13,7 +14,7 @@ export interface Stored {
 
 /** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
 export type Receive = (
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Chunks>,
   options: {
     id: string;
     from: string;
@@ -52,18 +53,18 @@ export class Receiving {
     this.size = options.size;
   }
 
-  async send(chunk: Uint8Array, limit: number, whole?: number): Promise<void> {
-    // Once it is taken its memory may be gone.
-    const { length } = chunk;
+  async send(chunks: Chunks, limit: number, whole?: number): Promise<void> {
+    // Once they are taken their memory may be gone.
+    const length = lengthOf(chunks);
     const stored = this.#store(limit, whole);
     // Whoever stores left early: with the reason.
-    if (!(await this.#pipe.send(chunk))) await stored;
+    if (!(await this.#pipe.send(chunks))) await stored;
     this.size += length;
   }
 
   /** Resolves when all that was sent lies where another process finds it. */
   async flush(): Promise<void> {
-    if (this.#storing !== undefined && !(await this.#pipe.send(new Uint8Array()))) await this.#storing;
+    if (this.#storing !== undefined && !(await this.#pipe.send([]))) await this.#storing;
   }
 
   /** Stores what came, when it has this digest; otherwise nothing is left. */
@@ -121,9 +122,9 @@ function mustHave(expected: Digest | undefined, stored: Stored): void {
   );
 }
 
-/** Hands chunks from one who sends to one who takes; it holds one, and the sender waits until that is taken. */
+/** Hands chunks from one who sends to one who takes; it holds those of one time, and the sender waits until they are taken. */
 function createPipe() {
-  let held: { chunk: Uint8Array; taken: PromiseWithResolvers<boolean> } | undefined;
+  let held: { chunks: Chunks; taken: PromiseWithResolvers<boolean> } | undefined;
   let waiting: PromiseWithResolvers<void> | undefined;
   let ended = false;
   let broken: Error | undefined;
@@ -140,10 +141,10 @@ function createPipe() {
 
   return {
     /** False when nobody takes chunks any more. */
-    async send(chunk: Uint8Array): Promise<boolean> {
+    async send(chunks: Chunks): Promise<boolean> {
       if (left || broken !== undefined) return false;
       const taken = Promise.withResolvers<boolean>();
-      held = { chunk, taken };
+      held = { chunks, taken };
       wake();
       return taken.promise;
     },
@@ -157,12 +158,12 @@ function createPipe() {
       broken = reason;
       wake();
     },
-    async *content(): AsyncGenerator<Uint8Array> {
+    async *content(): AsyncGenerator<Chunks> {
       try {
         for (;;) {
           if (broken !== undefined) throw broken;
           if (held !== undefined) {
-            yield held.chunk;
+            yield held.chunks;
             const { taken } = held;
             held = undefined;
             taken.resolve(true);

@@ -1,6 +1,7 @@
 // Uploads of blobs: each may come in several requests, one after the other, to whichever process of the store. How much has
 // come stands in the records; the bytes lie in one file. What was not finished does not outlive the store; clients begin
 // again then.
+import type { Chunks } from '#blobs/blobs.ts';
 import { diskFull } from '#blobs/space.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -18,7 +19,7 @@ export interface BlobUpload {
    * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
    * The chunks are given away: whoever sends looks at none of them again.
    */
-  append(chunks: AsyncIterable<Uint8Array>, options: { limit: number; whole?: number | undefined }): Promise<void>;
+  append(source: AsyncIterable<Chunks>, options: { limit: number; whole?: number | undefined }): Promise<void>;
   /** Stores what came, when it has this digest; otherwise nothing is left. The upload has ended either way. */
   finish(digest: Digest, limit: number): Promise<Stored>;
   /** Gives the upload up; nothing is left. */
@@ -91,16 +92,16 @@ class UnderWay implements BlobUpload {
   }
 
   async append(
-    chunks: AsyncIterable<Uint8Array>,
+    source: AsyncIterable<Chunks>,
     { limit, whole }: { limit: number; whole?: number | undefined },
   ): Promise<void> {
     let sending: { receiving: Receiving; stop: (size: number | undefined) => Promise<void> } | undefined;
     try {
-      for await (const chunk of chunks) {
-        if (chunk.length === 0) continue;
+      for await (const chunks of source) {
+        if (chunks.length === 0) continue;
         // Whoever sends nothing, as at the end of an upload in chunks, costs nothing.
         sending ??= await this.#begin();
-        await sending.receiving.send(chunk, limit, whole);
+        await sending.receiving.send(chunks, limit, whole);
       }
       if (sending === undefined && this.#isBusy) throw busy();
     } finally {

@@ -6,10 +6,16 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import type { TakenBlob } from '#blobs/blobs.ts';
 
+export interface Memory {
+  /** Bytes the server has used at most. */
+  peak: number;
+  /** Bytes of buffers that lie in it now. */
+  buffers: number;
+}
+
 export interface UploadServer {
   port: number;
-  /** Bytes of memory the server has used at most. */
-  peak(): Promise<number>;
+  memory(): Promise<Memory>;
   stop(): Promise<void>;
 }
 
@@ -24,8 +30,8 @@ export async function startUploadServer(directory: string): Promise<UploadServer
   const port = Number(line.toString());
   return {
     port,
-    async peak() {
-      return (await (await fetch(`http://127.0.0.1:${port}/peak`)).json()) as number;
+    async memory() {
+      return (await (await fetch(`http://127.0.0.1:${port}/memory`)).json()) as Memory;
     },
     async stop() {
       child.kill();

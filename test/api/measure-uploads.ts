@@ -28,7 +28,7 @@ try {
     const ratio = (uploading / hashing).toFixed(2);
     console.log(`hashing ${hashing.toFixed(0)} MiB/s, uploading ${uploading.toFixed(0)} MiB/s: ${ratio}`);
   }
-  console.log(`peak memory of the server ${((await server.peak()) / 1024 ** 2).toFixed(0)} MiB`);
+  console.log(`peak memory of the server ${((await server.memory()).peak / 1024 ** 2).toFixed(0)} MiB`);
 } finally {
   await server.stop();
   await rm(directory, { recursive: true });

@@ -7,7 +7,10 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
+import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { hangUpAfterAnswer, receiveUpload } from '#api/multipart.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { piece, sendLargeUpload, startUploadServer } from './large-upload.ts';
@@ -17,7 +20,7 @@ const long = process.env['LARDER_LONG'] === '1';
 const patience = 600_000;
 if (long) t.setTimeout(patience);
 
-type Receive = (content: AsyncIterable<Uint8Array>, expected: number | undefined) => Promise<Buffer>;
+type Receive = (content: AsyncIterable<Chunks>, expected: number | undefined) => Promise<Buffer>;
 
 interface Options {
   limit?: number;
@@ -27,7 +30,7 @@ interface Options {
 
 const gather: Receive = async (content) => {
   const chunks = [];
-  for await (const chunk of content) chunks.push(chunk);
+  for await (const more of content) chunks.push(...more);
   return Buffer.concat(chunks);
 };
 
@@ -237,7 +240,8 @@ t.test('a form without its one file is refused', async (t) => {
   t.match(await post(port, form(Buffer.from('--b0undary\r\nX: y\r\n\r\nhello\r\n'))), missing, 'a part without a name');
   const padding = `X-Padding: ${'x'.repeat(20_000)}\r\n`;
   const padded = binary('hello').toString().replace('Content-Disposition', `${padding}Content-Disposition`);
-  t.match(await post(port, form(Buffer.from(padded))), missing, 'a name behind more headers than are read');
+  const lengthy = refused('api-error', 'A part of the form has more than 16384 bytes of headers.');
+  t.match(await post(port, form(Buffer.from(padded))), lengthy);
 
   const misnamed = refused('api-error', "The form has a file that is not named 'binary'.");
   t.match(await post(port, form(part('file', 'hello', 'hello.snap'))), misnamed);
@@ -340,8 +344,8 @@ t.test('a file that is too large is refused where nothing was announced', async 
 t.test('a refusal of the receiver is answered while the sender is still sending', async (t) => {
   const receive: Receive = async (content) => {
     let size = 0;
-    for await (const chunk of content) {
-      size += chunk.length;
+    for await (const chunks of content) {
+      size += lengthOf(chunks);
       if (size > MiB) throw new Refusal('insufficient-storage', 'The disk is full.', 300);
     }
     return Buffer.alloc(0);
@@ -493,6 +497,43 @@ t.test('a slow receiver makes the sender wait', async (t) => {
   t.match(answered(await answer), { status: 200, body: sha256(file) });
 });
 
+t.test('many senders whose files nobody takes yet hold little memory together', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  const receive: Receive = async (content, expected) => {
+    begun++;
+    await gate.promise;
+    return Buffer.from(String((await gather(content, expected)).length));
+  };
+  const { port } = await storage(t, { receive });
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  /** The memory of buffers is given back a while after what was done with them. */
+  const tidyUp = async (): Promise<void> => {
+    for (let time = 0; time < 5; time++) {
+      gc();
+      await delay(20);
+    }
+  };
+  await tidyUp();
+  const before = process.memoryUsage().arrayBuffers;
+  const body = form(binary(Buffer.alloc(4 * MiB)));
+  const sending = Array.from({ length: 100 }, () => {
+    const sent = dial(port, [`Content-Type: ${multipart}`, `Content-Length: ${body.length}`, 'Connection: close']);
+    sent.socket.write(body);
+    return sent;
+  });
+  // All have come to rest when nothing has come for a while.
+  const buffers = (): number => process.memoryUsage().arrayBuffers;
+  for (let last = -1; begun < sending.length || last !== buffers(); await delay(300)) last = buffers();
+  await tidyUp();
+  const held = buffers() - before;
+  t.ok(held < 80 * MiB, `${held} bytes of ${(sending.length * body.length) / MiB} MiB`);
+  gate.resolve();
+  const digest = sha256(Buffer.from(String(4 * MiB)));
+  for (const { answer } of sending) t.match(answered(await answer), { status: 200, body: digest });
+});
+
 t.test('a receiver that throws at once or leaves early is our fault, and the sender is answered', async (t) => {
   const thrower: Receive = () => {
     throw new Error('broken');
@@ -516,8 +557,9 @@ t.test('an upload larger than memory is received in little of it', async (t) => 
   const hash = createHash('sha256');
   for (let nth = 0; nth < pieces; nth += 1) hash.update(piece);
   t.match(await sendLargeUpload(server.port, pieces), { size: pieces * MiB, sha256: hash.digest('hex') });
-  const peak = await server.peak();
+  const { peak, buffers } = await server.memory();
   t.ok(peak <= 256_000_000, `${peak} bytes of memory at most`);
+  t.ok(buffers <= 4 * MiB, `${buffers} bytes of buffers are left, which nobody had to tidy up`);
   t.comment(`${peak} bytes of memory for ${pieces} MiB`);
   t.same(await readdir(join(directory, 'blobs/tmp')), []);
 });

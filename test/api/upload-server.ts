@@ -1,5 +1,6 @@
 // A plain server that takes uploads into a blob store, for tests in another process: `POST /` uploads and answers with
-// the digests, `GET /peak` says how many bytes of memory the process has used at most. It prints its port.
+// the digests, `GET /memory` says how many bytes of memory the process has used at most, and how many of buffers it has
+// now. It prints its port.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,6 +9,7 @@ import { receiveUpload } from '#api/multipart.ts';
 import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Memory } from './large-upload.ts';
 import { startWorker } from '#src/embedded.ts';
 
 const fatal = (error: Error): never => {
@@ -16,9 +18,9 @@ const fatal = (error: Error): never => {
 const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
 const blobs = await diskBlobs({ directory: process.argv[2] ?? '', reserve: 0, digests, fatal });
 
-function peak(): number {
+function memory(): Memory {
   const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  return Number(kibibytes) * 1024;
+  return { peak: Number(kibibytes) * 1024, buffers: process.memoryUsage().arrayBuffers };
 }
 
 async function upload(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
@@ -27,7 +29,7 @@ async function upload(request: IncomingMessage, response: ServerResponse): Promi
     field: 'binary',
     limit,
     idle: 120_000,
-    receive: (content, expected) => blobs.receive(content, { id: randomUUID(), limit, expected }),
+    receive: (content, expected) => blobs.receive(content, { id: randomUUID(), limit, expected, ownsChunks: true }),
   });
   // Only what a large upload costs is of interest, not the disk it would fill.
   await blobs.remove(taken.sha3_384);
@@ -36,7 +38,7 @@ async function upload(request: IncomingMessage, response: ServerResponse): Promi
 
 const server = createServer(async (request, response) => {
   try {
-    response.end(JSON.stringify(request.url === '/peak' ? peak() : await upload(request, response)));
+    response.end(JSON.stringify(request.url === '/memory' ? memory() : await upload(request, response)));
   } catch (error) {
     response.statusCode = error instanceof Refusal ? error.status : 500;
     response.end(JSON.stringify(String(error)));

@@ -28,7 +28,7 @@ export async function operator(): Promise<void> {
 
   await withBlobs(store, async ({ blobs, digests }) => {
     for (let number = 0; number < size.blobs; number++) {
-      await blobs.receive(Readable.from([randomBytes(size.blobBytes)]), {
+      await blobs.receive(Readable.from([[randomBytes(size.blobBytes)]]), {
         id: `bench-${number}`,
         limit: size.blobBytes,
       });

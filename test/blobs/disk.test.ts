@@ -170,9 +170,9 @@ t.test('a file over the limit is refused and leaves nothing', async (t) => {
 t.test('a source that breaks off leaves nothing', async (t) => {
   const { blobs, files } = await store(t);
   async function* broken() {
-    yield randomBytes(3 * MiB);
+    yield [randomBytes(3 * MiB)];
     await delay(20);
-    yield randomBytes(3 * MiB);
+    yield [randomBytes(3 * MiB)];
     throw new Error('gone');
   }
   await t.rejects(blobs.receive(broken(), { id: 'u1', ...all }), { message: 'gone' });
@@ -328,7 +328,7 @@ t.test('a slow disk makes the sender wait', async (t) => {
   });
   let asked = 0;
   async function* source() {
-    for (; asked < 40 * MiB; asked += 64 * 1024) yield Buffer.alloc(64 * 1024);
+    for (; asked < 40 * MiB; asked += 64 * 1024) yield [Buffer.alloc(64 * 1024)];
   }
   const taken = blobs.receive(source(), { id: 'u1', ...all });
   await delay(100);
@@ -372,7 +372,7 @@ t.test('uploads that announced their size never overrun the reserve together', a
   const gate = Promise.withResolvers<void>();
   async function* slow() {
     await gate.promise;
-    yield Buffer.alloc(600);
+    yield [Buffer.alloc(600)];
   }
   const first = blobs.receive(slow(), { id: 'u1', expected: 600, ...all });
   await until(async () => (await blobs.free()) === 400);
@@ -393,7 +393,7 @@ t.test('an upload is refused midway when others fill the disk', async (t) => {
     async function* source() {
       for (; sent < 90 * MiB; sent += MiB) {
         if (sent === 30 * MiB) free = 100 * MiB;
-        yield Buffer.alloc(MiB);
+        yield [Buffer.alloc(MiB)];
       }
     }
     await t.rejects(blobs.receive(source(), { id: 'u1', expected, ...all }), { code: 'insufficient-storage' });
@@ -407,7 +407,7 @@ t.test('only so many uploads are received at once', async (t) => {
   const gate = Promise.withResolvers<void>();
   async function* waiting() {
     await gate.promise;
-    yield Buffer.from('hello');
+    yield [Buffer.from('hello')];
     throw new Error('gone');
   }
   const running = Array.from({ length: 512 }, (_, nth) => blobs.receive(waiting(), { id: `u${nth}`, ...all }));
@@ -440,7 +440,7 @@ t.test('one id receives one upload at a time', async (t) => {
   const gate = Promise.withResolvers<void>();
   async function* waiting() {
     await gate.promise;
-    yield Buffer.from('hello');
+    yield [Buffer.from('hello')];
   }
   const first = blobs.receive(waiting(), { id: 'u1', ...all });
   await t.rejects(blobs.receive(from(), { id: 'u1', ...all }), {
@@ -552,9 +552,9 @@ t.test('a sweep removes what nobody claims and nobody is receiving', async (t) =
   for (const id of ['dead', 'live']) await writeFile(join(directory, 'blobs/tmp', id), 'half');
   const gate = Promise.withResolvers<void>();
   async function* waiting() {
-    yield Buffer.from('hel');
+    yield [Buffer.from('hel')];
     await gate.promise;
-    yield Buffer.from('lo');
+    yield [Buffer.from('lo')];
   }
   const running = blobs.receive(waiting(), { id: 'running', ...all });
   await delay(20);

@@ -1,5 +1,6 @@
 // Takes in one upload after the other, several at a time, and says of each when it was acknowledged, until it is killed.
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Chunks } from '#blobs/blobs.ts';
 import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { startDigestWorker } from './store.ts';
@@ -10,8 +11,8 @@ const fatal = (error: Error): never => {
 const directory = process.argv[2] ?? '';
 const blobs = await diskBlobs({ directory, reserve: 0, digests: digestPool(startDigestWorker), fatal });
 
-async function* content(): AsyncGenerator<Uint8Array> {
-  for (let left = 1 + Math.floor(Math.random() * 30); left > 0; left -= 1) yield randomBytes(100_000);
+async function* content(): AsyncGenerator<Chunks> {
+  for (let left = 1 + Math.floor(Math.random() * 30); left > 0; left -= 1) yield [randomBytes(100_000)];
 }
 
 async function uploadForEver(): Promise<never> {

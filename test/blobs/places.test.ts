@@ -6,6 +6,7 @@ import { minutes, seconds } from '#domain/clock.ts';
 import { processName } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
+import type { Chunks } from '#blobs/blobs.ts';
 import { Places, type Place } from '#blobs/places.ts';
 
 type Test = Parameters<typeof openRecords>[0];
@@ -16,7 +17,7 @@ function world(limits: { ofSender: number; all: number }) {
   const places = new Places({ ...limits, elapsed: () => clock.now });
   const begin = async (name: string) => {
     const place = await places.take(name);
-    const feed = new TransformStream<Uint8Array, Uint8Array>();
+    const feed = new TransformStream<Chunks, Chunks>();
     const writer = feed.writable.getWriter();
     const watching = place.watch(feed.readable);
     let ended: string | undefined;
@@ -33,7 +34,7 @@ function world(limits: { ofSender: number; all: number }) {
       reading,
       ended: () => ended,
       /** Sends so many bytes, which are read at once. */
-      send: (bytes: number) => writer.write(new Uint8Array(bytes)),
+      send: (bytes: number) => writer.write([new Uint8Array(bytes)]),
       async finish() {
         await writer.close();
         await reading;
@@ -123,7 +124,7 @@ t.test('one whom the store itself makes wait is not slow', async (t) => {
   const places = new Places({ ofSender: 1, all: 1, elapsed: () => clock.now });
   const place = await places.take('ada');
   const sent = (async function* () {
-    yield new Uint8Array(1);
+    yield [new Uint8Array(1)];
     await new Promise(() => undefined);
   })();
   const chunks = place.watch(sent);
@@ -208,7 +209,7 @@ t.test('many small uploads of one sender cost two rows together, which go when h
 
 t.test('who stands still at one process makes room for whoever comes to the other', async (t) => {
   const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
-  const still = (await here.take('ada')).watch(new TransformStream<Uint8Array, Uint8Array>().readable);
+  const still = (await here.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
   const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while others waited/ });
   clock.now += seconds(10);
   await here.look();

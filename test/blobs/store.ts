@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { Chunks } from '#blobs/blobs.ts';
 import { digestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -41,8 +42,8 @@ export async function filesBelow(folder: string): Promise<string[]> {
   return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort();
 }
 
-export async function* from(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks;
+export async function* from(...chunks: Uint8Array[]): AsyncGenerator<Chunks> {
+  for (const chunk of chunks) yield [chunk];
 }
 
 export const digest = (algorithm: string, ...chunks: Uint8Array[]): string => {

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 import { digestPool } from '#blobs/digests.ts';
 import { judge, type GoOn } from '#integrity/judge.ts';
@@ -36,7 +37,7 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
   const { blobs } = await blobStore(t, { damaged: ({ sha3_384 }) => void told.push(sha3_384) });
   for (const at of [0, 700_000, 2_999_999]) {
     const bytes = randomBytes(3_000_000);
-    const { sha3_384 } = await blobs.receive([bytes] as unknown as AsyncIterable<Uint8Array>, {
+    const { sha3_384 } = await blobs.receive(Readable.from([[bytes]]), {
       id: `u${at}`,
       limit: 4e6,
     });
@@ -67,7 +68,7 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     );
 
     damage((await blobs.borrow(sha3_384)).file, at);
-    await blobs.receive([bytes] as unknown as AsyncIterable<Uint8Array>, { id: `again${at}`, limit: 4e6 });
+    await blobs.receive(Readable.from([[bytes]]), { id: `again${at}`, limit: 4e6 });
     t.ok(await blobs.prove(sha3_384), 'the same content, taken in again, mends what nobody had found yet');
   }
 });

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { chunksOf } from '#operations/registry/chunks.ts';
 import { createBlobUploads, type BlobUploads } from '#registry/uploads.ts';
@@ -21,7 +22,7 @@ function taker() {
   const receive: Receive = async (source, { accept }) => {
     let size = 0;
     try {
-      for await (const chunk of source) size += chunk.length;
+      for await (const chunks of source) size += lengthOf(chunks);
       const stored: Stored = { size, sha3_384: '', sha256: String(size) };
       accept(stored);
       ends.push(size);
@@ -40,10 +41,10 @@ async function uploadsOf(t: Parameters<typeof openRecords>[0], receive: Receive)
   return createBlobUploads({ records, receive, free, newId: () => 'one', now: () => new Date(), idle });
 }
 
-async function* chunks(...pauses: number[]): AsyncGenerator<Uint8Array> {
+async function* chunks(...pauses: number[]): AsyncGenerator<Chunks> {
   for (const pause of pauses) {
     await sleep(pause);
-    yield Buffer.from('chunk');
+    yield [Buffer.from('chunk')];
   }
 }
 
@@ -107,9 +108,9 @@ t.test('while a request sends to an upload at one process, none does at another'
   const last = Promise.withResolvers<undefined>();
   const sending = (await here.begin(sender)).append(
     (async function* () {
-      yield Buffer.from('chunk');
+      yield [Buffer.from('chunk')];
       await last.promise;
-      yield Buffer.from('chunk');
+      yield [Buffer.from('chunk')];
     })(),
     { limit: 100 },
   );
@@ -131,7 +132,7 @@ t.test('while a request sends to an upload at one process, none does at another'
 async function bodyOf(
   t: { teardown(work: () => unknown): void },
   send: (write: (text: string) => void) => Promise<void>,
-  take: (chunks: AsyncIterable<Buffer>) => Promise<unknown>,
+  take: (source: AsyncIterable<Chunks>) => Promise<unknown>,
 ): Promise<unknown> {
   const taken = Promise.withResolvers<unknown>();
   const server = createServer((request: IncomingMessage, response) => {
@@ -151,8 +152,8 @@ async function bodyOf(
   return taken.promise;
 }
 
-const whole = async (source: AsyncIterable<Buffer>): Promise<string> =>
-  Buffer.concat(await Array.fromAsync(source)).toString();
+const whole = async (source: AsyncIterable<Chunks>): Promise<string> =>
+  Buffer.concat((await Array.fromAsync(source)).flat()).toString();
 
 t.test('a sender who stands still in the middle of a body is given up', async (t) => {
   const refusal = await bodyOf(
@@ -184,8 +185,8 @@ t.test('one who is slow is not, nor one whom the store makes wait', async (t) =>
     },
     async (source) => {
       let text = '';
-      for await (const chunk of source) {
-        text += chunk.toString();
+      for await (const chunks of source) {
+        text += Buffer.concat(chunks).toString();
         await sleep(idle * 2);
       }
       return text;

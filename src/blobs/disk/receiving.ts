@@ -5,7 +5,7 @@ import { readdir, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import { LeftToOthers, type Blobs, type TakenBlob } from '../blobs.ts';
+import { LeftToOthers, lengthOf, type Blobs, type Chunks, type TakenBlob } from '../blobs.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
 import { diskFull, type Space, type SpaceClaim } from '../space.ts';
@@ -74,7 +74,7 @@ export class Receiver {
   }
 
   async #fill(
-    chunks: AsyncIterable<Uint8Array>,
+    source: AsyncIterable<Chunks>,
     { limit, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
     { file, temporaryFile, claim }: { file: FileHandle; temporaryFile: string; claim: SpaceClaim },
   ): Promise<TakenBlob> {
@@ -92,9 +92,9 @@ export class Receiver {
     });
     try {
       if (resume > 0) await followed.grown(resume);
-      for await (const chunk of chunks) {
-        if (writer.size + chunk.length > limit) throw tooLarge(limit);
-        await (chunk.length === 0 ? writer.written() : writer.write(chunk));
+      for await (const chunks of source) {
+        if (writer.size + lengthOf(chunks) > limit) throw tooLarge(limit);
+        await (chunks.length === 0 ? writer.written() : writer.write(chunks));
       }
       await writer.end();
       const [found] = await both(followed.end(), files.seal(file));

@@ -1,6 +1,8 @@
 // Writes what arrives to a file: in few, large pieces, one on its way to the disk while the next is gathered.
 import type { FileHandle } from 'node:fs/promises';
 
+import type { Chunks } from '../blobs.ts';
+
 const chunksInBatch = 256;
 /** Bytes after which what was written is sent on to the disk, so that the last fsync finds little left to do. */
 const syncStride = 128 * 1024 * 1024;
@@ -50,10 +52,12 @@ export function fileWriter(
     get size() {
       return size;
     },
-    async write(chunk: Uint8Array): Promise<void> {
-      chunks.push(chunk);
-      length += chunk.length;
-      size += chunk.length;
+    async write(more: Chunks): Promise<void> {
+      for (const chunk of more) {
+        chunks.push(chunk);
+        length += chunk.length;
+        size += chunk.length;
+      }
       if (length >= by.batch() || chunks.length >= chunksInBatch) await flush();
     },
     /** Resolves when all of it is in the file, durable or not. */

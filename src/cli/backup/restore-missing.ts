@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { restoreMissing as restoreMissingBlobs } from '#acts/integrity.ts';
 import { closeArchives, readArchives, type Archives, type OpenArchive } from '#backup/archives.ts';
 import { proven } from '#backup/restore.ts';
-import type { Blobs } from '#blobs/blobs.ts';
+import { oneByOne, type Blobs } from '#blobs/blobs.ts';
 import { missingContents } from '#integrity/verify.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { nameOf, openedArchives, unusable } from './words.ts';
@@ -61,7 +61,7 @@ async function fetchAll(store: OpenStore, archives: Archives, blobs: Blobs, prog
     }
     const bytes = proven({ ...found, file: archives.file, algorithm: 'sha3-384', digest: sha3_384 });
     try {
-      await blobs.receive(bytes, { id: store.newId.uuid(), limit: blob!.size, expected: blob!.size });
+      await blobs.receive(oneByOne(bytes), { id: store.newId.uuid(), limit: blob!.size, expected: blob!.size });
     } catch (error) {
       throw unusable(error, archives.file);
     }

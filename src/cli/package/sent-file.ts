@@ -5,7 +5,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { mendBlob } from '#acts/integrity.ts';
-import type { Blobs } from '#blobs/blobs.ts';
+import type { Blobs, Chunks } from '#blobs/blobs.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Failure } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
@@ -59,7 +59,7 @@ export async function takeIn(
   progress: Progress,
 ): Promise<string> {
   const id = newId.uuid();
-  async function* content(ended: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* content(ended: AbortSignal): AsyncGenerator<Chunks> {
     let done = 0;
     for (;;) {
       ended.throwIfAborted();
@@ -71,7 +71,7 @@ export async function takeIn(
       if (bytesRead === 0) break;
       done += bytesRead;
       progress.at(`reading ${name}`, done, size);
-      yield buffer.subarray(0, bytesRead);
+      yield [buffer.subarray(0, bytesRead)];
     }
     if (done === size) return;
     throw new Failure(`${name} was changed while it was read: it had ${size} bytes, and ${done} came`, wrongFile);

@@ -36,7 +36,7 @@ export const uploadBlob = operation({
       async receive(content, expected) {
         const quota = { ...most, bytes: await quotaOf(call) };
         refuseBeyond(quota, await records.unclaimedUploads.of(client));
-        const taken = await blobs.receive(content, { id, from: client, limit, expected });
+        const taken = await blobs.receive(content, { id, from: client, limit, expected, ownsChunks: true });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
         const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
           // Several may have come at once, each with room enough for itself.

@@ -1,6 +1,8 @@
 // The bytes of a request's body, as they come.
 import type { IncomingMessage } from 'node:http';
 
+import { Arriving } from '#api/arriving.ts';
+import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -8,36 +10,40 @@ import { Refusal } from '#domain/refusal.ts';
 const patience = minutes(2);
 
 /**
- * `moved` is told how many bytes each chunk has, and may refuse to go on. The connection outlives a refusal, to answer it.
+ * `moved` is told how many bytes have come whenever some have, and may refuse to go on. The connection outlives a refusal,
+ * to answer it.
  */
 export async function* chunksOf(
   request: IncomingMessage,
   moved: (length: number) => void,
   idle = patience,
-): AsyncGenerator<Buffer> {
-  let waits = false;
+): AsyncGenerator<Chunks> {
+  const arriving = new Arriving(request);
   const clock = setTimeout(() => {
-    // A sender whom our own side makes wait is not the one who stands still.
-    if (waits) request.destroy(new Error('the sender stood still'));
-    else clock.refresh();
+    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
+    if (arriving.isFull || request.complete) clock.refresh();
+    else request.destroy(new Error('the sender stood still'));
   }, idle);
-  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
+  const onData = (chunk: Buffer): void => {
+    clock.refresh();
+    arriving.push(chunk);
+  };
+  const onEnd = (): void => arriving.end();
+  const onClose = (): void => {
+    if (!request.readableEnded)
+      arriving.fail(new Refusal('blob-upload-invalid', 'The connection ended before the body did.'));
+  };
+  request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
+  if (request.destroyed) onClose();
   try {
-    for (;;) {
-      waits = true;
-      clock.refresh();
-      const { done, value } = await chunks.next().catch((): never => {
-        throw new Refusal('blob-upload-invalid', 'The connection ended before the body did.');
-      });
-      waits = false;
-      if (done === true) break;
-      moved(value.length);
-      yield value;
+    for await (const chunks of arriving.content()) {
+      moved(lengthOf(chunks));
+      yield chunks;
     }
-    if (!request.complete) throw new Refusal('blob-upload-invalid', 'The connection ended before the body did.');
   } finally {
     clearTimeout(clock);
-    await chunks.return?.();
+    arriving.fail(new Error('nobody takes the body any more'));
+    request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
   }
 }
 
@@ -45,12 +51,12 @@ export async function* chunksOf(
 export async function wholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = new Refusal('request-too-large', `The body is larger than the ${limit} bytes that are taken here.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge;
-  const chunks: Buffer[] = [];
+  const body: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of chunksOf(request, () => undefined)) {
-    size += chunk.length;
+  for await (const chunks of chunksOf(request, () => undefined)) {
+    size += lengthOf(chunks);
     if (size > limit) throw tooLarge;
-    chunks.push(chunk);
+    body.push(...chunks);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(body);
 }

@@ -9,6 +9,7 @@ import Router from '@koa/router';
 import SQLite from 'better-sqlite3';
 import { pino } from 'pino';
 
+import { networks } from '#api/address.ts';
 import { operations } from '#operations/index.ts';
 import { median } from './measure.ts';
 
@@ -20,6 +21,8 @@ export async function tricks(): Promise<void> {
   addresses();
   copies();
   lines();
+  lists();
+  bits();
 }
 
 /** `hmacText` of macaroons/codec/macaroon.ts, and the keys that records/audit-seals.ts keeps. */
@@ -137,6 +140,53 @@ function lines(): void {
     },
     'gathered as text': () => ofText.write(line()),
     'making it': line,
+  });
+}
+
+/** `networks` of api/address.ts, which every request asks. */
+function lists(): void {
+  const named = ['10.0.0.0/8', '192.168.0.0/16'];
+  cost('the networks of the configuration', 5_000, {
+    'kept by the configuration': () => networks(named),
+    'made anew each time': () => networks([...named]),
+  });
+}
+
+/** The range coder of review/squashfs/lzma2.ts, which takes a step for every bit of a snap that it unpacks. */
+function bits(): void {
+  const input = randomBytes(1 << 16);
+  const coder = { range: -1, code: 0x1234567, at: 0 };
+  const signed = (probability: number): number => {
+    const bound = Math.imul(coder.range >>> 11, probability);
+    const isLow = coder.code >>> 0 < bound >>> 0;
+    coder.range = isLow ? bound : (coder.range - bound) | 0;
+    if (!isLow) coder.code = (coder.code - bound) | 0;
+    if (coder.range >>> 24 === 0) {
+      coder.range <<= 8;
+      coder.code = (coder.code << 8) | input[coder.at++ & 0xffff]!;
+    }
+    return isLow ? 0 : 1;
+  };
+  const plain = { range: 0xffffffff, code: 0x1234567, at: 0 };
+  const unsigned = (probability: number): number => {
+    const bound = (plain.range >>> 11) * probability;
+    const isLow = plain.code < bound;
+    plain.range = isLow ? bound : plain.range - bound;
+    if (!isLow) plain.code -= bound;
+    if (plain.range < 0x1000000) {
+      plain.range = (plain.range << 8) >>> 0;
+      plain.code = ((plain.code << 8) | input[plain.at++ & 0xffff]!) >>> 0;
+    }
+    return isLow ? 0 : 1;
+  };
+  const thousand = (bit: (probability: number) => number) => (): number => {
+    let ones = 0;
+    for (let index = 0; index < 1000; index++) ones += bit(1024 + (index & 511));
+    return ones;
+  };
+  cost('a thousand bits that LZMA unpacks', 2_000, {
+    'numbers kept as signed ones': thousand(signed),
+    'as unsigned ones': thousand(unsigned),
   });
 }
 

@@ -108,7 +108,8 @@ class LzmaDecoder {
   repeat2 = 0;
   repeat3 = 0;
 
-  // The range coder. Both numbers are unsigned in 32 bits, and kept as signed ones, which are faster.
+  // The range coder. Both numbers are unsigned in 32 bits, and kept as signed ones: a bit takes two thirds of the time, a
+  // whole program of 6 MB 280 ms instead of 340 (`npm run bench -- tricks`).
   input: Uint8Array = new Uint8Array();
   position = 0;
   range = 0;

@@ -42,6 +42,19 @@ export interface Act<Input, Result> {
   perform(tx: Changes, input: Input, doing: Doing): Promise<Result>;
 }
 
+/**
+ * Thrown by an act that finds done already what it was to do, such as by the same request a moment before: nothing is
+ * written, the audit log has it once, and whoever asked gets what there is.
+ */
+export class DoneAlready<Result> extends Error {
+  readonly given: Result;
+
+  constructor(given: Result) {
+    super('this is done already');
+    this.given = given;
+  }
+}
+
 /** Declares an act. */
 export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
 
@@ -63,10 +76,19 @@ export interface Acts {
 export function createActs(records: Pick<WritableRecords, 'change' | 'beginAnew'>, now: Now): Acts {
   const through =
     (change: WritableRecords['change']): Do =>
-    (what, { actor, sessionId = null, requestId = null }, input) => {
+    async <Input, Result>(
+      what: Act<Input, Result>,
+      { actor, sessionId = null, requestId = null }: By,
+      input: NoInfer<Input>,
+    ): Promise<Result> => {
       const by = { at: timestamp(now()), actor, sessionId, requestId };
       const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };
-      return change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
+      try {
+        return await change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
+      } catch (error) {
+        if (error instanceof DoneAlready) return error.given as Result;
+        throw error;
+      }
     };
   return { do: through(records.change), beginAnew: through(records.beginAnew) };
 }

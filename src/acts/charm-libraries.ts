@@ -1,7 +1,7 @@
 // Libraries of charms: what gets an id once, and versions that follow one another.
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { act } from './act.ts';
+import { act, DoneAlready } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 
 export const createLibrary = act({
@@ -20,7 +20,7 @@ export const createLibrary = act({
     note({ library: name });
     await latestOf(tx, subject);
     const twin = await tx.charmLibraries.named(subject.id, name);
-    if (twin !== undefined) return { id: twin.id };
+    if (twin !== undefined) throw new DoneAlready({ id: twin.id });
     await tx.charmLibraries.add({ id: freshId, packageId: subject.id, name, createdAt: at });
     return { id: freshId };
   },
@@ -51,7 +51,9 @@ export const publishLibrary = act({
     if (library === undefined)
       throw new Refusal('resource-not-found', `'${subject.name}' has no library '${libraryId.slice(0, 64)}'.`);
     const newest = await tx.charmLibraries.version({ libraryId, api, patch: null });
-    if (newest?.patch === patch && newest.hash === hash && newest.content === content) return newest;
+    if (newest?.patch === patch && newest.hash === hash && newest.content === content) {
+      throw new DoneAlready(newest);
+    }
     if (newest !== undefined && newest.patch >= patch) {
       throw new Refusal(
         'conflict',

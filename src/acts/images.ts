@@ -4,7 +4,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
 import type { ImageBlob, ImageManifest, ImageReferences, Repository } from '#records/images.ts';
 import type { Changes, Records } from '#records/index.ts';
-import { act } from './act.ts';
+import { act, DoneAlready } from './act.ts';
 import { refuseBytesBeyond } from './quotas.ts';
 
 /** With which credentials it is done, and so to which repository. */
@@ -164,7 +164,7 @@ export const deleteImageBlob = act({
     note({ resource, credentials, digest: `sha256:${sha256}` });
     const image = await tx.images.imageOf(credential, sha256);
     if (image !== undefined) throw needed(`The image sha256:${image.sha256} is made of this blob; delete that first.`);
-    await tx.images.removeBlob(credential, sha256);
+    if ((await tx.images.removeBlob(credential, sha256)) === 0) throw new DoneAlready(undefined);
   },
 });
 

@@ -5,7 +5,7 @@ import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
-import { act, type Doing } from './act.ts';
+import { act, DoneAlready, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
 import { latestOf } from './package.ts';
 import { refuseBytesBeyond } from './quotas.ts';
@@ -34,8 +34,9 @@ export const pushRevision = act<Push & { then?: readonly Wanted[] }, void>({
   gate: { never: 'devices get nothing of it before it is released' },
 
   async perform(tx, wanted, doing) {
-    await claim(tx, wanted, doing);
     const { upload: uploadId, then = [] } = wanted;
+    const isNew = await claim(tx, wanted, doing);
+    if (!isNew && (await isWanted(tx, uploadId, then))) throw new DoneAlready(undefined);
     const { actor: wantedBy, sessionId = null, requestId = null, note } = doing;
     for (const one of then) await tx.afterReview.add({ ...one, uploadId, wantedBy, sessionId, requestId });
     if (then.length > 0) note({ then: then.map(({ kind, name }) => [kind, name]) });
@@ -53,7 +54,9 @@ export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   async perform(tx, wanted, doing) {
     if (wanted.wish !== undefined) await settleWish(tx, wanted.wish);
     doing.note({ resource: wanted.resource });
-    await claim(tx, wanted, doing, { name: wanted.resource, request: await resourceRequest(tx, wanted) });
+    const request = await resourceRequest(tx, wanted);
+    const isNew = await claim(tx, wanted, doing, { name: wanted.resource, request });
+    if (!isNew && wanted.wish === undefined) throw new DoneAlready(undefined);
   },
 });
 
@@ -65,7 +68,7 @@ export const wasPushed = async (
 
 /** Whether all of it is wanted of this upload already. */
 export async function isWanted(
-  { afterReview }: Pick<Records, 'afterReview'>,
+  { afterReview }: Pick<Changes, 'afterReview'> | Pick<Records, 'afterReview'>,
   upload: string,
   wanted: readonly Wanted[],
 ): Promise<boolean> {
@@ -74,12 +77,13 @@ export async function isWanted(
   return wanted.every(({ kind, name }) => known.some((one) => one.kind === kind && one.name === name));
 }
 
+/** Whether it was claimed just now; a retry finds it claimed. */
 async function claim(
   tx: Changes,
   { upload: id, package: subject, pushedBy, everybody }: Push,
   { at, actor, note }: Doing,
   resource?: { name: string; request: ResourceRequest },
-): Promise<void> {
+): Promise<boolean> {
   note({ upload: id, ...(pushedBy !== undefined && { for: pushedBy }) });
   const sent = await tx.uploads.find(id);
   if (sent?.packageId === null) {
@@ -91,9 +95,9 @@ async function claim(
     // What a stranger sends is in no log before somebody claims it: so this says where it came from.
     const { address, receivedAt, size, sha3_384 } = sent;
     note({ from: address, 'received-at': receivedAt, size, 'sha3-384': sha3_384 });
-    return;
+    return true;
   }
-  if (await wasPushed(tx, { upload: id, package: subject, resource: resource?.name })) return;
+  if (await wasPushed(tx, { upload: id, package: subject, resource: resource?.name })) return false;
   throw new Refusal(
     'resource-not-found',
     `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`,

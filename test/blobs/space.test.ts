@@ -133,6 +133,22 @@ t.test('many small uploads cost one row together, and a large one gives back wha
   await (await there.claim(600 * MiB)).release();
 });
 
+t.test('what is written of a share is used up: it is promised to nobody a second time', async (t) => {
+  const [records, beside] = await openRecords(t, 2);
+  let used = 0;
+  const [here, there] = [records, beside].map((one, at) => {
+    const shares = createShares(one, `${processName()} ${at}`);
+    return new DiskSpace({ reserve: 0, freeOnDisk: () => 400 * MiB - used, shares });
+  });
+  const claim = await here!.claim(60 * MiB);
+  await there!.claim(await there!.free());
+  used += 60 * MiB;
+  await claim.wrote(60 * MiB);
+  await claim.release();
+  await t.rejects(here!.claim(69 * MiB), { code: 'insufficient-storage' });
+  await here!.claim(68 * MiB);
+});
+
 t.test('what a process has promised that died is nobody’s', async (t) => {
   const [records] = await openRecords(t);
   await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));

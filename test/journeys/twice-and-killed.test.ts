@@ -1,0 +1,156 @@
+// Every writing operation beside the given interface: two requests that are the same are under way at once, and one is
+// when the process is killed. What takes effect once has done so once, with its entry in the audit log, or not at all.
+import { once } from 'node:events';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { operations } from '#operations/index.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
+import { larder, serve } from '#test/fixtures/served.ts';
+import { until } from '#test/fixtures/until.ts';
+import { asked, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
+
+t.setTimeout(600_000);
+const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 2;
+
+async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
+  const store = await startStore(t, (text) => text, new Date());
+  const brand = await addBrand(store, 'ada');
+  const key = await addSigningKey(store, brand, 'rsa4096-a', 'default');
+  return { store, brand, key, ada: await store.as('ada'), bob: await store.as('bob'), root: await store.as('root') };
+}
+
+/** How many rows there are of what lasts, and how often each act was done. */
+function held(directory: string): Record<string, number> {
+  const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
+  const acts = db
+    .prepare<[], { action: string; times: number }>(
+      "SELECT action, COUNT(*) AS times FROM audit WHERE outcome = 'done' GROUP BY action",
+    )
+    .all();
+  db.close();
+  const rows = Object.entries(footprint(directory)).filter(
+    (row): row is [string, number] => typeof row[1] === 'number' && !/^(?:audit|passing_|migrations)/.test(row[0]),
+  );
+  return Object.fromEntries([...rows, ...acts.map(({ action, times }) => [`act ${action}`, times] as const)]);
+}
+
+const difference = (before: Record<string, number>, after: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(after)
+      .map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+      .filter(([, count]) => count !== 0),
+  );
+
+const actsIn = (change: Record<string, number>): number =>
+  Object.entries(change).reduce((sum, [name, count]) => (name.startsWith('act ') ? sum + count : sum), 0);
+
+const sum = (changes: Record<string, number>[]): Record<string, number> => {
+  const all: Record<string, number> = {};
+  for (const [name, count] of changes.flatMap((one) => Object.entries(one))) all[name] = (all[name] ?? 0) + count;
+  return all;
+};
+
+/** How many uploads wait for their review. */
+function inReview(directory: string): number {
+  const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
+  const waiting = db.prepare("SELECT COUNT(*) FROM uploads WHERE status = 'new' AND package_id IS NOT NULL");
+  const count = waiting.pluck().get() as number;
+  db.close();
+  return count;
+}
+
+t.test('every writing operation has its row', (t) => {
+  const writing = operations.filter(({ since, method }) => since === 0 && method !== 'GET').map(({ name }) => name);
+  t.same(Object.keys(writes).sort(), writing.sort());
+  t.end();
+});
+
+const alone = new Map<string, Record<string, number>>();
+
+t.test('twice at once', async (t) => {
+  const here = await world(t);
+  const { directory } = here.store;
+  for (const [at, { name, takes, ask }] of asked.entries()) {
+    const changes: Record<string, number>[] = [];
+    const replies: { status: number; body: string }[][] = [];
+    for (const times of [1, 2]) {
+      const request = await ask(here, 2 * at + times);
+      const before = held(directory);
+      replies.push(await Promise.all(Array.from({ length: times }, () => send(here.store.url, request))));
+      await here.store.appliance.reviewed();
+      changes.push(difference(before, held(directory)));
+    }
+    const [one, two] = changes as [Record<string, number>, Record<string, number>];
+    alone.set(name, one);
+    t.match(replies[0]![0]!.status, /^20/, `${name} is done`);
+    t.ok(actsIn(one) > 0, `${name} is in the audit log`);
+    const statuses = replies[1]!.map(({ status }) => status);
+    t.ok(
+      statuses.some((status) => status < 300),
+      `${name}: one of two is answered well`,
+    );
+    t.ok(
+      statuses.every((status) => status < 500),
+      `${name}: ${statuses.join()}`,
+    );
+    if (takes === 'once') t.same(two, one, `${name}: two come to what one does`);
+    else t.same(rowsOf(two), rowsOf(one), `${name}: two leave what one does`);
+  }
+});
+
+const rowsOf = (change: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(change).filter(([name, count]) => !name.startsWith('act ') && count !== 0));
+
+t.test('killed in the middle', async (t) => {
+  const here = await world(t);
+  const { store } = here;
+  await store.appliance.stop();
+  for (let round = 0; round < rounds; round++) {
+    let served = await serve(store.directory);
+    t.teardown(() => served.process.kill('SIGKILL'));
+    store.url = served.url;
+    const requests: (Asked & { name: string; takes: 'once' | 'each' })[] = [];
+    for (const [at, { name, takes, ask, killed }] of asked.entries()) {
+      if (killed !== undefined) continue;
+      requests.push({ name, takes, ...(await ask(here, 1000 * (round + 1) + at)) });
+    }
+    const before = held(store.directory);
+    let answered = 0;
+    const answers = requests.map((request) =>
+      send(store.url, request)
+        .finally(() => answered++)
+        .catch(() => undefined),
+    );
+    const enough = randomInt(requests.length);
+    await until(() => answered >= enough);
+    served.process.kill('SIGKILL');
+    await once(served.process, 'exit');
+    const done = (await Promise.all(answers)).map((answer) => (answer?.status ?? 500) < 300);
+
+    served = await serve(store.directory);
+    store.url = served.url;
+    const between = difference(before, held(store.directory));
+    t.ok(actsIn(between) >= done.filter(Boolean).length, `${done.filter(Boolean).length} were acknowledged`);
+    for (const request of requests) {
+      const { status, body } = await send(store.url, request);
+      t.ok(status < 500, `${request.name} again: ${status} ${status < 500 ? '' : body}`);
+    }
+    await until(() => inReview(store.directory) === 0);
+    t.equal(await served.stop(), 0);
+    const after = difference(before, held(store.directory));
+    const expected = sum(requests.map(({ name }) => alone.get(name) ?? {}));
+    t.same(rowsOf(after), rowsOf(expected), 'each is done whole, once');
+    for (const { name, takes } of requests) {
+      const acts = Object.keys(alone.get(name) ?? {}).filter((what) => takes === 'once' && what.startsWith('act '));
+      for (const act of acts) t.equal(after[act], expected[act], `${name}: ${act} is in the log once`);
+    }
+  }
+  t.match(await larder('verify', '--data', store.directory), { good: true });
+  t.match(await larder('audit', 'verify', '--data', store.directory), { good: true });
+});

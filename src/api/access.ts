@@ -7,6 +7,7 @@ import { isNamespace, type Namespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Login } from '#macaroons/authority.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Records } from '#records/index.ts';
@@ -17,7 +18,7 @@ import type { Config } from '#src/config.ts';
 /** What a rule may look at. */
 export interface Asked {
   /** The account behind the request's token; refused with 401 when there is none. */
-  authenticate(): Promise<Principal>;
+  authenticate(): Soon<Principal>;
   /** The login behind the request's macaroons, proven and ready to be exchanged. */
   login(): Promise<Login>;
   /** Whether the request brings a token at all. */
@@ -48,7 +49,7 @@ export interface Access<Evidence> {
   who: string;
   /** Whether the macaroons may also come in the payload's member `macaroon`, outside the charm namespace too. */
   inPayload?: true;
-  admit(asked: Asked): Promise<Evidence>;
+  admit(asked: Asked): Soon<Evidence>;
 }
 
 /** A package, and the part the caller has in it. */
@@ -63,7 +64,7 @@ export const anyone: Access<object> = {
   about: 'public',
   permissions: [],
   who: 'anyone',
-  admit: () => Promise.resolve({}),
+  admit: () => ({}),
 };
 
 /** Anybody; whoever brings a token is known by it, and a token that does not hold is refused. */
@@ -93,11 +94,11 @@ export const account = (
   about,
   permissions: permission === undefined ? [] : [permission],
   who: 'any account',
-  async admit({ authenticate }) {
-    const principal = await authenticate();
-    if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
-    return { principal };
-  },
+  admit: ({ authenticate }) =>
+    then(authenticate(), (principal) => {
+      if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
+      return { principal };
+    }),
 });
 
 /** An account that names a namespace in the path; anything that is no namespace does not exist. */

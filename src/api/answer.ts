@@ -3,10 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readBody } from './body.ts';
+import { then, type Soon } from '#domain/soon.ts';
+import { decode, readBytes } from './body.ts';
+import { credentials, type Presented } from './credentials.ts';
 import { readJson } from './json.ts';
 import { refuseNarrowed } from './narrowing.ts';
 import { Answer, type Operation } from './operation.ts';
+import type { Repeats } from './repeats.ts';
 import { check } from './schema.ts';
 import { json, type Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
@@ -25,45 +28,65 @@ export interface Exchange {
   principal?: Principal;
 }
 
-/** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
-export async function answer(
-  op: Operation,
-  exchange: Exchange,
-  services: ServerServices,
-  checkAnswers: boolean,
-): Promise<Sent> {
-  const { request, params, query } = exchange;
-  let payload: Promise<unknown> | undefined;
-  const body = (): Promise<unknown> => (payload ??= readPayload(op, request));
+/** How the server answers, beside what it works with. */
+export interface Manner {
+  /** Whether every answer is held against its shape. */
+  checkAnswers: boolean;
+  /** The answers of a repeatable operation. */
+  repeats?: Repeats | undefined;
+}
 
+/** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
+export function answer(op: Operation, exchange: Exchange, services: ServerServices, manner: Manner): Soon<Sent> {
+  const { request, params, query } = exchange;
+  let came: Soon<Buffer> | undefined;
+  const bytes = (): Soon<Buffer> => (came ??= readPayload(op, request));
+  let read: Soon<unknown>;
+  const body = (): Soon<unknown> => (read ??= then(bytes(), (content) => parse(op, request, content)));
+
+  const tokens = (): Soon<Presented> =>
+    credentials(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
   let inPayload = false;
-  const tokens = async (): Promise<string[]> => {
-    const presented = await credentials(op, exchange, body);
-    inPayload = presented.inPayload;
-    return presented.tokens;
-  };
-  const evidence = await op.access.admit({
-    params,
-    query,
-    request,
-    records: services.records,
-    registry: services.registry,
-    config: services.config,
-    async authenticate() {
-      exchange.principal = await services.authority.authenticate(await tokens());
-      services.authority.used(exchange.principal.sessionId);
-      return exchange.principal;
-    },
-    login: async () => services.authority.login(await tokens()),
-    presentsToken: async () => (await tokens()).length > 0,
+  const { authority, records, registry, config } = services;
+  const admitted = op.access.admit({
+    ...{ params, query, request, records, registry, config },
+    authenticate: () =>
+      then(tokens(), (presented) => {
+        inPayload = presented.inPayload;
+        return then(authority.authenticate(presented.tokens), (principal) => {
+          exchange.principal = principal;
+          authority.used(principal.sessionId);
+          return principal;
+        });
+      }),
+    login: async () => authority.login((await tokens()).tokens),
+    presentsToken: async () => (await tokens()).tokens.length > 0,
     inPayload: () => inPayload,
   });
-  if (exchange.principal !== undefined) refuseNarrowed(op, exchange.principal, evidence);
-  if (op.query !== undefined) check(op.query, query);
-  const content = op.body === undefined ? undefined : await body();
-  if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);
+  return then(admitted, (evidence) => {
+    const { principal } = exchange;
+    if (principal !== undefined) refuseNarrowed(op, principal, evidence);
+    if (op.query !== undefined) check(op.query, query);
+    const act = (content?: unknown): Soon<Sent> => {
+      if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);
+      return then(op.handle({ ...services, ...evidence, ...exchange, body: content } as never), (result) =>
+        present(op, result, manner),
+      );
+    };
+    if (op.body === undefined) return act();
+    const { repeats } = manner;
+    if (repeats === undefined || op.repeatable === undefined || principal === undefined) return then(body(), act);
+    return then(records.eras[op.repeatable](), (era) =>
+      then(bytes(), (content) => {
+        refuseType(op, request, content);
+        return repeats({ principal, era, bytes: content }, () => then(body(), act));
+      }),
+    );
+  });
+}
 
-  const result = await op.handle({ ...services, ...evidence, ...exchange, body: content } as never);
+/** What a handler gave, as it goes out. */
+function present(op: Operation, result: unknown, { checkAnswers }: Manner): Sent {
   if (result instanceof Answer) {
     return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
   }
@@ -72,24 +95,32 @@ export async function answer(
   return { status: op.status ?? 200, headers: json, body: JSON.stringify(result) };
 }
 
-async function readPayload(op: Operation, request: IncomingMessage): Promise<unknown> {
-  const form = op.consumes === 'application/x-www-form-urlencoded';
-  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding !== 'identity')
-    throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
-  const text = await readBody(request, op.bodyLimit ?? 1024 * 1024);
-  if (text === '') {
+const form = 'application/x-www-form-urlencoded';
+
+function readPayload(op: Operation, request: IncomingMessage): Soon<Buffer> {
+  if ((request.headers['content-encoding'] ?? 'identity') === 'identity')
+    return readBytes(request, op.bodyLimit ?? 1024 * 1024);
+  throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
+}
+
+/** What a body says; nothing where it is empty, and may be. */
+function parse(op: Operation, request: IncomingMessage, bytes: Buffer): unknown {
+  if (bytes.length === 0) {
     if (op.bodyOptional === true || op.body === undefined) return undefined;
-    throw new Refusal(
-      'api-error',
-      `The request has no body; this operation takes a ${form ? 'form' : 'JSON document'}.`,
-    );
+    const taken = op.consumes === form ? 'form' : 'JSON document';
+    throw new Refusal('api-error', `The request has no body; this operation takes a ${taken}.`);
   }
-  const taken = form ? 'application/x-www-form-urlencoded' : 'application/json';
-  if (type !== undefined && type !== taken && type.split(';', 1)[0]?.trim().toLowerCase() !== taken) {
-    throw new Refusal('unsupported-media-type', `This operation takes ${taken}, not '${type.slice(0, 100)}'.`);
-  }
-  return form ? members(text, 'The form') : readJson(text);
+  const text = decode(bytes);
+  refuseType(op, request, bytes);
+  return op.consumes === form ? members(text, 'The form') : readJson(text);
+}
+
+/** Refuses a body that says to be something else than what is taken. */
+function refuseType({ consumes }: Operation, { headers }: IncomingMessage, { length }: Buffer): void {
+  const taken = consumes === form ? form : 'application/json';
+  const { 'content-type': type = taken } = headers;
+  if (length === 0 || type === taken || type.split(';', 1)[0]?.trim().toLowerCase() === taken) return;
+  throw new Refusal('unsupported-media-type', `This operation takes ${taken}, not '${type.slice(0, 100)}'.`);
 }
 
 /**
@@ -108,55 +139,6 @@ export function members(text: string, what: string, repeated: string[] = []): Re
     found[name] = value;
   }
   return found;
-}
-
-/**
- * The tokens a request presents: in its headers, or, for charm operations and exchanges alone, in the payload's
- * member `macaroon`, which is taken out before validation.
- */
-async function credentials(
-  op: Operation,
-  { request, params }: Exchange,
-  body: () => Promise<unknown>,
-): Promise<Presented> {
-  const { authorization, macaroons } = request.headers;
-  const mayBeInPayload = op.access.inPayload === true || params['namespace'] === 'charm';
-  if (authorization !== undefined || macaroons !== undefined || !mayBeInPayload) {
-    return { tokens: fromHeaders(authorization, macaroons), inPayload: false };
-  }
-  if (
-    request.headers['content-length'] === '0' ||
-    !('content-length' in request.headers || 'transfer-encoding' in request.headers)
-  ) {
-    return { tokens: [], inPayload: false };
-  }
-  const content = await body();
-  if (typeof content !== 'object' || content === null || !('macaroon' in content))
-    return { tokens: [], inPayload: false };
-  const { macaroon } = content;
-  delete content.macaroon;
-  // A text is what a header would have; a macaroon or a list of them may also stand there as JSON.
-  return { tokens: [typeof macaroon === 'string' ? macaroon : JSON.stringify(macaroon)], inPayload: true };
-}
-
-interface Presented {
-  tokens: string[];
-  inPayload: boolean;
-}
-
-/**
- * `Macaroon X`, `Bearer X`, `Macaroon root=A, discharge=B` (quoted or not), in any case,
- * and the `Macaroons:` header with a list.
- */
-function fromHeaders(authorization: string | undefined, macaroons: string | string[] | undefined): string[] {
-  if (authorization !== undefined) {
-    const [, value] = /^(?:macaroon|bearer) +(.+)$/i.exec(authorization.trim()) ?? [];
-    if (value === undefined) return ['']; // a scheme that is not ours is a token that does not hold
-    const pair = /^root="?([^",\s]+)"?\s*,\s*discharge="?([^",\s]+)"?$/i.exec(value);
-    return pair === null ? [value.trim()] : [pair[1] ?? '', pair[2] ?? ''];
-  }
-  if (macaroons === undefined) return [];
-  return [Array.isArray(macaroons) ? '' : macaroons];
 }
 
 /** In development and tests an answer that breaks its own shape is our fault, and loud. */

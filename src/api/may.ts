@@ -57,7 +57,7 @@ export async function may(
 /** What the rules about packages look at: who asks, and which package the path names. */
 function askedBy(principal: Principal, subject: { namespace: string; name: string }, records: Records): Asked {
   const asked: Pick<Asked, 'authenticate' | 'params' | 'query' | 'records' | 'inPayload' | 'presentsToken'> = {
-    authenticate: () => Promise.resolve(principal),
+    authenticate: () => principal,
     presentsToken: () => Promise.resolve(true),
     inPayload: () => false,
     params: { ...subject },

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
 import type { RefusalCode } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
 import type { Access } from './access.ts';
 import type { ErrorFamily } from './refusals.ts';
 import type { Shape } from './schema.ts';
@@ -88,6 +89,11 @@ interface Declaration<
   query?: Query;
   body?: Body;
   response?: Response;
+  /**
+   * Set where the answer follows from who asks, what he says in the body, and these records alone: then it is given again
+   * as long as none of them has changed (`repeats.ts`).
+   */
+  repeatable?: keyof Records['eras'];
   /** The configuration switch that must be on; the path does not exist without it. */
   enabledBy?:
     | 'store.offline_mode'

@@ -9,6 +9,7 @@ import Koa from 'koa';
 
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { attempt, then, type Soon } from '#domain/soon.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
 import { answer, members, type Exchange } from './answer.ts';
@@ -17,6 +18,7 @@ import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { familyAt, refused, type ErrorFamily } from './refusals.ts';
+import { createRepeats } from './repeats.ts';
 import type { Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
 import { isOn } from './switches.ts';
@@ -48,14 +50,24 @@ export interface StoreServer {
 export function createServer(options: ServerOptions): StoreServer {
   const { services, connections, tls } = options;
   const atWork = new Set<Promise<void>>();
+  const converseIn = conversations(options);
+  const serveOne = (request: IncomingMessage, response: ServerResponse): Soon<void> => {
+    const work = attempt(
+      () => converseIn(request, response),
+      (error) => {
+        services().log.error({ err: error }, 'cannot answer');
+        response.destroy();
+      },
+    );
+    if (!(work instanceof Promise)) return;
+    atWork.add(work);
+    return work.finally(() => atWork.delete(work));
+  };
   const app = new Koa();
   app.silent = true; // what goes wrong with a connection is in its log line
-  const converseIn = conversations(options);
-  app.use(async (ctx) => {
+  app.use((ctx) => {
     ctx.respond = false; // the answer goes out by `send`, which knows each header already
-    const work = converseIn(ctx);
-    atWork.add(work);
-    await work.finally(() => atWork.delete(work));
+    return serveOne(ctx.req, ctx.res);
   });
 
   const settings = {
@@ -65,8 +77,13 @@ export function createServer(options: ServerOptions): StoreServer {
     keepAliveTimeout: 75_000,
     requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
   };
-  const begin = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
-  const serve = fewAtOnce(begin, connections);
+  const others = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
+  const asked = new Set(options.operations.filter((op) => op.repeatable !== undefined).map(({ path }) => path));
+  // What gateways ask again and again goes past Koa, which spares 1 µs; its body has come when the parser is done.
+  const serve = fewAtOnce((request, response) => {
+    if (asked.has(request.url ?? '')) queueMicrotask(() => void serveOne(request, response));
+    else others(request, response);
+  }, connections);
   const server =
     tls === undefined ? createHttpServer(settings, serve) : createHttpsServer({ ...settings, ...tls }, serve);
   limitConnections(server, {
@@ -91,16 +108,21 @@ export function createServer(options: ServerOptions): StoreServer {
 }
 
 /** What becomes of a request, by the operation at its address; one configuration from its beginning to its end. */
-function conversations({ operations, services, checkAnswers }: ServerOptions): (context: Koa.Context) => Promise<void> {
+function conversations({
+  operations,
+  services,
+  checkAnswers,
+}: ServerOptions): (request: IncomingMessage, response: ServerResponse) => Soon<void> {
   const find = findPlaces(operations);
-  return (context) => {
+  const repeatable = operations.filter((op) => op.repeatable !== undefined);
+  const repeats = new Map(repeatable.map((op) => [op, createRepeats()]));
+  return (request, response) => {
     const current = services();
-    return converse(context, current, async (call) => {
+    return converse(request, response, current, (call) => {
       const { op, params } = findOperation(call, find, current);
-      const query = members(call.search, 'The query', op.repeated);
       call.exchange.params = params;
-      call.exchange.query = query;
-      return answer(op, call.exchange, current, checkAnswers);
+      call.exchange.query = members(call.search, 'The query', op.repeated);
+      return answer(op, call.exchange, current, { checkAnswers, repeats: repeats.get(op) });
     });
   };
 }
@@ -136,6 +158,8 @@ function findPlaces(operations: Operation[]): (path: string, isThere: (op: Opera
 /** What is known of a request on its way to its operation. */
 interface Conversation {
   exchange: Exchange;
+  /** The address as it stands in the request, without its query; and without the prefix. */
+  whole: string;
   path: string;
   /** What stands behind the question mark. */
   search: string;
@@ -171,60 +195,78 @@ function findOperation(
 }
 
 /** One request from its first header to its log line. */
-async function converse(
-  { req: request, res: response }: Koa.Context,
+function converse(
+  request: IncomingMessage,
+  response: ServerResponse,
   services: ServerServices,
-  act: (call: Conversation) => Promise<Sent>,
-): Promise<void> {
+  act: (call: Conversation) => Soon<Sent>,
+): Soon<void> {
   const started = performance.now();
-  const requestId = services.newId.uuid();
+  const call = begin(request, response, services);
+  let failure: unknown;
+  const sent = attempt(
+    () => {
+      refuseTricks(request, call.whole);
+      return act(call);
+    },
+    (error) => {
+      failure = error;
+      return refused(error, call.errors, call.allow);
+    },
+  );
+  return then(sent, (sent) =>
+    then(send(call, sent, services), (aborted) => {
+      conclude(call, { status: sent.status, failure, aborted, milliseconds: performance.now() - started }, services);
+    }),
+  );
+}
+
+/** What is known of a request before it is looked at. */
+function begin(request: IncomingMessage, response: ServerResponse, services: ServerServices): Conversation {
   const { trusted_proxies: trusted } = services.config.http;
-  const address = clientAddress(request, networks(trusted));
   services.unknownProxies.see(request, trusted);
   const { url = '' } = request;
   const end = url.indexOf('?');
   const whole = end < 0 ? url : url.slice(0, end);
   const prefixed = whole === prefix || whole.startsWith(`${prefix}/`);
   const path = prefixed ? whole.slice(prefix.length) || '/' : whole;
-  const call: Conversation = {
+  const address = clientAddress(request, networks(trusted));
+  const requestId = services.newId.uuid();
+  return {
     exchange: { request, response, params: {}, query: {}, address, requestId },
-    path,
+    ...{ whole, path, prefixed },
     search: end < 0 ? '' : url.slice(end + 1),
-    prefixed,
     operation: 'none',
     errors: familyAt(path),
     allow: undefined,
   };
-  let sent: Sent;
-  let failure: unknown;
-  try {
-    refuseTricks(request, whole);
-    sent = await act(call);
-  } catch (error) {
-    failure = error;
-    sent = refused(error, call.errors, call.allow);
-  }
-  const { operation } = call;
-  const aborted = await send(request, response, sent, [
-    ...everyAnswer(requestId, operation),
-    ...soonEnding(call.exchange, services),
-  ]);
+}
+
+interface Outcome {
+  status: number;
+  failure: unknown;
+  aborted: boolean;
+  milliseconds: number;
+}
+
+/** Counts a request that was answered, and writes its line. */
+function conclude({ exchange, operation }: Conversation, outcome: Outcome, { metrics, log }: ServerServices): void {
+  const { status, failure, aborted, milliseconds } = outcome;
   const refusal = failure instanceof Refusal ? failure : undefined;
-  const milliseconds = performance.now() - started;
+  metrics.answered({ operation, status, refusal: refusal?.code, seconds: milliseconds / 1000 });
   const line = {
-    request: requestId,
+    request: exchange.requestId,
     operation,
-    method: request.method,
-    status: sent.status,
-    account: call.exchange.principal?.accountId,
-    address,
+    method: exchange.request.method,
+    status,
+    account: exchange.principal?.accountId,
+    address: exchange.address,
     ms: Math.round(milliseconds * 10) / 10,
     ...(refusal && { refusal: refusal.code, reason: refusal.message }),
     ...(aborted && { aborted }),
   };
-  services.metrics.answered({ operation, status: sent.status, refusal: refusal?.code, seconds: milliseconds / 1000 });
-  if (failure === undefined || refusal !== undefined) services.log.info(line, 'answered');
-  else services.log.error({ ...line, err: failure }, 'failed');
+  if (failure === undefined || refusal !== undefined) log.info(line, 'answered');
+  else log.error({ ...line, err: failure }, 'failed');
 }
 
 /** What becomes of an answer that does not say so itself: nobody keeps it, and a browser shows it alone. */
@@ -255,24 +297,23 @@ function soonEnding({ principal }: Exchange, { authority }: ServerServices): str
 }
 
 /** Sends an answer; true when the client went away before it was whole. */
-async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
+function send(
+  { exchange, operation }: Conversation,
   { status, headers, body }: Sent,
-  more: string[],
-): Promise<boolean> {
+  services: ServerServices,
+): Soon<boolean> {
+  const { request, response, requestId } = exchange;
+  const more = [...everyAnswer(requestId, operation), ...soonEnding(exchange, services)];
   for (const [name, value] of closed) if (!(name in headers)) more.push(name, value);
   // Browsers that have been here over TLS come back over TLS, for a year.
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
   for (const name in headers) more.push(name, headers[name] as string);
   if (body instanceof Readable) {
     response.writeHead(status, more);
-    try {
-      await pipeline(body, response);
-      return false;
-    } catch {
-      return true;
-    }
+    return pipeline(body, response).then(
+      () => false,
+      () => true,
+    );
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
   if (hasBody(request)) hangUpAfterAnswer(request, response);

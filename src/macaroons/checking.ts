@@ -5,6 +5,8 @@ import { BoundedMap } from '#domain/bounded-map.ts';
 import { minutes } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { then, type Soon } from '#domain/soon.ts';
+import type { Session } from '#records/macaroons.ts';
 import { readTerms, type Terms, type Version } from './caveats.ts';
 import { conditionsOf, signatureMatches, verify, type Macaroon } from './codec/macaroon.ts';
 import { readToken, readTokenList } from './codec/text.ts';
@@ -19,9 +21,11 @@ export interface Checking {
   login(tokens: string[]): Promise<Login>;
   /**
    * The account behind a request's tokens (a single one, or a login with its discharges), or a refusal:
-   * without tokens, or with any that are unknown, expired, revoked or altered.
+   * without tokens, or with any that are unknown, expired, revoked or altered. It is the same object for the same tokens
+   * as long as nothing about the account and its session has changed. Whoever brings the same list of tokens again
+   * need not have it digested again.
    */
-  authenticate(tokens: string[]): Promise<Principal>;
+  authenticate(tokens: string[]): Soon<Principal>;
 }
 
 export interface CheckingOptions {
@@ -38,16 +42,27 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
   /** Tokens whose signatures hold, by their digest, so that none of them is held here. */
   const verified = new BoundedMap<string, Verified>(cachedTokens);
 
+  /** The same by the lists themselves: SHA-256 is spared for those that a connection brings again. */
+  const brought = new WeakMap<string[], Verified>();
+
   /** What is known of tokens whose signatures hold, looked at once. */
-  const proven = async (tokens: string[]): Promise<Verified> => {
-    const digest = digestOf(tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens));
-    const known = verified.get(digest);
-    if (known !== undefined) return known;
+  const proven = (tokens: string[]): Soon<Verified> => brought.get(tokens) ?? found(tokens) ?? prove(tokens);
+
+  const found = (tokens: string[]): Verified | undefined => {
+    const known = verified.get(digestOf(tokens));
+    if (known !== undefined) brought.set(tokens, known);
+    return known;
+  };
+
+  const prove = async (tokens: string[]): Promise<Verified> => {
     const token = await examine(tokens, rootKeys);
     if (token === undefined) throw invalid();
-    verified.set(digest, token);
+    verified.set(digestOf(tokens), token);
     return token;
   };
+
+  const sessionOf = (token: Verified): Soon<Session> =>
+    isLogin(token) ? sessions.ofLogin(token) : sessions.find(token.terms.sessionId, token.rootKeyId);
 
   return {
     async login(tokens) {
@@ -65,27 +80,36 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
       return login;
     },
 
-    async authenticate(tokens) {
+    authenticate(tokens) {
       if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
-      const token = await proven(tokens);
-      const moment = latestTime.now().getTime();
-      refuseExpired(token.terms, moment);
-      if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
-      const { permissions, channels, packages, sessionId } = token.terms;
-      const session = await (isLogin(token) ? sessions.ofLogin(token) : sessions.find(sessionId, token.rootKeyId));
-      const { storeAdministrator, replacedUntil, ...account } = session;
-      // A token in whose place another one was issued ends earlier than it says itself.
-      const until = Math.min(token.terms.until, replacedUntil === null ? Infinity : Date.parse(replacedUntil));
-      refuseExpired({ ...token.terms, until }, moment);
-      return {
-        ...{ ...account, storeAdministrator: storeAdministrator === 1, until },
-        sessionId,
-        permissions,
-        channels,
-        packages,
-      };
+      return then(proven(tokens), (token) => {
+        const moment = latestTime.now().getTime();
+        refuseExpired(token.terms, moment);
+        if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
+        return then(sessionOf(token), (session) => {
+          const principal = principalOf(token, session);
+          // A token in whose place another one was issued ends earlier than it says itself.
+          refuseExpired({ since: token.terms.since, until: principal.until }, moment);
+          return principal;
+        });
+      });
     },
   };
+}
+
+/** Whom a token stands for in its session, made once as long as the session is the same. */
+function principalOf(token: Verified, session: Session): Principal {
+  if (token.known?.session === session) return token.known.principal;
+  const { storeAdministrator, replacedUntil, ...account } = session;
+  const { permissions, channels, packages, sessionId, until } = token.terms;
+  const principal = Object.freeze({
+    ...account,
+    storeAdministrator: storeAdministrator === 1,
+    until: Math.min(until, replacedUntil === null ? Infinity : Date.parse(replacedUntil)),
+    ...{ sessionId, permissions, channels, packages },
+  });
+  token.known = { session, principal };
+  return principal;
 }
 
 /** Proves tokens, whatever the time and their sessions say; undefined when anything about them does not hold. */
@@ -107,11 +131,14 @@ interface Verified {
   rootKeyId: string;
   /** Of a login alone. */
   discharge?: Discharge;
+  /** Whom it stood for when it was last used. */
+  known?: { session: Session; principal: Principal };
 }
 
 const isLogin = (token: Verified): token is Login => token.discharge !== undefined;
 
-const digestOf = (token: string): string => hash('sha256', token, 'base64');
+const digestOf = (tokens: string[]): string =>
+  hash('sha256', tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens), 'base64');
 
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
@@ -141,7 +168,7 @@ function readConditions(
     : undefined;
 }
 
-function refuseExpired({ since, until }: Terms, moment: number): void {
+function refuseExpired({ since, until }: Pick<Terms, 'since' | 'until'>, moment: number): void {
   if (moment < until && moment >= since) return;
   throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
 }

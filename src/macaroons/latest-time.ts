@@ -1,7 +1,7 @@
 // The latest time that was ever seen: what has expired stays expired, even when the clock is set back. A time that is
 // further than a day from what is to be expected is in doubt, and is not taken note of: a clock that was wrong for an hour
 // must not be believed for years.
-import { after, hours, type Now } from '#domain/clock.ts';
+import { hours, type Now } from '#domain/clock.ts';
 
 export interface LatestTime {
   /** The present, or the latest moment seen when the clock has been set back since. */
@@ -23,40 +23,39 @@ export const tolerance = hours(24);
 
 /** `elapsed` is a clock that nobody sets, in milliseconds from whenever. */
 export function latestTime(now: Now, elapsed: () => number = () => performance.now()): LatestTime {
-  let latest = new Date(0);
-  let believed = { moment: now(), at: elapsed() };
-  const expected = (): Date => after(believed.moment, elapsed() - believed.at);
+  // In milliseconds since 1970: it is asked several times a request.
+  let latest = 0;
+  let believed = { moment: now().getTime(), at: elapsed() };
+  const expected = (): number => believed.moment + elapsed() - believed.at;
 
   /** What the clock says, taken note of unless it is in doubt. */
-  const look = (): Date => {
-    const moment = now();
-    if (!isOff(moment, expected())) {
-      believed = { moment, at: elapsed() };
+  const look = (): number => {
+    const moment = now().getTime();
+    const at = elapsed();
+    if (!isOff(moment, believed.moment + at - believed.at)) {
+      believed = { moment, at };
       if (moment > latest) latest = moment;
     }
     return moment;
   };
 
   return {
-    now() {
-      const moment = look();
-      return moment > latest ? moment : latest;
-    },
+    now: () => new Date(Math.max(look(), latest)),
     seen() {
       look();
-      return latest;
+      return new Date(latest);
     },
     isInDoubt: () => isOff(look(), expected()),
-    expected,
+    expected: () => new Date(expected()),
     saw(moment) {
-      believed = { moment, at: elapsed() };
-      if (moment > latest) latest = moment;
+      believed = { moment: moment.getTime(), at: elapsed() };
+      latest = Math.max(latest, moment.getTime());
     },
     accept(moment) {
-      believed = { moment, at: elapsed() };
-      latest = moment;
+      believed = { moment: moment.getTime(), at: elapsed() };
+      latest = moment.getTime();
     },
   };
 }
 
-const isOff = (moment: Date, expected: Date): boolean => Math.abs(moment.getTime() - expected.getTime()) > tolerance;
+const isOff = (moment: number, expected: number): boolean => Math.abs(moment - expected) > tolerance;

@@ -3,6 +3,7 @@ import type { Acts } from '#acts/act.ts';
 import { exchangeLogin, notThisAccount } from '#acts/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Records } from '#records/index.ts';
 import type { Session } from '#records/macaroons.ts';
 import { narrowing } from './caveats.ts';
@@ -17,7 +18,7 @@ export interface Use {
 
 export interface Sessions {
   /** The session of a token; a refusal when there is none in force. */
-  find(sessionId: string, rootKeyId: string): Promise<Session>;
+  find(sessionId: string, rootKeyId: string): Soon<Session>;
   /** That of a login, which begins with it. */
   ofLogin(login: Login): Promise<Session>;
   /** Begins the session of a login. */
@@ -49,11 +50,11 @@ export function createSessions({ records, acts, latestTime }: SessionOptions): S
     await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });
   };
 
-  const find: Sessions['find'] = async (sessionId, rootKeyId) => {
-    const session = await records.macaroons.session(sessionId, rootKeyId);
-    if (session !== undefined) return session;
-    throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
-  };
+  const find: Sessions['find'] = (sessionId, rootKeyId) =>
+    then(records.macaroons.session(sessionId, rootKeyId), (session) => {
+      if (session !== undefined) return session;
+      throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
+    });
 
   return {
     find,

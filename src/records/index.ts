@@ -30,7 +30,7 @@ import { imageChanges, images } from './images.ts';
 import { leasePassing, leases } from './leases.ts';
 import { loginPassing, loginsUnderWay } from './logins-under-way.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
-import { memo, memoOfEach } from './memo.ts';
+import { era, memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notePassing, notes } from './notes.ts';
@@ -180,12 +180,18 @@ export const madeOf = {
 } as const;
 
 /** What every request of a gateway asks is remembered until one of its tables changes. */
-const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => ({
-  ...nouns,
-  counts: { all: memo({ versions, nouns: madeOf.counts }, nouns.counts.all) },
-  macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
-  packages: { ...nouns.packages, snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor) },
-});
+const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
+  const counted = memo({ versions, nouns: madeOf.counts }, () => nouns.counts.all());
+  return {
+    ...nouns,
+    counts: { all: () => counted('', '') },
+    macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
+    packages: { ...nouns.packages, snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor) },
+
+    /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
+    eras: { snapsFor: era({ versions, nouns: madeOf.snapsFor }) },
+  };
+};
 
 /** The records inside a transaction. */
 export type Changes = ReturnType<typeof changing>;

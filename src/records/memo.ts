@@ -1,67 +1,98 @@
 // Memos: what is read again and again is remembered for as long as none of the tables that it is made of has changed. Without
 // them a call of package_permissions takes twice the processor time (`npm run bench -- permissions`).
+import { then, type Soon } from '#domain/soon.ts';
 import type { NounVersions, Snapshot } from './noun-versions.ts';
 
-/** What a memo is made of: the tables that are read, and how many answers are kept at most. */
+/** What is remembered: the tables that it is made of, and how many answers are kept at most. */
 export interface MemoOptions {
   versions: Pick<NounVersions, 'current'>;
   nouns: readonly string[];
   most?: number;
 }
 
-/** Answers by their keys, all forgotten when one of the tables has changed, or when there are more than `most`. */
-function answers<Value>({ versions, nouns, most = 10_000 }: MemoOptions): () => Promise<Map<string, Value>> {
-  const known = new Map<string, Value>();
+/**
+ * Gives an object that is the same one as long as none of the tables has changed: what is remembered with it is never
+ * older than a commit that was reported before the call.
+ */
+export function era({ versions, nouns }: Pick<MemoOptions, 'versions' | 'nouns'>): () => Soon<object> {
   let seen: Snapshot = { generation: NaN, numbers: new Map() };
+  let current = {};
   const isAsSeen = ({ generation, numbers }: Snapshot): boolean =>
     generation === seen.generation && nouns.every((noun) => numbers.get(noun) === seen.numbers.get(noun));
-  return async () => {
-    const current = await versions.current();
-    if (current !== seen) {
-      if (!isAsSeen(current)) known.clear();
-      seen = current;
+  const of = (snapshot: Snapshot): object => {
+    if (snapshot !== seen) {
+      if (!isAsSeen(snapshot)) current = {};
+      seen = snapshot;
     }
-    if (known.size >= most) known.clear();
-    return known;
+    return current;
   };
+  return () => then(versions.current(), of);
+}
+
+/** Values by two keys, which costs less than by one text that is made of both: the digest of a text is made only once. */
+class Known<Value> {
+  readonly #most: number;
+  #of: object = {};
+  #size = 0;
+  #byCommon = new Map<string, Map<string, Soon<Value>>>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** What is known with one of the keys; all is forgotten in another era, and when it is too much. */
+  with(common: string, era: object): Map<string, Soon<Value>> {
+    if (era !== this.#of || this.#size >= this.#most) {
+      this.#byCommon = new Map();
+      this.#size = 0;
+      this.#of = era;
+    }
+    let known = this.#byCommon.get(common);
+    if (known === undefined) this.#byCommon.set(common, (known = new Map()));
+    return known;
+  }
+
+  remember(known: Map<string, Soon<Value>>, key: string, value: Promise<Value>): Promise<Value> {
+    this.#size++;
+    known.set(key, value);
+    value.then(
+      // From now on it need not be awaited; that there is none is asked for by `undefined`, which a map gives as well.
+      (found) => found !== undefined && known.get(key) === value && known.set(key, found),
+      () => known.delete(key),
+    );
+    return value;
+  }
 }
 
 /**
  * Remembers what `find` gives for its arguments until one of its tables has changed. What it gives is never older than
  * a commit that was reported before the call.
  */
-export function memo<Arguments extends readonly string[], Value>(
-  options: MemoOptions,
-  find: (...args: Arguments) => Promise<Value>,
-): (...args: Arguments) => Promise<Value> {
-  const current = answers<Promise<Value>>(options);
-  return async (...args) => {
-    // The versions are asked before the query: a commit in between makes this an old answer, forgotten at the next call.
-    const known = await current();
-    const key = args.join('\n');
-    return known.get(key) ?? remember(known, key, find(...args));
-  };
+export function memo<Value>(
+  { most = 10_000, ...options }: MemoOptions,
+  find: (one: string, common: string) => Promise<Value>,
+): (one: string, common: string) => Soon<Value> {
+  const current = era(options);
+  const all = new Known<Value>(most);
+  // The versions are asked before the query: a commit in between makes this an old answer, forgotten at the next call.
+  return (one, common) =>
+    then(current(), (of) => {
+      const known = all.with(common, of);
+      return known.get(one) ?? all.remember(known, one, find(one, common));
+    });
 }
 
 /** The same for several things at a time that have an argument in common; the versions are asked once for all of them. */
 export function memoOfEach<Value>(
-  options: MemoOptions,
+  { most = 100_000, ...options }: MemoOptions,
   find: (one: string, common: string) => Promise<Value>,
-): (several: readonly string[], common: string) => Promise<Value[]> {
-  const current = answers<Promise<Value>>({ most: 100_000, ...options });
-  return async (several, common) => {
-    const known = await current();
-    return Promise.all(
-      several.map((one) => {
-        const key = `${one}\n${common}`;
-        return known.get(key) ?? remember(known, key, find(one, common));
-      }),
-    );
-  };
-}
-
-function remember<Value>(known: Map<string, Promise<Value>>, key: string, value: Promise<Value>): Promise<Value> {
-  known.set(key, value);
-  value.catch(() => known.delete(key));
-  return value;
+): (several: readonly string[], common: string) => Soon<Value[]> {
+  const current = era(options);
+  const all = new Known<Value>(most);
+  return (several, common) =>
+    then(current(), (of) => {
+      const known = all.with(common, of);
+      const found = several.map((one) => known.get(one) ?? all.remember(known, one, find(one, common)));
+      return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Value[]);
+    });
 }

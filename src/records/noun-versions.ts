@@ -1,5 +1,6 @@
 // Versions of nouns: a number for each table that something remembered is made of. Triggers raise it with every row that
 // changes, whoever changes it. What was read from tables that did not change is still so, whatever else was committed.
+import { type Soon } from '#domain/soon.ts';
 import { sql, type Database } from '#engine/database.ts';
 
 /** The numbers as they were at one moment; the object is another one whenever one of them may have been raised. */
@@ -11,7 +12,7 @@ export interface Snapshot {
 
 export interface NounVersions {
   /** The numbers, no older than what was committed before the call. Costs a query only after a commit. */
-  current(): Promise<Snapshot>;
+  current(): Soon<Snapshot>;
   /** From here on nothing is what it was. */
   forget(): void;
 }
@@ -19,7 +20,7 @@ export interface NounVersions {
 export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersions {
   let seen = NaN;
   let generation = 0;
-  let snapshot: Promise<Snapshot>;
+  let snapshot: Soon<Snapshot>;
 
   async function read(): Promise<Snapshot> {
     const of = generation;
@@ -33,8 +34,11 @@ export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersion
       const version = db.version();
       if (version !== seen) {
         seen = version;
-        snapshot = read();
-        snapshot.catch(() => (seen = NaN));
+        const reading = (snapshot = read());
+        reading.then(
+          (found) => snapshot === reading && (snapshot = found),
+          () => (seen = NaN),
+        );
       }
       return snapshot;
     },

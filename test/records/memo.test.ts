@@ -11,7 +11,7 @@ import { openSqlite } from '#engine/sqlite/driver.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { madeOf, records } from '#records/index.ts';
-import { memo, memoOfEach } from '#records/memo.ts';
+import { era, memo, memoOfEach } from '#records/memo.ts';
 import { nounVersions } from '#records/noun-versions.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
@@ -47,6 +47,27 @@ t.test('what was found is found again without looking, until one of its tables h
   t.equal(await find('a', 'b'), 4, 'a table that changes for the first time, too');
 });
 
+t.test('what is known is given at once, so that nobody waits for it', async (t) => {
+  const versions = { current: () => snapshot };
+  let snapshot = { generation: 0, numbers: new Map([['a', 1]]) };
+  const find = memo({ versions, nouns: ['a'] }, (one: string) => Promise.resolve(one === 'nobody' ? undefined : one));
+  const each = memoOfEach({ versions, nouns: ['a'] }, (one: string) => Promise.resolve(one));
+  t.ok(find('ada', '') instanceof Promise);
+  t.ok(each(['ada', 'bob'], '') instanceof Promise);
+  t.equal(await find('nobody', ''), undefined);
+  await find('ada', '');
+  await each(['ada', 'bob'], '');
+  t.equal(find('ada', ''), 'ada');
+  t.same(each(['bob', 'ada'], ''), ['bob', 'ada']);
+  t.ok(find('nobody', '') instanceof Promise, 'that there is nothing is remembered, too');
+  const before = era({ versions, nouns: ['a'] });
+  const of = before();
+  snapshot = { generation: 0, numbers: new Map([['b', 1]]) };
+  t.ok(find('ada', '') instanceof Promise);
+  t.not(before(), of);
+  t.equal(before(), before());
+});
+
 t.test('several are found with one look at the versions, and only the new ones looked for', async (t) => {
   const versions = byHand();
   const asked: string[] = [];
@@ -64,8 +85,8 @@ t.test('a failure is not remembered', async (t) => {
   const find = memo({ versions: byHand(), nouns: ['a'] }, () =>
     ++calls === 1 ? Promise.reject(new Error('once')) : Promise.resolve('well'),
   );
-  await t.rejects(find(), { message: 'once' });
-  t.equal(await find(), 'well');
+  await t.rejects(async () => find('a', 'b'), { message: 'once' });
+  t.equal(await find('a', 'b'), 'well');
 });
 
 t.test('no more is kept than was said', async (t) => {
@@ -73,7 +94,7 @@ t.test('no more is kept than was said', async (t) => {
   const find = memo({ versions: byHand(), nouns: ['a'], most: 2 }, (one: string) =>
     Promise.resolve(one === '' ? 0 : ++calls),
   );
-  for (const one of ['a', 'b', 'c', 'a']) await find(one);
+  for (const one of ['a', 'b', 'c', 'a']) await find(one, 'of it');
   t.equal(calls, 4);
 });
 
@@ -91,7 +112,7 @@ t.test('the versions are read after a commit and never else; a failure is read a
   t.equal(queries, 1);
   version++;
   broken = true;
-  await t.rejects(versions.current(), { message: 'no' });
+  await t.rejects(async () => versions.current(), { message: 'no' });
   broken = false;
   t.not(await versions.current(), first);
   t.equal(queries, 3);

@@ -2,6 +2,7 @@ import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { grants } from '#domain/permission.ts';
 import { reachesPackage } from '#domain/principal.ts';
+import { then } from '#domain/soon.ts';
 import { presentAccount } from '../present.ts';
 
 export const packagePermissions = operation({
@@ -14,18 +15,18 @@ export const packagePermissions = operation({
   body: 'PackagePermissionsRequest',
   response: 'PackagePermissionsResponse',
   enabledBy: 'internal.package_permissions',
+  repeatable: 'snapsFor',
 
-  async handle({ principal, body, records }) {
+  handle({ principal, body, records }) {
     const ids = [...new Set(body.filters.map(({ id }) => id))];
-    const found = await records.packages.snapsFor(ids, principal.accountId);
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-view');
-    return {
+    return then(records.packages.snapsFor(ids, principal.accountId), (found) => ({
       account: presentAccount({ ...principal, id: principal.accountId }),
       packages: found
         .filter((snap) => snap !== undefined)
         .map((snap) => ({ ...snap, has: administers || snap.publishes === 1 || snap.collaborates === 1 }))
         .filter((snap) => (snap.has || snap.private === 0) && reachesPackage(principal, snap))
         .map(({ id, has }) => ({ type: 'snap' as const, id, 'allowed-by-revision': has })),
-    };
+    }));
   },
 });

@@ -3,6 +3,7 @@ import { missing, seesPackage, type Access, type PackageEvidence } from '#api/ac
 import { operation } from '#api/operation.ts';
 import { grants } from '#domain/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { attempt } from '#domain/soon.ts';
 import { caller } from '../by.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
@@ -11,7 +12,7 @@ const sees = seesPackage(['account-register-package', 'package-manage']);
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
   async admit(asked) {
-    const principal = await asked.authenticate().catch((error: unknown) => {
+    const principal = await attempt(asked.authenticate, (error) => {
       if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
       throw new Refusal(error.code, asked.inPayload() ? 'Unauthorized' : 'discharge required');
     });
@@ -24,7 +25,7 @@ const mayUnregister: Access<PackageEvidence> = {
     const granted = grants(permissions, 'account-register-package') || grants(permissions, 'package-manage');
     const administers = principal.storeAdministrator && grants(permissions, 'store-manage') && namespace !== 'charm';
     if (!granted && !administers) throw missing('account-register-package');
-    const evidence = await sees.admit({ ...asked, authenticate: () => Promise.resolve(principal) });
+    const evidence = await sees.admit({ ...asked, authenticate: () => principal });
     if (evidence.role !== 'publisher' && !administers) {
       const what = namespace === 'charm' ? 'Charms' : 'Packages';
       throw new Refusal('permission-required', `${what} can only be unregistered by their publisher`);

@@ -66,7 +66,7 @@ module.exports = {
       to: { path: '^src/[^/]+/', pathNot: '^src/(?:configuration/|domain/|files/|api/wire\\.ts$)' },
     },
     only('configuration-belongs-to-config-and-cli', '^src/(?:config\\.ts$|configuration/|cli/)', configuration),
-    only('only-the-server-knows-koa', '^src/api/server\\.ts$', '^node_modules/(?:koa|@koa)/'),
+    only('only-the-server-knows-koa', '^src/api/(?:server|places)\\.ts$', '^node_modules/(?:koa|@koa)/'),
     only('only-one-file-knows-ajv', '^src/api/schema\\.ts$', '^node_modules/ajv/'),
     only(
       'only-the-engine-and-the-lock-know-sqlite',

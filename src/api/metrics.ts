@@ -1,5 +1,7 @@
 // What Prometheus scrapes: how often, how long and how well operations are answered, and how full the store is.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+
+import { tallyIn } from './tally.ts';
 
 /** One answered request. */
 export interface Answered {
@@ -37,9 +39,6 @@ export interface Metrics {
   page(): Promise<{ type: string; text: string }>;
 }
 
-/** From a cached permission to an upload of many gibibytes. */
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 600];
-
 export function createMetrics(state: () => Promise<StoreState>, version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -48,7 +47,7 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
     { version },
     1,
   );
-  const answered = requestMetrics(registers);
+  const answered = requestMetrics(registry);
   const gauges = [storeGauges(registers), uploadGauges(registers), jobGauges(registers)];
 
   const write = async (): Promise<string> => {
@@ -70,29 +69,16 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
 
 type Registers = Registry[];
 
-function requestMetrics(registers: Registers): Metrics['answered'] {
-  const requests = new Counter({
-    name: 'larder_requests_total',
-    help: 'Answered requests.',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'larder_request_duration_seconds',
-    help: 'From the first header to the answer.',
-    labelNames: ['operation'],
-    buckets,
-    registers,
-  });
+function requestMetrics(registry: Registry): Metrics['answered'] {
+  const count = tallyIn(registry);
   const refusals = new Counter({
     name: 'larder_refusals_total',
     help: 'Refused requests by their code.',
     labelNames: ['code'],
-    registers,
+    registers: [registry],
   });
   return ({ operation, status, refusal, seconds }) => {
-    requests.inc({ operation, status });
-    duration.observe({ operation }, seconds);
+    count(operation, status, seconds);
     if (refusal !== undefined) refusals.inc({ code: refusal });
   };
 }

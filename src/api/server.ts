@@ -4,22 +4,24 @@ import { createServer as createHttpsServer, type ServerOptions as HttpsOptions }
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import Router from '@koa/router';
 import Koa from 'koa';
 
 import { timestamp } from '#domain/clock.ts';
+import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { attempt, then, type Soon } from '#domain/soon.ts';
 import { endsSoon } from '#domain/token-end.ts';
+import { logAnswered } from '#src/log.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
 import { answer, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
+import { findPlaces, type Places } from './places.ts';
 import { familyAt, refused, type ErrorFamily } from './refusals.ts';
 import { createRepeats } from './repeats.ts';
-import type { Sent } from './sent.ts';
+import { json, type Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
 import { isOn } from './switches.ts';
 
@@ -113,45 +115,18 @@ function conversations({
   services,
   checkAnswers,
 }: ServerOptions): (request: IncomingMessage, response: ServerResponse) => Soon<void> {
-  const find = findPlaces(operations);
+  const places = findPlaces(operations);
   const repeatable = operations.filter((op) => op.repeatable !== undefined);
   const repeats = new Map(repeatable.map((op) => [op, createRepeats()]));
   return (request, response) => {
     const current = services();
     return converse(request, response, current, (call) => {
-      const { op, params } = findOperation(call, find, current);
+      refuseTricks(request, call.whole, places.isLiteral(call.whole));
+      const { op, params } = findOperation(call, places, current);
       call.exchange.params = params;
       call.exchange.query = members(call.search, 'The query', op.repeated);
       return answer(op, call.exchange, current, { checkAnswers, repeats: repeats.get(op) });
     });
-  };
-}
-
-/** What is declared at an address, one operation a method. */
-interface Place {
-  operations: Operation[];
-  params: Record<string, string>;
-}
-
-/**
- * Finds what is declared at an address. Addresses without parameters, those of every gateway's calls among them, are
- * found by their name, which saves 2.5 µs (`npm run bench -- tricks`); the others are matched, and the most literal one
- * decides: `DELETE /v1/tokens/whoami` is about no package called whoami.
- */
-function findPlaces(operations: Operation[]): (path: string, isThere: (op: Operation) => boolean) => Place | undefined {
-  const byPath = Map.groupBy([...operations].sort(moreLiteralFirst), ({ path }) => path);
-  const router = new Router({ strict: true, sensitive: true });
-  for (const [path, [first]] of byPath) {
-    if (path.includes(':') && first !== undefined) router.register(path, [first.method], () => undefined);
-  }
-  return (path, isThere) => {
-    const exact = path.includes(':') ? [] : (byPath.get(path) ?? []).filter(isThere);
-    if (exact.length > 0) return { operations: exact, params: {} };
-    for (const layer of router.match(path, '').path) {
-      const found = (byPath.get(String(layer.path)) ?? []).filter(isThere);
-      if (found.length > 0) return { operations: found, params: layer.params(path, layer.captures(path)) };
-    }
-    return undefined;
   };
 }
 
@@ -167,7 +142,8 @@ interface Conversation {
   prefixed: boolean;
   /** The operation's name, or `none` where there is none at the address. */
   operation: string;
-  errors: ErrorFamily;
+  /** How a refusal is worded; by its address alone until its operation is found. */
+  errors: ErrorFamily | undefined;
   /** What the address takes, when the method is none of it. */
   allow: string | undefined;
 }
@@ -175,12 +151,12 @@ interface Conversation {
 /** Finds what a request is for, or refuses it. */
 function findOperation(
   call: Conversation,
-  find: ReturnType<typeof findPlaces>,
+  places: Places,
   services: ServerServices,
 ): { op: Operation; params: Record<string, string> } {
   const { path, prefixed } = call;
   const { method } = call.exchange.request;
-  const place = find(path, (op) => isThere(op, services, prefixed));
+  const place = places.find(path, (op) => isThere(op, services, prefixed));
   if (place === undefined) throw nothingHere(path);
   call.errors = place.operations[0]?.errors ?? 'publisher';
   const op = place.operations.find((one) => one.method === method || (one.method === 'GET' && method === 'HEAD'));
@@ -205,13 +181,10 @@ function converse(
   const call = begin(request, response, services);
   let failure: unknown;
   const sent = attempt(
-    () => {
-      refuseTricks(request, call.whole);
-      return act(call);
-    },
+    () => act(call),
     (error) => {
       failure = error;
-      return refused(error, call.errors, call.allow);
+      return refused(error, call.errors ?? familyAt(call.path), call.allow);
     },
   );
   return then(sent, (sent) =>
@@ -234,10 +207,12 @@ function begin(request: IncomingMessage, response: ServerResponse, services: Ser
   const requestId = services.newId.uuid();
   return {
     exchange: { request, response, params: {}, query: {}, address, requestId },
-    ...{ whole, path, prefixed },
+    whole,
+    path,
+    prefixed,
     search: end < 0 ? '' : url.slice(end + 1),
     operation: 'none',
-    errors: familyAt(path),
+    errors: undefined,
     allow: undefined,
   };
 }
@@ -257,16 +232,19 @@ function conclude({ exchange, operation }: Conversation, outcome: Outcome, { met
   const line = {
     request: exchange.requestId,
     operation,
-    method: exchange.request.method,
+    method: exchange.request.method ?? '',
     status,
     account: exchange.principal?.accountId,
     address: exchange.address,
     ms: Math.round(milliseconds * 10) / 10,
-    ...(refusal && { refusal: refusal.code, reason: refusal.message }),
-    ...(aborted && { aborted }),
   };
-  if (failure === undefined || refusal !== undefined) log.info(line, 'answered');
-  else log.error({ ...line, err: failure }, 'failed');
+  if (failure === undefined && !aborted) logAnswered(log, line);
+  else if (failure === undefined) log.info({ ...line, aborted }, 'answered');
+  else if (refusal === undefined) log.error({ ...line, ...(aborted && { aborted }), err: failure }, 'failed');
+  else {
+    const { code, message } = refusal;
+    log.info({ ...line, refusal: code, reason: message, ...(aborted && { aborted }) }, 'answered');
+  }
 }
 
 /** What becomes of an answer that does not say so itself: nobody keeps it, and a browser shows it alone. */
@@ -277,6 +255,13 @@ const closed = Object.entries({
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 });
+
+/** The headers of an answer with what it does not say itself, as names and values in turn. */
+const withClosed = (headers: Record<string, string>): string[] =>
+  [...closed.filter(([name]) => !(name in headers)), ...Object.entries(headers)].flat();
+
+/** Those of nearly every answer. */
+const closedJson = withClosed(json);
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => 'encrypted' in socket;
 
@@ -290,11 +275,9 @@ const everyAnswer = (requestId: string, operation: string): string[] => [
   `larder.${operation}`,
 ];
 
-/** Tells whoever uses a token that it ends soon. */
-function soonEnding({ principal }: Exchange, { authority }: ServerServices): string[] {
-  if (principal === undefined || principal.until - authority.latestTime().getTime() > endsSoon) return [];
-  return ['macaroon-expires', timestamp(new Date(principal.until))];
-}
+/** Whether a token ends soon, which its user is told. */
+const tellsOfItsEnd = ({ until }: Principal, { authority }: ServerServices): boolean =>
+  until - authority.latestTime().getTime() <= endsSoon;
 
 /** Sends an answer; true when the client went away before it was whole. */
 function send(
@@ -302,12 +285,13 @@ function send(
   { status, headers, body }: Sent,
   services: ServerServices,
 ): Soon<boolean> {
-  const { request, response, requestId } = exchange;
-  const more = [...everyAnswer(requestId, operation), ...soonEnding(exchange, services)];
-  for (const [name, value] of closed) if (!(name in headers)) more.push(name, value);
+  const { request, response, requestId, principal } = exchange;
+  const more = everyAnswer(requestId, operation).concat(headers === json ? closedJson : withClosed(headers));
+  if (principal !== undefined && tellsOfItsEnd(principal, services)) {
+    more.push('macaroon-expires', timestamp(new Date(principal.until)));
+  }
   // Browsers that have been here over TLS come back over TLS, for a year.
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
-  for (const name in headers) more.push(name, headers[name] as string);
   if (body instanceof Readable) {
     response.writeHead(status, more);
     return pipeline(body, response).then(
@@ -316,7 +300,7 @@ function send(
     );
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
-  if (hasBody(request)) hangUpAfterAnswer(request, response);
+  if (!request.complete && hasBody(request)) hangUpAfterAnswer(request, response);
   if (body !== undefined) more.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, more).end(body);
   return false;
@@ -331,13 +315,3 @@ const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean)
 
 const nothingHere = (path: string): Refusal =>
   new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200)}.`);
-
-/** `/v1/tokens` before `/v1/:namespace`, whatever the order of the list. */
-function moreLiteralFirst(a: Operation, b: Operation): number {
-  const [left, right] = [a.path.split('/'), b.path.split('/')];
-  for (let at = 0; at < Math.min(left.length, right.length); at++) {
-    const difference = Number(left[at]?.startsWith(':')) - Number(right[at]?.startsWith(':'));
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
-}

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 import t from 'tap';
 import fc from 'fast-check';
-import { createLog, isForPeople } from '#src/log.ts';
+import { createLog, isForPeople, logAnswered } from '#src/log.ts';
 
 function logged(write: (log: ReturnType<typeof createLog>) => void, text = true): string {
   let written = '';
@@ -39,6 +39,34 @@ t.test('for programs it is JSON, and the form may change while the log is writte
   const [first = '', second = ''] = written.split('\n');
   t.match(JSON.parse(first), { level: 'info', a: 1, msg: 'one' });
   t.match(second, /INFO {2}two a=1$/);
+});
+
+t.test('the line of an answered request is the one that the logger itself would write', async (t) => {
+  const line = {
+    request: '1d6f7a1c-6c47-4f0e-8b3f-0f8a5f1f7a11',
+    operation: 'package_permissions',
+    method: 'POST',
+    status: 200,
+    account: 'ada-id',
+    address: 'fe80::1%eth0',
+    ms: 0.1,
+  };
+  for (const account of ['ada-id', undefined]) {
+    for (const text of [true, false]) {
+      const [plain, byHeart] = [
+        logged((log) => {
+          log.info({ ...line, account }, 'answered');
+        }, text),
+        logged((log) => {
+          logAnswered(log, { ...line, account });
+        }, text),
+      ].map((written) => written.replace(/\d{4}-\d\d-\d\d[T ][\d:.]+Z/, 'NOW'));
+      t.equal(byHeart, plain);
+    }
+  }
+  let written = '';
+  logAnswered(createLog('warn', { destination: { write: (text) => void (written += text) } }), line);
+  t.equal(written, '', 'where such lines are wanted');
 });
 
 t.test('whatever a value holds, a line is one line and steers no terminal', async () => {

@@ -74,9 +74,7 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
     if (op.query !== undefined) check(op.query, query);
     const act = (content?: unknown): Soon<Sent> => {
       if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);
-      return then(op.handle({ ...services, ...evidence, ...exchange, body: content } as never), (result) =>
-        present(op, result, manner),
-      );
+      return then(op.handle(callOf(services, evidence, exchange, content)), (result) => present(op, result, manner));
     };
     if (op.body === undefined) return act();
     const { repeats } = manner;
@@ -89,6 +87,12 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
     );
   });
 }
+
+/**
+ * What a handler gets. It inherits the services: to copy so many members takes 20 µs, and to assign the few others one.
+ */
+const callOf = (services: ServerServices, evidence: object, exchange: Exchange, body: unknown): never =>
+  Object.assign(Object.create(services) as object, evidence, exchange, { body }) as never;
 
 /** What a handler gave, as it goes out. */
 function present(op: Operation, result: unknown, { checkAnswers }: Manner): Sent {

@@ -47,8 +47,8 @@ class Known<Value> {
       this.#size = 0;
       this.#of = era;
     }
-    let known = this.#byCommon.get(common);
-    if (known === undefined) this.#byCommon.set(common, (known = new Map()));
+    const known = this.#byCommon.get(common) ?? new Map<string, Soon<Value>>();
+    if (known.size === 0) this.#byCommon.set(common, known);
     return known;
   }
 
@@ -92,7 +92,7 @@ export function memoOfEach<Value>(
   return (several, common) =>
     then(current(), (of) => {
       const known = all.with(common, of);
-      const found = several.map((one) => known.get(one) ?? all.remember(known, one, find(one, common)));
+      const found: Soon<Value>[] = several.map((one) => known.get(one) ?? all.remember(known, one, find(one, common)));
       return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Value[]);
     });
 }

@@ -1,5 +1,6 @@
 // What several sections present: accounts, and a choice of members.
 import type { Account } from '#api/wire.ts';
+import type { Principal } from '#domain/principal.ts';
 
 /** An account as others see it. */
 export const presentAccount = (account: {
@@ -15,6 +16,10 @@ export const presentAccount = (account: {
   username: account.username,
   validation: account.validation,
 });
+
+/** The account that a token stands for. */
+export const presentPrincipal = ({ accountId: id, username, displayName, email, validation }: Principal): Account =>
+  presentAccount({ id, username, displayName, email, validation });
 
 /** Of which members a comma-separated list is; an absent or empty one is of all. */
 export function membersIn(fields: string | undefined): { has(name: string): boolean; isAll: boolean } {

@@ -4,7 +4,7 @@ import type { AccessType } from '#api/wire.ts';
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { grants } from '#domain/permission.ts';
 import { inCommon, reachesPackage, shownChannels } from '#domain/principal.ts';
-import { presentAccount } from '../present.ts';
+import { presentPrincipal } from '../present.ts';
 
 export const packageAccess = operation({
   name: 'package_access',
@@ -28,7 +28,7 @@ export const packageAccess = operation({
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-manage');
     return {
       authentication: {
-        account: presentAccount({ ...principal, id: principal.accountId }),
+        account: presentPrincipal(principal),
         channels: shownChannels(principal),
         packages: inCommon(principal.packages),
         permissions: principal.permissions,

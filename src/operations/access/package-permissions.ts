@@ -1,9 +1,10 @@
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import type { PackagePermissionsResponse } from '#api/wire.ts';
 import { grants } from '#domain/permission.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { then } from '#domain/soon.ts';
-import { presentAccount } from '../present.ts';
+import { presentPrincipal } from '../present.ts';
 
 export const packagePermissions = operation({
   name: 'package_permissions',
@@ -18,15 +19,18 @@ export const packagePermissions = operation({
   repeatable: 'snapsFor',
 
   handle({ principal, body, records }) {
-    const ids = [...new Set(body.filters.map(({ id }) => id))];
+    const ids = new Set(body.filters.map(({ id }) => id));
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-view');
-    return then(records.packages.snapsFor(ids, principal.accountId), (found) => ({
-      account: presentAccount({ ...principal, id: principal.accountId }),
-      packages: found
-        .filter((snap) => snap !== undefined)
-        .map((snap) => ({ ...snap, has: administers || snap.publishes === 1 || snap.collaborates === 1 }))
-        .filter((snap) => (snap.has || snap.private === 0) && reachesPackage(principal, snap))
-        .map(({ id, has }) => ({ type: 'snap' as const, id, 'allowed-by-revision': has })),
-    }));
+    return then(records.packages.snapsFor([...ids], principal.accountId), (found) => {
+      // Written so that nothing is copied: that would be a tenth of the call.
+      const packages: PackagePermissionsResponse['packages'] = [];
+      for (const snap of found) {
+        if (snap === undefined) continue;
+        const has = administers || snap.publishes === 1 || snap.collaborates === 1;
+        if ((!has && snap.private === 1) || !reachesPackage(principal, snap)) continue;
+        packages.push({ type: 'snap', id: snap.id, 'allowed-by-revision': has });
+      }
+      return { account: presentPrincipal(principal), packages };
+    });
   },
 });

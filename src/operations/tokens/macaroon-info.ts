@@ -1,7 +1,7 @@
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { inCommon, shownChannels } from '#domain/principal.ts';
-import { presentAccount } from '../present.ts';
+import { presentPrincipal } from '../present.ts';
 
 export const macaroonInfo = operation({
   name: 'macaroon_info',
@@ -13,7 +13,7 @@ export const macaroonInfo = operation({
   response: 'WhoamiResponse',
 
   handle: ({ principal }) => ({
-    account: presentAccount({ ...principal, id: principal.accountId }),
+    account: presentPrincipal(principal),
     channels: shownChannels(principal),
     packages: inCommon(principal.packages),
     permissions: principal.permissions,

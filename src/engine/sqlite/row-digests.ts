@@ -39,20 +39,36 @@ export function damagedRow(
   table: string,
   key: Readonly<Record<string, Value>>,
 ): number | undefined {
-  defineDigest(connection);
-  const covered = connection
-    .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
-    .get(table);
+  const named = Object.keys(key);
+  const search = searchFor(connection, table, named);
+  return search?.get(table, ...named.map((column) => key[column]!))?.row;
+}
+
+type Search = SQLite.Statement<Value[], { row: number }>;
+
+const searches = new WeakMap<Connection, Map<string, Search>>();
+
+/** Prepared once for each table: a tenth of a release was spent on preparing it (`npm run bench -- writes`). */
+function searchFor(connection: Connection, table: string, named: string[]): Search | undefined {
+  const known = searches.get(connection) ?? new Map<string, Search>();
+  searches.set(connection, known);
+  const name = [table, ...named].join(' ');
+  const search = known.get(name) ?? prepareSearch(connection, table, named);
+  if (search !== undefined) known.set(name, search);
+  return search;
+}
+
+function prepareSearch(connection: Connection, table: string, named: string[]): Search | undefined {
+  const covered = connection.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(table);
   if (covered === undefined) return undefined;
+  defineDigest(connection);
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
-  const isMeant = Object.keys(key).map((column) => `rows.${quoted(column)} = ?`);
-  return connection
-    .prepare<Value[], { row: number }>(
-      `SELECT rows.rowid AS row FROM ${quoted(table)} AS rows
-       LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
-       WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
-    )
-    .get(table, ...Object.values(key))?.row;
+  const isMeant = named.map((column) => `rows.${quoted(column)} = ?`);
+  return connection.prepare<Value[], { row: number }>(
+    `SELECT rows.rowid AS row FROM ${quoted(table)} AS rows
+     LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+     WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
+  );
 }
 
 /** Digests every row: a migration may have changed those of any table, and no digest was kept meanwhile. */
@@ -163,8 +179,15 @@ const columnsOf = (connection: Connection, table: string): string[] =>
     .all(table)
     .map(({ name }) => name);
 
-/** 128 bits of SHA-256 over the values, each with its type; made for chance, not for an attacker. */
+const defined = new WeakSet<Connection>();
+
+/**
+ * 128 bits of SHA-256 over the values, each with its type; made for chance, not for an attacker. Defined once, because a
+ * function that is defined anew makes SQLite prepare all statements of the connection once more: half of a release.
+ */
 function defineDigest(connection: Connection): void {
+  if (defined.has(connection)) return;
+  defined.add(connection);
   connection.function(
     'row_digest',
     { varargs: true, deterministic: true, safeIntegers: true },

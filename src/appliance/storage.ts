@@ -9,6 +9,7 @@ import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { Shares } from '#blobs/shares.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
+import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
 import { suspicions } from '#integrity/scrub.ts';
 import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
@@ -116,7 +117,7 @@ async function openStoreToServe(
   { log, health, fatal }: Telling,
   { makeRoom }: RoomKeeper,
 ): Promise<Store> {
-  const damaged = (table: string, row: number): void => {
+  const damaged = (table: string, row: RowPlace): void => {
     health.report('damaged-records', damagedRecordWords(table, row));
   };
   const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged });
@@ -140,7 +141,7 @@ async function openStoreToServe(
   return store;
 }
 
-const damagedRecordWords = (table: string, row: number): string =>
+const damagedRecordWords = (table: string, row: RowPlace): string =>
   `Row ${String(row)} of ${table} is not as it was written, and what asked for it was refused; 'larder verify' names ` +
   "all. Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'.";
 

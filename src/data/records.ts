@@ -6,6 +6,7 @@ import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { Now } from '#domain/clock.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
+import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
 import { nativeBinding } from '#src/native.ts';
@@ -22,7 +23,7 @@ export interface Opening {
   /** Makes room for the database on a full disk, instead of giving up the ballast alone. */
   makeRoom?: () => Promise<boolean>;
   /** Told of a row that is not as it was written, when somebody was about to build on it. */
-  damaged?: (table: string, row: number) => void;
+  damaged?: (table: string, row: RowPlace) => void;
   /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
   siteKey?: Buffer;
   /** The database, where it is not the one of the data directory. */

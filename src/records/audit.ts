@@ -79,7 +79,9 @@ const auditColumns = columns`
 
 export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Where the log ended when it was last written, whatever is there now, and the code under which that stands. */
-  end: () => db.get<AuditHead & { mac: string | null }>(sql`SELECT seq, hash, mac FROM audit_end WHERE one = 1`),
+  end: () => 
+    db.get<AuditHead & { mac: string | null }>(sql`
+      SELECT version AS seq, hash, mac FROM noun_versions WHERE noun = 'audit' AND hash IS NOT NULL`),
 
   /** The seals of the first release after a number, oldest first. */
   earlySeals: (after: number, limit: number) =>
@@ -146,7 +148,7 @@ export async function appendAudit(
     sealing.report(`the audit log did not end as larder had written it when row ${String(row.seq)} was appended`);
     return undefined;
   }
-  await db.run(sql`UPDATE audit_end SET mac = ${endMac(sealing.siteKey, written)} WHERE one = 1`);
+  await db.run(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, written)} WHERE noun = 'audit'`);
   return sealHead(db, sealing, written, occasion);
 }
 
@@ -158,7 +160,7 @@ export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal 
     sealing.report(`the audit log does not end with row ${String(head.seq)} as larder had written it`);
     return undefined;
   }
-  await db.run(sql`UPDATE audit_end SET mac = ${endMac(sealing.siteKey, head)} WHERE one = 1`);
+  await db.run(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, head)} WHERE noun = 'audit'`);
   return sealHead(db, sealing, head, { now: true });
 }
 

@@ -28,7 +28,7 @@ function rows(directory: string): Record<string, unknown[]> {
       )
       .all();
     const compared = tables.filter(
-      ({ name }) => !/^(?:audit.*|exports|notes|passing_.*|row_digests|sqlite_.*)$/.test(name),
+      ({ name }) => !/^(?:audit.*|exports|notes|noun_versions|passing_.*|row_digests|sqlite_.*)$/.test(name),
     );
     const besides = `WHERE name <> 'store-epoch'`;
     return Object.fromEntries(

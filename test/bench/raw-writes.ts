@@ -28,7 +28,6 @@ const newest = db.prepare<[string], string>("SELECT id FROM packages WHERE names
 const seqOf = db
   .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM past_releases WHERE package_id = ?')
   .pluck();
-const lastRow = db.prepare<[string], number>('SELECT max(row) FROM row_digests WHERE of_table = ?').pluck();
 let seq = db.prepare<[], number>('SELECT max(seq) FROM audit').pluck().get()!;
 
 const addPackage = db.prepare(`
@@ -44,12 +43,12 @@ const addPast = db.prepare(`
   VALUES (?, ?, 'latest/stable', 'amd64', ?, ?, ?, ?)`);
 const mark = db.prepare(`UPDATE revisions SET status = 'released' WHERE package_id = ? AND revision = ?`);
 const digest = db.prepare(`
-  INSERT INTO row_digests (of_table, row, digest) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`);
+  INSERT INTO row_digests (of_table, row, digest) VALUES (?, json_array(?, ?), ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`);
 const addAudit = db.prepare(`
   INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash, outcome)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')`);
-const end = db.prepare(`UPDATE audit_end SET seq = ?, hash = ?, mac = ? WHERE one = 1`);
-const raise = db.prepare(`UPDATE noun_versions SET version = version + 1 WHERE noun IN ('audit', ?)`);
+const end = db.prepare(`UPDATE noun_versions SET version = ?, hash = ?, mac = ? WHERE noun = 'audit'`);
+const raise = db.prepare(`UPDATE noun_versions SET version = version + 1 WHERE noun = ?`);
 
 function audit(action: string, object: string, details: string): void {
   const hash = text(32);
@@ -60,20 +59,22 @@ function audit(action: string, object: string, details: string): void {
 const changes: Record<RawWrites['change'], (name: string, revision: number) => void> = {
   register_name(name) {
     const id = text(16);
-    digest.run('packages', addPackage.run(id, name, account, at).lastInsertRowid, randomBytes(16));
-    digest.run('tracks', addTrack.run(id, at).lastInsertRowid, randomBytes(16));
+    addPackage.run(id, name, account, at);
+    digest.run('packages', id, null, randomBytes(16));
+    addTrack.run(id, at);
+    digest.run('tracks', id, 'latest', randomBytes(16));
     raise.run('packages');
     audit('register_name', `snap/${name}`, JSON.stringify({ id, account }));
   },
   release(name, revision) {
-    const number = Number(name.slice('snap-'.length));
     const id = newest.get(name)!;
+    const past = (seqOf.get(id) ?? 0) + 1;
     fill.run(id, revision, at);
-    digest.run('releases', lastRow.get('releases') ?? 1, randomBytes(16));
-    const past = addPast.run(id, (seqOf.get(id) ?? 0) + 1, revision, revision, at, account);
-    digest.run('past_releases', past.lastInsertRowid, randomBytes(16));
+    digest.run('releases', id, 'latest/stable', randomBytes(16));
+    addPast.run(id, past, revision, revision, at, account);
+    digest.run('past_releases', id, past, randomBytes(16));
     mark.run(id, revision);
-    digest.run('revisions', number * 10 + revision, randomBytes(16));
+    digest.run('revisions', id, revision, randomBytes(16));
     raise.run('revisions');
     audit('push_releases', `snap/${name}`, JSON.stringify({ releases: [['latest/stable', revision]] }));
   },

@@ -89,7 +89,8 @@ export function cutBehind(db: SQLite.Database, seq: number): void {
 
 /** Says that the log ends with the last row that is there. */
 export function endAtLast(db: SQLite.Database): void {
-  db.exec(`UPDATE audit_end SET (seq, hash) = (SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1)`);
+  db.exec(`UPDATE noun_versions SET (version, hash) = (SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1)
+    WHERE noun = 'audit'`);
 }
 
 /** Computes every hash anew from this row on, numbers without a gap, and the end as well. */

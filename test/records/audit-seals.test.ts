@@ -72,7 +72,7 @@ const tampers: [string, (db: SQLite.Database) => void][] = [
   ],
   [
     'the log, its seals and its end mark are emptied',
-    (db) => db.exec('DELETE FROM audit; DELETE FROM audit_seal_chain; DELETE FROM audit_end'),
+    (db) => db.exec('DELETE FROM audit; DELETE FROM audit_seal_chain; DELETE FROM noun_versions'),
   ],
   ['the seals alone are removed', (db) => db.exec('DELETE FROM audit_seal_chain')],
   ['the newest seal alone is removed', (db) => db.exec('DELETE FROM audit_seal_chain WHERE seq = 201')],
@@ -82,8 +82,8 @@ const tampers: [string, (db: SQLite.Database) => void][] = [
     (db) =>
       db.exec('DELETE FROM audit_seal_chain WHERE number = 2; UPDATE audit_seal_chain SET number = 2 WHERE number = 3'),
   ],
-  ['the end mark is removed', (db) => db.exec('DELETE FROM audit_end')],
-  ['the code of the end is removed', (db) => db.exec('UPDATE audit_end SET mac = NULL')],
+  ['the end mark is removed', (db) => db.exec('DELETE FROM noun_versions')],
+  ['the code of the end is removed', (db) => db.exec('UPDATE noun_versions SET mac = NULL')],
   [
     'a seal is made to tell of a restore',
     (db) => db.exec(`UPDATE audit_seal_chain SET anew = 'restore' WHERE number = 3`),
@@ -126,9 +126,9 @@ t.test('the seals of another time do not fit a log of this one', async (t) => {
   const directory = copyOf(t, later);
   tamper(directory, (db) => {
     db.exec(`ATTACH '${join(earlier, 'larder.db')}' AS earlier;
-      DELETE FROM audit; DELETE FROM audit_seal_chain; DELETE FROM audit_end;
+      DELETE FROM audit; DELETE FROM audit_seal_chain; DELETE FROM noun_versions WHERE noun = 'audit';
       INSERT INTO audit SELECT * FROM earlier.audit; INSERT INTO audit_seal_chain SELECT * FROM earlier.audit_seal_chain;
-      INSERT INTO audit_end SELECT * FROM earlier.audit_end`);
+      INSERT INTO noun_versions SELECT * FROM earlier.noun_versions WHERE noun = 'audit'`);
   });
   t.match((await verdictOn(directory)).problems, [
     /^the audit log was cut off or put back: by the seal in .*audit\.seal it had come to row 201:[0-9a-f]{64}/,
@@ -299,7 +299,7 @@ t.test('an upgrade that is killed before anything is sealed is finished by the n
   await first.close();
   // What stood there after the migrations, and before the first row of the new release.
   tamper(directory, (db) => {
-    db.exec('DELETE FROM audit WHERE seq > 300; DELETE FROM audit_seal_chain; UPDATE audit_end SET mac = NULL');
+    db.exec('DELETE FROM audit WHERE seq > 300; DELETE FROM audit_seal_chain; UPDATE noun_versions SET mac = NULL');
     endAtLast(db);
   });
   const empty = folder(t);

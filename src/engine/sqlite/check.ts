@@ -5,7 +5,7 @@ import SQLite from 'better-sqlite3';
 
 import { sendOn } from '#files/durable.ts';
 import { inOneSentence } from '#src/system-errors.ts';
-import { damagedRows } from './row-digests.ts';
+import { damagedRows, type RowPlace } from './row-digests.ts';
 
 export interface FileOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -40,8 +40,10 @@ export function inspectDatabase(file: string, options: FileOptions = {}): Databa
     db = open(file, options);
     db.pragma('cell_size_check = ON');
     pages.push(...damagedPages(db));
-    for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]) {
-      found.push(`row ${String(one.rowid)} of ${one.table} refers to nothing in ${one.parent}`);
+    for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]) {
+      found.push(
+        `${one.rowid === null ? 'a row' : `row ${String(one.rowid)}`} of ${one.table} refers to nothing in ${one.parent}`,
+      );
       if (found.length >= enough) break;
     }
     for (const { table, row, what } of damagedRows(db)) {
@@ -61,7 +63,8 @@ export function inspectDatabase(file: string, options: FileOptions = {}): Databa
 }
 
 /** Which package, and which revision of it, a row is about; nothing where it is about none, or cannot be read. */
-function packageOf(db: SQLite.Database, table: string, row: number): string {
+function packageOf(db: SQLite.Database, table: string, row: RowPlace): string {
+  if (typeof row === 'string') return packageInKey(db, table, row);
   try {
     const columns = new Set(db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table));
     const id = table === 'packages' ? 'id' : 'package_id';
@@ -75,6 +78,22 @@ function packageOf(db: SQLite.Database, table: string, row: number): string {
       .get(row);
     if (found === undefined) return '';
     return ` (${found.package}${found.revision === null ? '' : ` revision ${String(found.revision)}`})`;
+  } catch {
+    return '';
+  }
+}
+
+/** Which package the key of a row begins with. */
+function packageInKey(db: SQLite.Database, table: string, key: string): string {
+  try {
+    const found = db
+      .prepare<[string, string], string>(
+        `SELECT namespace || '/' || name FROM packages WHERE id = json_extract(?, '$[0]')
+         AND EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE pk = 1 AND name = 'package_id')`,
+      )
+      .pluck()
+      .get(key, table);
+    return found === undefined ? '' : ` (${found})`;
   } catch {
     return '';
   }

@@ -4,7 +4,7 @@ import SQLite from 'better-sqlite3';
 import { List, type Database, type Queries, type Statement, type Value } from '../database.ts';
 import { commitCounter, type CommitCounter } from './commit-counter.ts';
 import { GroupCommit } from './group-commit.ts';
-import { damagedRow, keepRowDigests } from './row-digests.ts';
+import { damagedRow, keepRowDigests, type RowPlace } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -14,7 +14,7 @@ export interface SqliteOptions {
   /** Asked for room when the disk is full; true when there is some now, and the transaction is worth a second try. */
   makeRoom?: () => Promise<boolean>;
   /** Told of a row that is not as it was last written, when somebody was about to build on it. */
-  damaged?: (table: string, row: number) => void;
+  damaged?: (table: string, row: RowPlace) => void;
 }
 
 type Connection = SQLite.Database;

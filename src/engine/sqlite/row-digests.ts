@@ -33,18 +33,21 @@ export function keepRowDigests(writer: Connection): void {
   writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
-/** The rowid of a row that is there and not as it was last written; nothing where it is, or no digests are kept. */
+/** Where a row is: its number, or its key as JSON where the rows of its table have no numbers, or it is not there any more. */
+export type RowPlace = number | string;
+
+/** The place of a row that is there and not as it was last written; nothing where it is, or no digests are kept. */
 export function damagedRow(
   connection: Connection,
   table: string,
   key: Readonly<Record<string, Value>>,
-): number | undefined {
+): RowPlace | undefined {
   const named = Object.keys(key);
   const search = searchFor(connection, table, named);
   return search?.get(table, ...named.map((column) => key[column]!))?.row;
 }
 
-type Search = SQLite.Statement<Value[], { row: number }>;
+type Search = SQLite.Statement<Value[], { row: RowPlace }>;
 
 const searches = new WeakMap<Connection, Map<string, Search>>();
 
@@ -64,9 +67,9 @@ function prepareSearch(connection: Connection, table: string, named: string[]): 
   defineDigest(connection);
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
   const isMeant = named.map((column) => `rows.${quoted(column)} = ?`);
-  return connection.prepare<Value[], { row: number }>(
-    `SELECT rows.rowid AS row FROM ${quoted(table)} AS rows
-     LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+  return connection.prepare<Value[], { row: RowPlace }>(
+    `SELECT ${placeOf(connection, table)} AS row FROM ${quoted(table)} AS rows
+     LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = ${keyOf(connection, table, 'rows')}
      WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
   );
 }
@@ -86,13 +89,14 @@ function triggersOf(writer: Connection, table: string): string {
   const text = `'${table.replaceAll("'", "''")}'`;
   const digestOf = (row: string): string =>
     `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
-  const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, NEW.rowid, ${digestOf('NEW')})
-      ON CONFLICT (of_table, row) DO UPDATE SET digest = excluded.digest;`;
+  const [before, after] = [keyOf(writer, table, 'OLD'), keyOf(writer, table, 'NEW')];
+  const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, ${after}, ${digestOf('NEW')})
+      ON CONFLICT (row, of_table) DO UPDATE SET digest = excluded.digest;`;
   // A row that was damaged before stays so, whatever else is written into it: what it holds is still not what was written.
-  const renew = `UPDATE OR REPLACE row_digests SET row = NEW.rowid,
+  const renew = `UPDATE OR REPLACE row_digests SET row = ${after},
         digest = CASE digest WHEN ${digestOf('OLD')} THEN ${digestOf('NEW')} ELSE zeroblob(16) END
-      WHERE of_table = ${text} AND row = OLD.rowid;`;
-  const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = OLD.rowid;`;
+      WHERE of_table = ${text} AND row = ${before};`;
+  const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = ${before};`;
   return `
       CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
       CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${renew} END;
@@ -102,45 +106,58 @@ function triggersOf(writer: Connection, table: string): string {
 /** A row that is not as it was last written, or that should not be there, or is missing. */
 export interface DamagedRow {
   table: string;
-  row: number;
+  row: RowPlace;
   what: 'changed' | 'not written by larder' | 'missing';
 }
 
 /** Holds every row against its digest. */
 export function* damagedRows(reader: Connection): Generator<DamagedRow> {
   defineDigest(reader);
-  const schema = reader
-    .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
-    .get(schemaName(reader));
-  if (schema?.columns !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, what: 'changed' };
+  const schema = coveredColumns(reader, schemaName(reader));
+  if (schema !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, what: 'changed' };
+  const kept = new Map(
+    reader.prepare<[], [string, number]>('SELECT of_table, COUNT(*) FROM row_digests GROUP BY of_table').raw().all(),
+  );
   for (const table of guarded(reader)) {
-    const covered = reader
-      .prepare<[string], { columns: string }>('SELECT columns FROM row_digest_tables WHERE of_table = ?')
-      .get(table);
     // What says how the rows were digested is itself under no digest; there is only one thing that it may say.
     const actual = columnsOf(reader, table);
-    if (covered?.columns !== actual.join(',')) yield { table: 'row_digest_tables', row: 0, what: 'changed' };
+    if (coveredColumns(reader, table) !== actual.join(','))
+      yield { table: 'row_digest_tables', row: 0, what: 'changed' };
     const columns = actual.map((column) => `rows.${quoted(column)}`).join(', ');
-    const changed = reader.prepare<[string], { row: number; known: Buffer | null }>(`
-      SELECT rows.rowid AS row, known.digest AS known FROM ${quoted(table)} AS rows
-      LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = rows.rowid
+    const changed = reader.prepare<[string], { row: RowPlace; known: Buffer | null }>(`
+      SELECT ${placeOf(reader, table)} AS row, known.digest AS known FROM ${quoted(table)} AS rows
+      LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = ${keyOf(reader, table, 'rows')}
       WHERE known.digest IS NOT row_digest(${columns})`);
+    let strange = 0;
     for (const { row, known } of changed.iterate(table)) {
+      if (known === null) strange++;
       yield { table, row, what: known === null ? 'not written by larder' : 'changed' };
     }
-    const missing = reader.prepare<[string], { row: number }>(`
-      SELECT known.row FROM row_digests AS known WHERE known.of_table = ?
-      AND NOT EXISTS (SELECT 1 FROM ${quoted(table)} AS rows WHERE rows.rowid = known.row)`);
-    for (const { row } of missing.iterate(table)) yield { table, row, what: 'missing' };
+    const there = reader
+      .prepare<[], number>(`SELECT COUNT(*) FROM ${quoted(table)}`)
+      .pluck()
+      .get()!;
+    // Only where there are more digests than rows, all of them are looked through for those whose row is missing.
+    if ((kept.get(table) ?? 0) > there - strange) yield* missingRows(reader, table);
   }
 }
+
+function* missingRows(reader: Connection, table: string): Generator<DamagedRow> {
+  const missing = reader.prepare<[string], { row: RowPlace }>(`
+    SELECT known.row FROM row_digests AS known WHERE known.of_table = ?
+    AND NOT EXISTS (SELECT 1 FROM ${quoted(table)} AS rows WHERE ${hasKey(reader, table)})`);
+  for (const { row } of missing.iterate(table)) yield { table, row, what: 'missing' };
+}
+
+const coveredColumns = (connection: Connection, name: string): string | undefined =>
+  connection.prepare<[string], string>('SELECT columns FROM row_digest_tables WHERE of_table = ?').pluck().get(name);
 
 function digestAll(writer: Connection, table: string, columns: string[]): void {
   writer.prepare('DELETE FROM row_digests WHERE of_table = ?').run(table);
   writer
     .prepare(
       `INSERT INTO row_digests (of_table, row, digest)
-       SELECT ?, rowid, row_digest(${columns.map(quoted).join(', ')}) FROM ${quoted(table)}`,
+       SELECT ?, ${keyOf(writer, table, quoted(table))}, row_digest(${columns.map(quoted).join(', ')}) FROM ${quoted(table)}`,
     )
     .run(table);
   writer
@@ -178,6 +195,38 @@ const columnsOf = (connection: Connection, table: string): string[] =>
     .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?) ORDER BY cid')
     .all(table)
     .map(({ name }) => name);
+
+/** What a row's digest is found by: its key as JSON, or its number where the table has no key, or an older release kept it. */
+function keyOf(connection: Connection, table: string, row: string): string {
+  const key = keyColumns(connection, table);
+  if (goesByNumber(connection)) return `${row}.rowid`;
+  return `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
+}
+
+/** Whether a row is the one of a digest. */
+function hasKey(connection: Connection, table: string): string {
+  if (goesByNumber(connection)) return 'rows.rowid = known.row';
+  const key = keyColumns(connection, table).map(quoted);
+  return (key.length === 0 ? ['rowid'] : key)
+    .map((column, at) => `rows.${column} = json_extract(known.row, '$[${String(at)}]')`)
+    .join(' AND ');
+}
+
+const placeOf = (connection: Connection, table: string): string =>
+  connection.prepare('SELECT 1 FROM pragma_table_list(?) WHERE wr').get(table) === undefined
+    ? 'rows.rowid'
+    : keyOf(connection, table, 'rows');
+
+const keyColumns = (connection: Connection, table: string): string[] =>
+  connection
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
+    .pluck()
+    .all(table);
+
+/** Whether the digests are those of an older release, which is looked over before it is upgraded. */
+const goesByNumber = (connection: Connection): boolean =>
+  connection.prepare(`SELECT 1 FROM pragma_table_info('row_digests') WHERE name = 'row' AND type = 'INTEGER'`).get() !==
+  undefined;
 
 const defined = new WeakSet<Connection>();
 

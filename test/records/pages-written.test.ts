@@ -1,0 +1,54 @@
+// How many pages of the database a change writes: each of them is synced to the disk before anybody is answered.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { registerName } from '#acts/packages.ts';
+import { pushReleases } from '#acts/releases.ts';
+import { channel } from '#domain/channel.ts';
+import { unlimited } from '#domain/quota.ts';
+import { fillStore } from '#test/bench/store.ts';
+import { logFrames } from '#test/fixtures/log-frames.ts';
+
+const changes = 40;
+
+t.test('what is written together stands together', async (t) => {
+  const { directory, store, accountId, packageIds } = await fillStore(300, 3);
+  const file = join(directory, 'larder.db');
+  t.teardown(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const pagesOf = async (change: (number: number) => Promise<unknown>): Promise<number> => {
+    const db = new SQLite(file);
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    db.close();
+    for (let number = 0; number < changes; number++) await change(number);
+    return logFrames(file).pages / changes;
+  };
+  const by = { actor: accountId };
+  const everybody = { bytes: unlimited, packages: unlimited };
+  const name = {
+    namespace: 'snap',
+    type: 'snap',
+    publisherId: accountId,
+    private: false,
+    reserved: [],
+    everybody,
+  } as const;
+  const registered = await pagesOf((number) =>
+    store.acts.do(registerName, by, { ...name, name: `new-${number}`, freshId: store.newId.id() }),
+  );
+  t.ok(registered < 13, `a name: ${registered}; it was 14.4`);
+
+  const release = async (number: number, revision: number): Promise<void> => {
+    const subject = (await store.records.packages.byId(packageIds[number]!))!;
+    const stable = { channel: channel('latest', 'stable'), progressive: { paused: null, percentage: null } };
+    await store.acts.do(pushReleases, by, { package: subject, releases: [{ ...stable, revision, resources: [] }] });
+  };
+  for (let number = 0; number < changes; number++) await release(number, 1);
+  const released = await pagesOf((number) => release(number, 2));
+  t.ok(released < 8.5, `a release into a channel that held another: ${released}; it was 10.8`);
+});

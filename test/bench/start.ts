@@ -6,27 +6,34 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '#test/fixtures/free-port.ts';
-import { median } from './measure.ts';
+import { grow } from './grow.ts';
+import { median, processorTime, watchMachine } from './measure.ts';
 import { fillStore } from './store.ts';
 
 const rounds = 7;
 const root = join(import.meta.dirname, '../..');
 
-/** Prints the median for the sources and, where it was built, for the executable. */
+/** Prints the median for the sources and, where it was built, for the executable: of a store that is empty, and of a filled one. */
 export async function start(): Promise<void> {
-  const { directory, store } = await fillStore(1000, 10);
-  await store.close();
-  console.log('start to ready, 1,000 packages');
-  await time('from the sources', process.execPath, [join(root, 'src/main.ts')], directory);
   const executable = join(root, 'dist/larder');
-  if (existsSync(executable)) await time('the executable', executable, [], directory);
-  else console.log('  the executable: not built (npm run build:executable)');
-  rmSync(directory, { recursive: true, force: true });
+  if (!existsSync(executable)) console.log('start: the executable is not built (npm run build:executable)');
+  for (const packages of [0, 10_000]) {
+    const { directory, store } = await fillStore(0, 0);
+    await store.close();
+    if (packages > 0) await grow(directory, packages);
+    console.log(`start to ready, ${packages} packages and ${packages * 10} revisions`);
+    await time('from the sources', process.execPath, [join(root, 'src/main.ts')], directory);
+    if (existsSync(executable)) await time('the executable', executable, [], directory);
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
+/** The first start is none of them: it brings up to date what was filled, and reads what the disk has from the disk. */
 async function time(name: string, program: string, args: string[], directory: string): Promise<void> {
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  const costs: number[] = [];
+  const machine = watchMachine();
+  for (let round = 0; round <= rounds; round++) {
     const port = await freePort();
     const began = performance.now();
     const child = spawn(program, [...args, 'serve', '--data', directory, '--listen', `127.0.0.1:${port}`], {
@@ -37,12 +44,16 @@ async function time(name: string, program: string, args: string[], directory: st
       if (child.exitCode !== null) throw new Error(`cannot measure: ${program} ended with ${String(child.exitCode)}`);
       await sleep(2);
     }
-    times.push(performance.now() - began);
+    if (round > 0) {
+      times.push(performance.now() - began);
+      costs.push(processorTime(child));
+    }
     child.kill('SIGTERM');
     await exited;
   }
   console.log(
-    `  ${name.padEnd(28)} ${median(times).toFixed(0)} ms (of ${rounds}: ${times.map((one) => one.toFixed(0)).join(', ')})`,
+    `  ${name.padEnd(28)} ${median(times).toFixed(0)} ms, ${median(costs).toFixed(0)} ms of the processors ` +
+      `(of ${rounds}: ${times.map((one) => one.toFixed(0)).join(', ')}); ${machine()}`,
   );
 }
 

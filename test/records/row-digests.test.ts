@@ -99,9 +99,13 @@ t.test('a row that was changed, added or taken away by anybody else is named', a
   db.exec(`UPDATE accounts SET email = 'mallory@example.com' WHERE id = 'account-7';
     DELETE FROM accounts WHERE id = 'account-9';
     INSERT INTO appliance (name, value) VALUES ('latest-time', 'x')`);
+  // One that is too many does not make up for one that is missing.
+  db.exec(`INSERT INTO accounts (id, username, display_name, email, validation, created_at)
+    SELECT 'mallory', 'mallory', display_name, 'm@example.com', validation, created_at FROM accounts LIMIT 1`);
   db.close();
   t.match(checkDatabase(file).sort(), [
     /^row 2 of appliance is not written by larder$/,
+    /^row 301 of accounts is not written by larder$/,
     /^row 8 of accounts is changed$/,
     /^row \["account-9"\] of accounts is missing$/,
   ]);

@@ -51,7 +51,7 @@ type Search = SQLite.Statement<Value[], { row: RowPlace }>;
 
 const searches = new WeakMap<Connection, Map<string, Search>>();
 
-/** Prepared once for each table: a tenth of a release was spent on preparing it (`npm run bench -- writes`). */
+/** Prepared once for each table; see `defineDigest` for what that saves. */
 function searchFor(connection: Connection, table: string, named: string[]): Search | undefined {
   const known = searches.get(connection) ?? new Map<string, Search>();
   searches.set(connection, known);
@@ -232,7 +232,8 @@ const defined = new WeakSet<Connection>();
 
 /**
  * 128 bits of SHA-256 over the values, each with its type; made for chance, not for an attacker. Defined once, because a
- * function that is defined anew makes SQLite prepare all statements of the connection once more: half of a release.
+ * function that is defined anew makes SQLite prepare all statements of the connection once more. With what is prepared once in
+ * `searchFor`, that took more than half of a release's processor time (`npm run bench -- writes`).
  */
 function defineDigest(connection: Connection): void {
   if (defined.has(connection)) return;

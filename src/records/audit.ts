@@ -79,7 +79,7 @@ const auditColumns = columns`
 
 export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Where the log ended when it was last written, whatever is there now, and the code under which that stands. */
-  end: () => 
+  end: () =>
     db.get<AuditHead & { mac: string | null }>(sql`
       SELECT version AS seq, hash, mac FROM noun_versions WHERE noun = 'audit' AND hash IS NOT NULL`),
 

@@ -2,7 +2,6 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 
 import Koa from 'koa';
 
@@ -23,6 +22,7 @@ import { familyAt, refused, type ErrorFamily } from './refusals.ts';
 import { createRepeats } from './repeats.ts';
 import { json, type Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
+import { sendContent } from './sending.ts';
 import { isOn } from './switches.ts';
 
 /** The newest version of the interface that is implemented. */
@@ -294,10 +294,7 @@ function send(
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
   if (body instanceof Readable) {
     response.writeHead(status, more);
-    return pipeline(body, response).then(
-      () => false,
-      () => true,
-    );
+    return sendContent(body, response);
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
   if (!request.complete && hasBody(request)) hangUpAfterAnswer(request, response);

@@ -75,9 +75,9 @@ export interface Blobs {
 
   stat(sha3_384: string): Promise<StoredBlob | undefined>;
   /**
-   * The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. The whole content
-   * is held against its digest on the way: of a damaged one the last bytes never come, and the stream fails. A part is
-   * given only of content that was read whole before and has not been touched since; otherwise that is done first.
+   * The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. Content that was not
+   * read whole of late, or was touched since, is held against its digest: the whole while it goes out, and of a damaged one
+   * the last bytes never come, and the stream fails; a part before any of it is given.
    */
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
   /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */

@@ -8,9 +8,8 @@
 // The order of steps is what makes an acknowledged blob survive a power cut: the bytes are made durable under their
 // temporary name, then moved, then both directories are made durable. A failed fsync says that the kernel dropped bytes
 // it had promised to write; trying again would only seem to work, so the store stops.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { open as openFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import type { Blobs, Loan } from './blobs.ts';
@@ -18,6 +17,7 @@ import type { DigestPool } from './digests.ts';
 import { Contents, storedBlob } from './disk/contents.ts';
 import { DurableFiles } from './disk/durable.ts';
 import { Receiver } from './disk/receiving.ts';
+import { PieceMemory, SentContent } from './disk/sending.ts';
 import { Places, type PlaceOptions } from './places.ts';
 import { createProofs, type Proofs } from './proofs.ts';
 import { onlyOne, type Shares } from './shares.ts';
@@ -70,7 +70,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     put: (bytes, { id }) => receiver.put(bytes, id),
     borrow: async (sha3_384) => lend(path(sha3_384)),
     stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),
-    ...reading({ files, path, proofs, damaged: options.damaged }),
+    ...reading({ files, path, proofs, memory: new PieceMemory(), damaged: options.damaged }),
     list: (unread) => contents.list(unread),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
@@ -98,10 +98,11 @@ interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
   files: DurableFiles;
   path: (sha3_384: string) => string;
   proofs: Proofs;
+  memory: PieceMemory;
 }
 
 /** What is read is held against its digest. */
-const reading = ({ files, path, proofs, damaged }: Read): Pick<Blobs, 'prove' | 'open'> => ({
+const reading = ({ files, path, proofs, memory, damaged }: Read): Pick<Blobs, 'prove' | 'open'> => ({
   async prove(sha3_384) {
     const stored = await storedBlob(path(sha3_384), sha3_384);
     const good = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
@@ -122,8 +123,10 @@ const reading = ({ files, path, proofs, damaged }: Read): Pick<Blobs, 'prove' | 
         return new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
       };
       if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw found();
-      const stream = handle.createReadStream({ highWaterMark: 256 * 1024, ...range });
-      return { size, stream: range === undefined ? provenStream(stream, sha3_384, found) : stream };
+      const check =
+        range === undefined ? await wholeProof({ sha3_384, path: path(sha3_384), size, proofs, found }) : good;
+      const [start, end] = range === undefined ? [0, size] : [range.start, range.end + 1];
+      return { size, stream: new SentContent({ file: handle, start, end, memory, proven: check }) };
     } catch (error) {
       await handle.close();
       throw error;
@@ -131,20 +134,33 @@ const reading = ({ files, path, proofs, damaged }: Read): Pick<Blobs, 'prove' | 
   },
 });
 
-/** The same bytes, the last of them only when all of them together have the digest. */
-function provenStream(source: Readable, sha3_384: string, damaged: () => Error): Readable {
-  async function* proven(): AsyncGenerator<Buffer> {
-    const digest = createHash('sha3-384');
-    let held: Buffer | undefined;
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      digest.update(chunk);
-      if (held !== undefined) yield held;
-      held = chunk;
-    }
-    if (digest.digest('hex') !== sha3_384) throw damaged();
-    if (held !== undefined) yield held;
+const good = (): Promise<void> => Promise.resolve();
+
+/** So few bytes are digested where they are. */
+const few = 64 * 1024;
+
+/**
+ * Holds a whole content against its digest while it goes out: few bytes themselves, otherwise the file, in another thread
+ * and at the same time, unless it is known to be as it was when it had its digest.
+ */
+async function wholeProof(of: {
+  sha3_384: string;
+  path: string;
+  size: number;
+  proofs: Proofs;
+  found: () => Error;
+}): Promise<(all: Uint8Array | undefined) => Promise<void>> {
+  const { sha3_384, path, size, proofs, found } = of;
+  if (size <= few) {
+    return async (all) => {
+      if (all === undefined || hash('sha3-384', all) !== sha3_384) throw found();
+    };
   }
-  const stream = Readable.from(proven(), { objectMode: false, highWaterMark: 256 * 1024 });
-  // A generator that was never asked for anything does not end its source when it is ended itself.
-  return stream.once('close', () => source.destroy());
+  if (await proofs.holds(sha3_384, path)) return good;
+  const proving = proofs.prove(sha3_384, path);
+  // Whoever sends hears of a failure at the end; before that it must not count as unhandled.
+  proving.catch(() => undefined);
+  return async () => {
+    if (!(await proving)) throw found();
+  };
 }

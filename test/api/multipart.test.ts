@@ -525,7 +525,10 @@ t.test('many senders whose files nobody takes yet hold little memory together', 
   });
   // All have come to rest when nothing has come for a while.
   const buffers = (): number => process.memoryUsage().arrayBuffers;
-  for (let last = -1; begun < sending.length || last !== buffers(); await delay(300)) last = buffers();
+  for (let last = -1; begun < sending.length || last !== buffers();) {
+    last = buffers();
+    await delay(300);
+  }
   await tidyUp();
   const held = buffers() - before;
   t.ok(held < 80 * MiB, `${held} bytes of ${(sending.length * body.length) / MiB} MiB`);

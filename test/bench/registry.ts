@@ -1,5 +1,5 @@
 // A large blob sent to the image registry of this store, and to Debian's docker-registry, in the same run.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -83,7 +83,7 @@ function cpuSeconds(pid: number): number {
 }
 
 /** This store, with credentials put in straight through the records. */
-async function ours(): Promise<Peer> {
+export async function ours(): Promise<Peer & { directory: string; child: ChildProcess }> {
   const { directory, store, accountId, packageIds } = await fillStore(1, 1);
   const { sessionId } = await store.authority.issue({ accountId }, { actor: 'bench' });
   const [packageId = ''] = packageIds;
@@ -100,6 +100,8 @@ async function ours(): Promise<Peer> {
   const repository = `images/${packageId.toLowerCase()}/image`;
   return {
     name: 'larder, hashed and synced',
+    directory,
+    child,
     port: told.port,
     pid: child.pid ?? 0,
     repository,
@@ -150,7 +152,11 @@ async function debians(): Promise<Peer> {
 }
 
 /** Sends a blob as clients of registries do; `round` makes each content another one. The seconds it took. */
-async function push({ port, repository, headers }: Peer, round: number, bytes: number): Promise<number> {
+export async function push(
+  { port, repository, headers }: Pick<Peer, 'port' | 'repository' | 'headers'>,
+  round: number,
+  bytes: number,
+): Promise<number> {
   const first = Buffer.from(chunk);
   first.writeUInt32BE(round);
   function* content(): Generator<Buffer> {

@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { downloads } from './downloads.ts';
 import { identity } from './identity.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
@@ -14,6 +15,7 @@ import { writes } from './writes.ts';
 const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
   uploads,
+  downloads,
   start,
   identity,
   publisher,

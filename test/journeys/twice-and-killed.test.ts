@@ -1,5 +1,6 @@
-// Every writing operation beside the given interface: two requests that are the same are under way at once, and one is
-// when the process is killed. What takes effect once has done so once, with its entry in the audit log, or not at all.
+// Writing operations beside the given interface, each with its row in the table: two requests that are the same are under
+// way at once, and one is when the process is killed. What takes effect once has done so once, with its entry in the audit
+// log, or not at all.
 import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
-import { asked, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
+import { asked, pack, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
 
 t.setTimeout(600_000);
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 2;
@@ -22,7 +23,11 @@ async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
   const store = await startStore(t, (text) => text, new Date());
   const brand = await addBrand(store, 'ada');
   const key = await addSigningKey(store, brand, 'rsa4096-a', 'default');
-  return { store, brand, key, ada: await store.as('ada'), bob: await store.as('bob'), root: await store.as('root') };
+  const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
+  const made = { store, brand, key, ada, bob, root };
+  // Bob publishes something already: figures of a publisher are rows that his first package makes.
+  await pack({ ...made, ada: bob }, 0, 'first');
+  return made;
 }
 
 /** How many rows there are of what lasts, and how often each act was done. */

@@ -1,11 +1,11 @@
 // A small form (multipart/form-data, RFC 7578), read whole: texts, and files such as icons. Large files are for multipart.ts.
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '#domain/refusal.ts';
 import { readBytes } from './body.ts';
-import { cutOff, FormParser } from './form-parser.ts';
 import { boundaryOf } from './multipart.ts';
 
-const most = 16;
+const limits = { parts: 16, headerPairs: 32, headerSize: 16 * 1024 };
 
 /**
  * The parts of a form by their names, as bytes. Whether a part has a file name says nothing of what it is: some clients
@@ -19,27 +19,30 @@ export async function readForm(request: IncomingMessage, limit: number): Promise
   return parseForm(await readBytes(request, limit), boundary);
 }
 
-function parseForm(body: Buffer, boundary: string): Map<string, Buffer> {
+function parseForm(body: Buffer, boundary: string): Promise<Map<string, Buffer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Map<string, Buffer>>();
+  const refuse = (sentence: string): void => reject(new Refusal('api-error', sentence));
+  const cutOff = (): void => refuse('The form is cut off: its closing boundary is missing.');
   const parts = new Map<string, Buffer>();
-  let count = 0;
-  let under: { name: string | undefined; chunks: Buffer[] } = { name: undefined, chunks: [] };
-  const parser = new FormParser(boundary, {
-    part(name) {
-      count += 1;
-      if (count > most) throw new Refusal('api-error', `The form has more than ${most} parts.`);
-      under = { name, chunks: [] };
-    },
-    content(bytes) {
-      under.chunks.push(bytes);
-    },
-    end() {
-      const { name, chunks } = under;
-      if (name === undefined) return;
-      if (parts.has(name)) throw new Refusal('api-error', `The form has two parts named '${name.slice(0, 64)}'.`);
-      parts.set(name, Buffer.concat(chunks));
-    },
+  const parser = new Busboy({
+    headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+    limits,
+    isPartAFile: () => true,
   });
-  parser.push(body);
-  if (!parser.isWhole) throw new Refusal('api-error', cutOff);
-  return parts;
+  parser.on('file', (name: string, stream: BusboyFileStream) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', cutOff);
+    stream.on('end', () => {
+      if (parts.has(name)) refuse(`The form has two parts named '${name.slice(0, 64)}'.`);
+      parts.set(name, Buffer.concat(chunks));
+    });
+  });
+  parser.on('partsLimit', () => refuse(`The form has more than ${limits.parts} parts.`));
+  parser.on('error', cutOff);
+  parser.on('finish', () => resolve(parts));
+  // A body without a boundary would otherwise be a form without parts.
+  if (!body.includes(`--${boundary}--`)) cutOff();
+  parser.end(body);
+  return promise;
 }

@@ -1,12 +1,12 @@
 // One file sent as a form (multipart/form-data, RFC 7578), passed on while it arrives: nothing is gathered in memory.
 // The stock clients send exactly one part, named `binary`. Small text fields beside it are ignored, as unknown query
 // members are; anything else in the form is refused.
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { Arriving } from './arriving.ts';
 import { hasArrived } from './body.ts';
-import { cutOff, FormParser, type FormReader } from './form-parser.ts';
 
 export interface Upload<T> {
   /** The name of the part that holds the file. */
@@ -76,31 +76,35 @@ export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResp
 
 /** What a form may carry besides its file: boundaries, headers, small fields. */
 const margin = 2 * 1024 * 1024;
-const limits = { parts: 17, fieldSize: 8 * 1024 };
+/** More than one piece of a body has, so that the parser never waits: who is too fast is held up at the request itself. */
+const highWaterMark = 1024 * 1024;
+const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPairs: 32, headerSize: 16 * 1024 };
 
 /** A form as it arrives. */
-class Form<T> implements FormReader {
+class Form<T> {
   readonly #request: IncomingMessage;
   readonly #upload: Upload<T>;
   readonly #announced: number | undefined;
-  readonly #parser: FormParser;
+  readonly #parser: BusboyInstance;
+  readonly #closing: string;
   readonly #clock: NodeJS.Timeout;
   readonly #file: Arriving;
   /** Settles when the form has arrived and is in order, or at the first reason to refuse it. */
   readonly #form = Promise.withResolvers<void>();
   #settled = false;
   #received: Promise<T> | undefined;
-  #parts = 0;
-  /** How much came of the text field that is under way; of the file it is not counted here. */
-  #field: number | undefined;
+  #parsed = false;
   #arrived = 0;
   #ofFile = 0;
+  // The first boundary of a body stands at its very beginning; for all others a line break is part of the boundary.
+  #tail: Buffer = Buffer.from('\r\n');
 
   constructor(request: IncomingMessage, boundary: string, announced: number | undefined, upload: Upload<T>) {
     this.#request = request;
     this.#upload = upload;
     this.#announced = announced;
-    this.#parser = new FormParser(boundary, this);
+    this.#closing = `\r\n--${boundary}--\r\n`;
+    this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
     this.#file = new Arriving(request);
     this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
     // The content and `receive` each hear of a failure in their own time; before that it must not count as unhandled.
@@ -109,12 +113,17 @@ class Form<T> implements FormReader {
 
   /** What was made of the file, once the whole form has arrived. */
   async receive(): Promise<T> {
-    const request = this.#request;
+    const [request, parser] = [this.#request, this.#parser];
     const onData = (chunk: Buffer): void => this.#took(chunk);
-    const onEnd = (): void => this.#conclude();
+    const onEnd = (): void => void parser.end();
     const onClose = (): void => {
       if (!request.complete) this.#refuse('The connection closed before the whole upload had arrived.');
     };
+    parser.on('finish', () => {
+      this.#parsed = true;
+      this.#conclude();
+    });
+    parser.on('file', (name, stream) => this.#begin(name, stream));
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
     if (request.destroyed) onClose();
     try {
@@ -128,35 +137,22 @@ class Form<T> implements FormReader {
     }
   }
 
-  part(name: string | undefined, fileName: string | undefined): void {
-    const { field } = this.#upload;
-    const isFile = name === field || fileName !== undefined;
-    this.#field = isFile ? undefined : 0;
-    this.#parts += 1;
-    if (this.#parts > limits.parts) throw refusal(`The form has more than ${limits.parts} parts.`);
-    if (!isFile) return;
-    if (this.#received !== undefined) throw refusal('The form has more than one file.');
-    if (name !== field) throw refusal(`The form has a file that is not named '${field}'.`);
+  #begin(name: string, stream: BusboyFileStream): void {
+    stream.on('error', () => undefined);
+    if (this.#settled) return;
+    if (name !== this.#upload.field) {
+      return this.#refuse(`The form has a file that is not named '${this.#upload.field}'.`);
+    }
+    stream.on('data', (bytes: Buffer) => {
+      this.#ofFile += bytes.length;
+      if (!this.#settled) this.#file.push(bytes);
+    });
+    stream.on('end', () => this.#file.end());
     this.#received = (async () => this.#upload.receive(this.#content(), this.#announced))();
     this.#received.then(
       () => this.#fail(new Error('cannot finish an upload whose receiver left early')),
       (error: unknown) => this.#fail(error),
     );
-  }
-
-  content(bytes: Buffer): void {
-    if (this.#field === undefined) {
-      this.#ofFile += bytes.length;
-      this.#file.push(bytes);
-    } else {
-      this.#field += bytes.length;
-      if (this.#field > limits.fieldSize)
-        throw refusal(`A text field of the form has more than ${limits.fieldSize} bytes.`);
-    }
-  }
-
-  end(): void {
-    if (this.#field === undefined) this.#file.end();
   }
 
   /** The file; its end is held back until the form around it is known to be in order. */
@@ -167,13 +163,12 @@ class Form<T> implements FormReader {
 
   #took(chunk: Buffer): void {
     if (this.#settled) return;
+    const length = this.#closing.length;
     this.#clock.refresh();
     this.#arrived += chunk.length;
-    try {
-      this.#parser.push(chunk);
-    } catch (error) {
-      return this.#fail(error);
-    }
+    const last = chunk.subarray(-length);
+    this.#tail = last.length === length ? Buffer.from(last) : Buffer.concat([this.#tail, last]).subarray(-length);
+    this.#parser.write(chunk);
     if (this.#arrived > this.#upload.limit + margin) this.#fail(tooLarge(this.#upload.limit));
     else if (this.#arrived - this.#ofFile > margin) this.#refuse('The form carries too much besides its file.');
   }
@@ -184,17 +179,20 @@ class Form<T> implements FormReader {
     else this.#refuse(`The upload stood still for ${this.#upload.idle / 1000} seconds and was given up.`);
   }
 
-  /** The form is in order when the sender and the parser agree that it has ended. */
+  /** The form is in order when the sender and the parser agree that it has ended, and where. */
   #conclude(): void {
-    if (this.#settled) return;
-    if (!this.#parser.isWhole) return this.#refuse(cutOff);
+    if (this.#settled || !this.#parsed || !this.#request.readableEnded) return;
+    const end = this.#tail.toString('latin1');
+    if (!end.endsWith(this.#closing) && !end.endsWith(this.#closing.trimEnd())) {
+      return this.#refuse('The form goes on behind its closing boundary.');
+    }
     if (this.#received === undefined) return this.#refuse(`The form has no file named '${this.#upload.field}'.`);
     this.#settled = true;
     this.#form.resolve();
   }
 
   #refuse(sentence: string): void {
-    this.#fail(refusal(sentence));
+    this.#fail(new Refusal('api-error', sentence));
   }
 
   #fail(error: unknown): void {
@@ -204,6 +202,25 @@ class Form<T> implements FormReader {
     this.#request.pause();
     this.#file.fail(error);
   }
+}
+
+/** The parser of the form, with the bounds on everything in it that is not the file. */
+function formParser(boundary: string, field: string, refuse: (sentence: string) => void): BusboyInstance {
+  const parser = new Busboy({
+    headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+    highWaterMark,
+    fileHwm: highWaterMark,
+    limits,
+    isPartAFile: (name, _type, fileName) => name === field || fileName !== undefined,
+  });
+  parser.on('field', (_name, _value, _nameTruncated, truncated) => {
+    if (truncated) refuse(`A text field of the form has more than ${limits.fieldSize} bytes.`);
+  });
+  parser.on('filesLimit', () => refuse('The form has more than one file.'));
+  parser.on('fieldsLimit', () => refuse(`The form has more than ${limits.fields} text fields.`));
+  parser.on('partsLimit', () => refuse(`The form has more than ${limits.parts} parts.`));
+  parser.on('error', () => refuse('The form is cut off: its closing boundary is missing.'));
+  return parser;
 }
 
 /** The boundary of RFC 2046, 5.1.1. Only what it allows, so that it can be handed on in quotes. */
@@ -237,8 +254,6 @@ function announcedLength({ headers }: IncomingMessage): number | undefined {
   }
   return length === undefined ? undefined : Number(length);
 }
-
-const refusal = (sentence: string): Refusal => new Refusal('api-error', sentence);
 
 function tooLarge(limit: number): Refusal {
   return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);

@@ -240,8 +240,7 @@ t.test('a form without its one file is refused', async (t) => {
   t.match(await post(port, form(Buffer.from('--b0undary\r\nX: y\r\n\r\nhello\r\n'))), missing, 'a part without a name');
   const padding = `X-Padding: ${'x'.repeat(20_000)}\r\n`;
   const padded = binary('hello').toString().replace('Content-Disposition', `${padding}Content-Disposition`);
-  const lengthy = refused('api-error', 'A part of the form has more than 16384 bytes of headers.');
-  t.match(await post(port, form(Buffer.from(padded))), lengthy);
+  t.match(await post(port, form(Buffer.from(padded))), missing, 'a name behind more headers than are read');
 
   const misnamed = refused('api-error', "The form has a file that is not named 'binary'.");
   t.match(await post(port, form(part('file', 'hello', 'hello.snap'))), misnamed);

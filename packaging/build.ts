@@ -86,8 +86,7 @@ async function pack(runtime: string, arch: Architecture, assets: Record<string, 
     useCodeCache: false,
     // Without this NODE_OPTIONS could run code of somebody's choice inside the store.
     execArgvExtension: 'none',
-    // A small nursery: else the remains of an upload's buffers pile up to a hundred megabytes before they are swept.
-    execArgv: ['--disable-proto=delete', '--max-semi-space-size=2'],
+    execArgv: ['--disable-proto=delete'],
     assets,
   };
   await packer.default(join(work, 'main.cjs'), {

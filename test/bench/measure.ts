@@ -66,7 +66,6 @@ export async function startServer<Told>(
 ): Promise<{ child: ChildProcess; told: Told }> {
   const child = fork(join(import.meta.dirname, module), args, {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    execArgv: ['--max-semi-space-size=2'], // as the executable and `npm start` run
   });
   const [told] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
   return { child, told };

@@ -15,11 +15,11 @@ export interface Export {
 }
 
 export const exports = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Those from one moment up to another, the newest first, before a number; at most so many. */
+  /** Those from one moment up to another, the newest first, before a number; at most so many. Read backwards: by their times all would be sorted. */
   list: (from: string, to: string, before: number, limit: number) =>
     db.all<Export & { seq: number }>(sql`
       SELECT seq, at, actor, what, name, sha256, bytes FROM exports
-      WHERE seq < ${before} AND at >= ${from} AND at < ${to} ORDER BY seq DESC LIMIT ${limit}`),
+      WHERE seq < ${before} AND +at >= ${from} AND +at < ${to} ORDER BY seq DESC LIMIT ${limit}`),
 });
 
 export const exportChanges = (db: Queries) => ({

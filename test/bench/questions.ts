@@ -19,11 +19,12 @@ export interface Visit {
 
 export function questions(world: World, visit: Visit): Question[] {
   return [
+    // Their token and their credentials end soon.
+    ...ofImages(world, visit),
     ...ofAnyone(world),
     ...ofPublishers(world),
     ...ofBrands(world),
     ...ofOlderTools(world),
-    ...ofImages(world, visit),
     ...ofAdministrators(world),
     ...ofLogins(),
   ];

@@ -2,7 +2,7 @@
 import { removeCollaborator } from '#acts/ownership.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { losesPart, packageArgument, packageOf } from '../package/named.ts';
 
 export const collaboratorRemove = command({
   name: 'collaborator remove',
@@ -10,11 +10,7 @@ export const collaboratorRemove = command({
   description: "It shows on the next request. 'larder package show' lists who works on a package.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder collaborator remove snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: {
-    question: ({ positionals: { package: named, account } }) =>
-      `From the next request on the account ${account} has no part in ${named} any more.`,
-    unattended: 'refused',
-  },
+  confirm: losesPart,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {

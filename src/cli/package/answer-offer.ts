@@ -3,7 +3,7 @@ import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { changesHands, packageArgument, packageOf } from './named.ts';
 
 const receiver = { name: 'account', value: 'ID', summary: 'The id of the account it is offered to.' } as const;
 
@@ -13,11 +13,7 @@ export const packageAcceptOffer = command({
   description: "'larder package offers' lists what is offered to whom.",
   positionals: [packageArgument, receiver],
   examples: ['larder package accept-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: {
-    question: ({ positionals: { package: named, account } }) =>
-      `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
-    unattended: 'refused',
-  },
+  confirm: changesHands,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, config }) => {

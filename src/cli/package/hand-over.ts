@@ -3,7 +3,7 @@ import { handOverPackage } from '#acts/ownership.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { changesHands, packageArgument, packageOf } from './named.ts';
 
 export const packageHandOver = command({
   name: 'package hand-over',
@@ -14,11 +14,7 @@ export const packageHandOver = command({
     "--publisher ID' lists what somebody publishes.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the new publisher.' }],
   examples: ['larder package hand-over snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: {
-    question: ({ positionals: { package: named, account } }) =>
-      `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
-    unattended: 'refused',
-  },
+  confirm: changesHands,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, config }) => {

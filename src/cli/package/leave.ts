@@ -2,7 +2,7 @@
 import { leavePackage } from '#acts/ownership.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { losesPart, packageArgument, packageOf } from './named.ts';
 
 export const packageLeave = command({
   name: 'package leave',
@@ -11,11 +11,7 @@ export const packageLeave = command({
     "The audit log tells it as the collaborator's own wish; 'larder collaborator remove' takes somebody away unasked.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder package leave snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: {
-    question: ({ positionals: { package: named, account } }) =>
-      `From the next request on the account ${account} has no part in ${named} any more.`,
-    unattended: 'refused',
-  },
+  confirm: losesPart,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {

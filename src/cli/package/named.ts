@@ -14,6 +14,24 @@ export const packageArgument = {
   summary: 'The package, such as snap/hello.',
 } as const;
 
+interface OfAccount {
+  positionals: { package: string; account: string };
+}
+
+/** Asks before somebody's part in a package ends. */
+export const losesPart = {
+  question: ({ positionals: { package: named, account } }: OfAccount): string =>
+    `From the next request on the account ${account} has no part in ${named} any more.`,
+  unattended: 'refused',
+} as const;
+
+/** Asks before a package gets another publisher. */
+export const changesHands = {
+  question: ({ positionals: { package: named, account } }: OfAccount): string =>
+    `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
+  unattended: 'refused',
+} as const;
+
 /** The package that an argument names; refuses one that is not there. */
 export async function packageOf(
   records: { packages: Pick<Records['packages'], 'find'> },

@@ -167,7 +167,9 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
 
   const store = await openStore({ directory: data });
   t.teardown(store.close);
-  await t.rejects(async () => store.authority.authenticate([second.macaroon]), { code: 'macaroon-authorization-required' });
+  await t.rejects(async () => store.authority.authenticate([second.macaroon]), {
+    code: 'macaroon-authorization-required',
+  });
   const rows = (await store.records.audit.list(0, 100)).filter(({ action }) =>
     ['revoke_token', 'end_tokens'].includes(action),
   );

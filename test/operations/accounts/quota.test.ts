@@ -158,7 +158,11 @@ t.test('a package that is handed over counts for its new publisher, who may have
   await isRefused('large', 'has 1 packages and may have 1. Ask');
   await quota({ packages: 2 });
   await offer('large');
-  t.match(await ways('large')[1]?.(), { status: 204 }, 'what he keeps already takes no more room, whatever he may have');
+  t.match(
+    await ways('large')[1]?.(),
+    { status: 204 },
+    'what he keeps already takes no more room, whatever he may have',
+  );
   t.match(await quota({ bytes: 'default', packages: 3 }), { status: 200 });
   t.match(await ways('small')[0]?.(), { status: 200 }, 'up to the last byte and the last package');
 });

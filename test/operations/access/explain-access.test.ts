@@ -91,11 +91,13 @@ t.test('who may do what to a package, and by which rule', async (t) => {
       body: { 'error-list': [{ code: 'account-not-found' }] },
     });
     await root.post(`/internal/v1/accounts/${store.ids.bob}/disable`, {});
-    t.match(await ask('account=bob&package=snap/hello'), { status: 400 });
-    t.match(await ask(`account=${store.ids.bob}&package=snap/hello`), {
-      status: 409,
-      body: { 'error-list': [{ message: /disabled since/ }] },
-    });
+    for (const named of ['bob', 'bob@example.com', store.ids.bob]) {
+      t.match(
+        await ask(`account=${named}&package=snap/hello`),
+        { status: 409, body: { 'error-list': [{ message: /disabled since/ }] } },
+        'that he is disabled is said by whichever name he is asked for',
+      );
+    }
     t.match(await ada.get('/internal/v1/explain-access?account=ada&package=snap/hello'), { status: 401 });
   });
 });

@@ -1,11 +1,11 @@
 // What publishers sign with keys of their own and send here: validation sets, and which builds they made.
-import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
+import { joined, parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import { checkSignedWith } from '#assertions/chain.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { act } from './act.ts';
+import { act, DoneAlready } from './act.ts';
 import { asKept } from './assertions.ts';
 import { latestOf } from './package.ts';
 
@@ -54,6 +54,9 @@ export const signBuild = act({
     const [authority, snap, digest, size] = ['authority-id', 'snap-id', 'snap-sha3-384', 'snap-size'].map(
       (name) => signed.headers[name] as string,
     ) as [string, string, string, string];
+    // The tool leaves what it has signed beside the file, and sends that again when it is asked to.
+    const [known] = await tx.assertions.listOf([nameOf(signed)]);
+    if (snap === subject.id && known?.text === joined(signed)) throw new DoneAlready(undefined);
     if (authority !== accountId) {
       throw new Refusal('api-error', `It speaks for '${authority}'; sign it with your own account id, ${accountId}.`);
     }

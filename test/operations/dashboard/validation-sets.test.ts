@@ -252,6 +252,20 @@ t.test('a build is signed of a revision that is here', async (t) => {
   t.match(await send(of(1)), { status: 200 }, 'the same again');
   t.match(await send(of(1, { grade: 'devel' })), refused(409, 'conflict', /revision 1 of 'pcx' is signed already/));
 
+  for (const revision of [3, 4]) await addRevision(store, id, revision);
+  const same = await Promise.all([send(of(3)), send(of(3))]);
+  t.same(
+    same.map(({ status }) => status),
+    [200, 200],
+    'twice at once',
+  );
+  const { length } = (await store.beside.records.audit.list(0, 1000)).filter(
+    ({ action, object }) => action === 'sign_build' && object === `snap-build/${digest(3)}`,
+  );
+  t.equal(length, 1, 'is signed once');
+  const both = await Promise.all([send(of(4)), send(of(4, { grade: 'devel' }))]);
+  t.same(both.map(({ status }) => status).sort(), [200, 409], 'of two that say otherwise it is one');
+
   t.match(await send(of(1, { 'snap-size': '7' })), bad(/this digest and size/));
   t.match(await send(of(1, { 'snap-id': 'a'.repeat(32) })), bad(/about the snap 'a{32}'/));
   t.match(await send(of(1, { 'authority-id': store.ids.bob })), bad(/sign it with your own account id/));

@@ -115,7 +115,11 @@ class Form<T> {
   async receive(): Promise<T> {
     const [request, parser] = [this.#request, this.#parser];
     const onData = (chunk: Buffer): void => this.#took(chunk);
-    const onEnd = (): void => void parser.end();
+    const onEnd = (): void => {
+      parser.end();
+      // It may have finished with the closing boundary, before the sender did.
+      this.#conclude();
+    };
     const onClose = (): void => {
       if (!request.complete) this.#refuse('The connection closed before the whole upload had arrived.');
     };

@@ -127,6 +127,29 @@ t.test('a file arrives byte for byte', async (t) => {
   t.ok(file.equals(outcomes[0] as Buffer));
 });
 
+t.test('a form that is whole before its sender says so is taken when he does', async (t) => {
+  const whole = Promise.withResolvers<void>();
+  const receive: Receive = async (content) => {
+    const chunks = [];
+    for await (const more of content) {
+      chunks.push(...more);
+      whole.resolve();
+    }
+    return Buffer.concat(chunks);
+  };
+  const { port } = await storage(t, { receive });
+  const { socket, answer } = dial(port, [
+    `Content-Type: ${multipart}`,
+    'Transfer-Encoding: chunked',
+    'Connection: close',
+  ]);
+  const body = form(binary('hello'));
+  socket.write(Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')]));
+  await whole.promise;
+  socket.write('0\r\n\r\n');
+  t.match(answered(await answer), { status: 200, body: sha256(Buffer.from('hello')) });
+});
+
 t.test('a form as the stock clients write it is taken', async (t) => {
   const { port } = await storage(t);
   const boundary = '0a4b6c2f4c6e4a7f8f5a9a1b2c3d4e5f';

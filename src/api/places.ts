@@ -26,7 +26,7 @@ export function findPlaces(declared: readonly Operation[]): Places {
   const router = new Router({ strict: true, sensitive: true });
   const literal = new Map<string, Place>();
   for (const [path, operations] of byPath) {
-    if (!path.includes(':')) literal.set(path, { operations, params: {} });
+    if (!path.includes(':')) literal.set(path, { operations, params: Object.freeze({}) });
     else for (const { method } of operations.slice(0, 1)) router.register(path, [method], () => undefined);
   }
   const of = ({ operations, params }: Place, isThere: (op: Operation) => boolean): Place | undefined => {

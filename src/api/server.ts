@@ -238,13 +238,14 @@ function conclude({ exchange, operation }: Conversation, outcome: Outcome, { met
     address: exchange.address,
     ms: Math.round(milliseconds * 10) / 10,
   };
-  if (failure === undefined && !aborted) logAnswered(log, line);
-  else if (failure === undefined) log.info({ ...line, aborted }, 'answered');
-  else if (refusal === undefined) log.error({ ...line, ...(aborted && { aborted }), err: failure }, 'failed');
-  else {
-    const { code, message } = refusal;
-    log.info({ ...line, refusal: code, reason: message, ...(aborted && { aborted }) }, 'answered');
-  }
+  if (failure === undefined && !aborted) return logAnswered(log, line);
+  const told = {
+    ...line,
+    ...(refusal && { refusal: refusal.code, reason: refusal.message }),
+    ...(aborted && { aborted }),
+  };
+  if (failure === undefined || refusal !== undefined) log.info(told, 'answered');
+  else log.error({ ...told, err: failure }, 'failed');
 }
 
 /** What becomes of an answer that does not say so itself: nobody keeps it, and a browser shows it alone. */
@@ -297,14 +298,11 @@ function send(
     return sendContent(body, response);
   }
   // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
-  if (!request.complete && hasBody(request)) hangUpAfterAnswer(request, response);
+  hangUpAfterAnswer(request, response);
   if (body !== undefined) more.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, more).end(body);
   return false;
 }
-
-const hasBody = (request: IncomingMessage): boolean =>
-  'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
 
 /** Whether an operation is there at the address without or with the prefix. */
 const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean): boolean =>

@@ -3,13 +3,14 @@
 //   tmp/<id>            what is being received
 //   sha3/ab/ab12…       complete content under its sha3-384
 //   quarantine/ab12…    content that was found damaged
+//   leaving/ab12….<id>  content that is being removed
 //   ballast             64 MiB that can be given up on a full disk
 //
 // The order of steps is what makes an acknowledged blob survive a power cut: the bytes are made durable under their
 // temporary name, then moved, then both directories are made durable. A failed fsync says that the kernel dropped bytes
 // it had promised to write; trying again would only seem to work, so the store stops.
 import { hash } from 'node:crypto';
-import { open as openFile } from 'node:fs/promises';
+import { open as openFile, rename } from 'node:fs/promises';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import type { Blobs, Loan } from './blobs.ts';
@@ -47,18 +48,19 @@ export interface DiskBlobsOptions {
   /** What this process has of the disk and of the places; left out, no other process has any. */
   shares?: Shares;
   now?: Now;
-  /** How files are opened and how much room there is; handed in so that a test can have a bad disk. */
+  /** How files are opened and moved, and how much room there is; handed in so that a test can have a bad disk. */
   open?: typeof openFile;
+  move?: typeof rename;
   freeOnDisk?: () => number;
 }
 
 export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
-  const { directory, digests, fatal, now = () => new Date(), open = openFile } = options;
+  const { directory, digests, fatal, now = () => new Date(), open = openFile, move = rename } = options;
   const { freeOnDisk = () => freeBytes(directory), shares = onlyOne, reserve } = options;
   const room = new DiskSpace({ reserve, freeOnDisk, shares });
   const places = new Places({ ...options.places, shares });
   const proofs = createProofs(digests, now);
-  const files = new DurableFiles({ open, now, fatal });
+  const files = new DurableFiles({ open, move, now, fatal });
   const contents = new Contents(directory, files, proofs);
   await contents.make(directory);
   const receiver = new Receiver({ files, contents, digests, places, room });

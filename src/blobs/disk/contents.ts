@@ -1,9 +1,11 @@
-// Contents in their places, under their digests: what comes in, what goes, and one thing at a time with each.
+// Contents in their places, under their digests: what comes in, and what goes. Any process of the store may do either at any
+// moment, so each step is one that the file system makes whole: a file is moved, never looked at and then removed.
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { mustBeDigest, type StoredBlob, type TakenBlob } from '../blobs.ts';
+import { mustBeDigest, type StoredBlob } from '../blobs.ts';
 import type { Proofs } from '../proofs.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf } from './errors.ts';
@@ -16,30 +18,35 @@ export class Contents {
   readonly temporary: string;
   readonly #content: string;
   readonly #quarantined: string;
+  /** Where files are between their place and their end. */
+  readonly #leaving: string;
   readonly #files: DurableFiles;
   readonly #proofs: Proofs;
   /** The folders below `#content` that are known to survive a power cut. */
   readonly #shards = new Map<string, Promise<string>>();
-  /** The last thing that was begun with each content: one at a time, or taking in and removing could cross. */
-  readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(directory: string, files: DurableFiles, proofs: Proofs) {
     this.root = join(directory, 'blobs');
     this.temporary = join(this.root, 'tmp');
     this.#content = join(this.root, 'sha3');
     this.#quarantined = join(this.root, 'quarantine');
+    this.#leaving = join(this.root, 'leaving');
     this.#files = files;
     this.#proofs = proofs;
   }
 
-  /** Makes the folders, durably. */
+  /** Makes the folders, durably, and puts back what a process that was killed had moved out of its place. */
   async make(directory: string): Promise<void> {
-    for (const folder of [this.root, this.temporary, this.#content, this.#quarantined]) {
+    for (const folder of [this.root, this.temporary, this.#content, this.#quarantined, this.#leaving]) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
     }
     await this.#files.syncFolder(directory);
     await this.#files.syncFolder(this.root);
+    for (const name of await readdir(this.#leaving)) {
+      const [, sha3_384] = /^([0-9a-f]{96})\./.exec(name) ?? [];
+      if (sha3_384 !== undefined) await this.#comeBack(join(this.#leaving, name), sha3_384);
+    }
   }
 
   path(sha3_384: string): string {
@@ -50,53 +57,48 @@ export class Contents {
     return join(this.#quarantined, mustBeDigest(sha3_384));
   }
 
-  /** Moves a durable temporary file to its place. */
-  async settle(temporaryFile: string, { sha3_384, size }: TakenBlob): Promise<void> {
+  /** Moves a durable temporary file to its place. It replaces what is there: these bytes are known to be good, those not. */
+  async settle(temporaryFile: string, sha3_384: string): Promise<void> {
     const folder = await this.#shard(sha3_384);
-    await this.#inTurn(sha3_384, async () => {
-      const place = this.path(sha3_384);
-      // Only what is known to be good may stay: these bytes mend what is not.
-      if ((await this.#proofs.holds(sha3_384, place)) && (await this.#renew(place, size))) await unlink(temporaryFile);
-      else await rename(temporaryFile, place);
-      await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.temporary)]);
-      await this.#proofs.remember(sha3_384, place);
-    });
+    const place = this.path(sha3_384);
+    await rename(temporaryFile, place);
+    await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.temporary)]);
+    await this.#proofs.remember(sha3_384, place);
   }
 
   /** False when it is not there, or was taken in at that moment or later. */
-  remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
-    return this.#inTurn(mustBeDigest(sha3_384), async () => {
-      const place = this.path(sha3_384);
-      const stored = await storedBlob(place, sha3_384);
-      if (stored === undefined || (storedBefore !== undefined && stored.storedAt >= storedBefore)) return false;
-      await unlink(place);
-      await this.#files.syncFolder(await this.#shard(sha3_384));
-      return true;
-    });
+  async remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
+    const place = this.path(sha3_384);
+    const isOld = (stored: StoredBlob | undefined): boolean =>
+      stored !== undefined && (storedBefore === undefined || stored.storedAt < storedBefore);
+    if (!isOld(await storedBlob(place, sha3_384))) return false;
+    const aside = join(this.#leaving, `${sha3_384}.${randomUUID()}`);
+    if (!(await this.#files.move(place, aside))) return false;
+    // What was moved may have come in after the look at it, and been acknowledged.
+    if (!isOld(await storedBlob(aside, sha3_384))) {
+      await this.#comeBack(aside, sha3_384);
+      return false;
+    }
+    await unlinkPresent(aside);
+    await Promise.all([this.#files.syncFolder(await this.#shard(sha3_384)), this.#files.syncFolder(this.#leaving)]);
+    return true;
   }
 
   /** False when it is not there. */
-  quarantine(sha3_384: string): Promise<boolean> {
-    return this.#inTurn(mustBeDigest(sha3_384), async () => {
-      const place = this.path(sha3_384);
-      if ((await storedBlob(place, sha3_384)) === undefined) return false;
-      await rename(place, this.quarantinePath(sha3_384));
-      await Promise.all([
-        this.#files.syncFolder(await this.#shard(sha3_384)),
-        this.#files.syncFolder(this.#quarantined),
-      ]);
-      return true;
-    });
+  async quarantine(sha3_384: string): Promise<boolean> {
+    const place = this.path(sha3_384);
+    if ((await storedBlob(place, sha3_384)) === undefined) return false;
+    if (!(await this.#files.move(place, this.quarantinePath(sha3_384)))) return false;
+    await Promise.all([this.#files.syncFolder(await this.#shard(sha3_384)), this.#files.syncFolder(this.#quarantined)]);
+    return true;
   }
 
-  putBack(sha3_384: string): Promise<void> {
-    return this.#inTurn(mustBeDigest(sha3_384), async () => {
-      const file = await this.#files.open(this.quarantinePath(sha3_384), O_RDONLY | O_NOFOLLOW);
-      await this.#files.seal(file).finally(() => file.close());
-      const folder = await this.#shard(sha3_384);
-      await rename(this.quarantinePath(sha3_384), this.path(sha3_384));
-      await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.#quarantined)]);
-    });
+  async putBack(sha3_384: string): Promise<void> {
+    const file = await this.#files.open(this.quarantinePath(sha3_384), O_RDONLY | O_NOFOLLOW);
+    await this.#files.seal(file).finally(() => file.close());
+    const folder = await this.#shard(sha3_384);
+    await rename(this.quarantinePath(sha3_384), this.path(sha3_384));
+    await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.#quarantined)]);
   }
 
   /** Every content; `unread` is told of a folder that cannot be read, and without it that is thrown. */
@@ -130,28 +132,15 @@ export class Contents {
     return path;
   }
 
-  #inTurn<T>(sha3_384: string, act: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(sha3_384) ?? Promise.resolve()).then(act, act);
-    this.#turns.set(sha3_384, turn);
-    const leave = (): void => {
-      if (this.#turns.get(sha3_384) === turn) this.#turns.delete(sha3_384);
-    };
-    turn.then(leave, leave);
-    return turn;
-  }
-
-  /** Makes sure of content that is there already; false when it is not, or has the wrong size and must be replaced. */
-  async #renew(place: string, size: number): Promise<boolean> {
-    const handle = await this.#files.openPresent(place);
-    if (handle === undefined) return false;
-    try {
-      const there = await handle.stat();
-      if (!there.isFile() || there.size !== size) return false;
-      await this.#files.renew(handle);
-      return true;
-    } finally {
-      await handle.close();
-    }
+  /** Puts back what was moved aside, unless its place was filled meanwhile or another process did so first. */
+  async #comeBack(aside: string, sha3_384: string): Promise<void> {
+    const folder = await this.#shard(sha3_384);
+    await link(aside, this.path(sha3_384)).catch((error: unknown) => {
+      if (!['EEXIST', 'ENOENT'].includes(String(codeOf(error)))) throw error;
+    });
+    await this.#files.syncFolder(folder);
+    await unlinkPresent(aside);
+    await this.#files.syncFolder(this.#leaving);
   }
 }
 
@@ -172,4 +161,10 @@ export async function storedBlob(place: string, sha3_384: string): Promise<Store
     if (codeOf(error) !== 'ENOENT') throw error;
     return undefined;
   }
+}
+
+async function unlinkPresent(file: string): Promise<void> {
+  await unlink(file).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
 }

@@ -1,7 +1,7 @@
 // Opens the files of blobs and makes them durable. A failed fsync says that the kernel dropped bytes it had promised to
 // write; trying again would only seem to work, so the store stops.
 import { constants } from 'node:fs';
-import type { FileHandle, open as openFile } from 'node:fs/promises';
+import type { FileHandle, open as openFile, rename } from 'node:fs/promises';
 
 import type { Now } from '#domain/clock.ts';
 import { codeOf, isFull } from './errors.ts';
@@ -10,6 +10,7 @@ const { O_NOFOLLOW, O_RDONLY } = constants;
 
 interface Options {
   open: typeof openFile;
+  move: typeof rename;
   now: Now;
   /** Told that the disk broke a promise; the process must accept no more writes and end. */
   fatal: (error: Error) => void;
@@ -42,6 +43,17 @@ export class DurableFiles {
     }
   }
 
+  /** Moves a file in one step, in the place of whatever is there; false when there is none to move. */
+  async move(from: string, to: string): Promise<boolean> {
+    try {
+      await this.#options.move(from, to);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      return false;
+    }
+  }
+
   /** Makes a file or folder durable, or gives up for good. */
   async sync(handle: FileHandle): Promise<void> {
     await handle.sync().catch((cause: unknown) => this.#giveUp(cause));
@@ -66,19 +78,9 @@ export class DurableFiles {
 
   /** The last thing done to a received file: it bears the time at which it was taken in. */
   async seal(file: FileHandle): Promise<void> {
-    await this.#date(file);
-    await this.syncReceived(file, 'sync');
-  }
-
-  /** Dates a file that is in its place as if it were taken in now. */
-  async renew(file: FileHandle): Promise<void> {
-    await this.#date(file);
-    await this.sync(file);
-  }
-
-  async #date(file: FileHandle): Promise<void> {
     const moment = this.#options.now();
     await file.utimes(moment, moment);
+    await this.syncReceived(file, 'sync');
   }
 
   #giveUp(cause: unknown): never {

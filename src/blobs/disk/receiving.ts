@@ -127,7 +127,7 @@ export class Receiver {
       try {
         if (resume !== undefined) await goOnFrom(file, resume);
         const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
-        await contents.settle(temporaryFile, taken);
+        await contents.settle(temporaryFile, taken.sha3_384);
         return taken;
       } catch (error) {
         if (error instanceof LeftToOthers) throw error;

@@ -55,9 +55,11 @@ export const accountKey = (
     keys[of].encoded,
   );
 
-export const roots = readRoots(
-  stream([await account('authority', 'root'), await accountKey('root', 'authority', 'root', {}, 'root')]),
-);
+export const trusted = stream([
+  await account('authority', 'root'),
+  await accountKey('root', 'authority', 'root', {}, 'root'),
+]);
+export const roots = readRoots(trusted);
 export const storeKey = await accountKey('store', 'authority', 'store', {}, 'root');
 export const adasAccount = await account('ada');
 export const adasKey = await accountKey('ada', 'ada', 'default');

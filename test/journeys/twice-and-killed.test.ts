@@ -10,7 +10,8 @@ import t from 'tap';
 
 import { operations } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { trusted } from '#test/assertions/world.ts';
+import { addBrand, addSigningKey, trusting } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -20,7 +21,7 @@ t.setTimeout(600_000);
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 2;
 
 async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
-  const store = await startStore(t, (text) => text, new Date());
+  const store = await startStore(t, trusting(t, trusted), new Date());
   const brand = await addBrand(store, 'ada');
   const key = await addSigningKey(store, brand, 'rsa4096-a', 'default');
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];

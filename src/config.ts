@@ -38,6 +38,7 @@ export interface Config {
   readonly log: Settled<SectionOf<'log'>>;
   readonly keys: Readonly<SectionOf<'keys'>>;
   readonly assertions: Settled<SectionOf<'assertions'>>;
+  readonly devices: Settled<SectionOf<'devices'>>;
 }
 
 const largest = 1024 * 1024;

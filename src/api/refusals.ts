@@ -6,10 +6,10 @@ import { json, type Sent } from './sent.ts';
 /**
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
  * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm
- * libraries at once, `registry` by those of image registries, `device` by snapd, which shows its message to whoever
- * stands before the device.
+ * libraries at once, `registry` by those of image registries, `device` by snapd when it asks for a serial, which shows its
+ * message to whoever stands before the device, `snapd` by the same where it installs and refreshes.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device';
+export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device' | 'snapd';
 
 /**
  * The family of the clients that ask at an address where nothing is. Repositories of images may have any name below `/v2/`,
@@ -78,6 +78,12 @@ const internal = {
   message: 'Something went wrong on the server; its log has the details under this x-request-id.',
 };
 
+/**
+ * How new a store snapd takes this for, which every answer to it says: below 6 it goes round it for serials, below 55 it tells
+ * less in a refresh.
+ */
+export const snapStoreVersion = '60';
+
 const bodies: Record<ErrorFamily, (code: string, message: string, status: number) => object> = {
   publisher: (code, message) => ({
     'error-list': [{ code, message }],
@@ -97,6 +103,7 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
     error_list: [{ code, message }],
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
+  snapd: (code, message) => ({ 'error-list': [{ code, message }] }),
   device: (code, message) => ({ message, error_list: [{ code, message }] }),
   // Its clients look up the error without a code, and stumble when there is none.
   libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),

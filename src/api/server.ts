@@ -18,7 +18,7 @@ import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { findPlaces, type Places } from './places.ts';
-import { familyAt, refused, type ErrorFamily } from './refusals.ts';
+import { familyAt, refused, snapStoreVersion, type ErrorFamily } from './refusals.ts';
 import { createRepeats } from './repeats.ts';
 import { json, type Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
@@ -282,7 +282,7 @@ const tellsOfItsEnd = ({ until }: Principal, { authority }: ServerServices): boo
 
 /** Sends an answer; true when the client went away before it was whole. */
 function send(
-  { exchange, operation }: Conversation,
+  { exchange, operation, errors }: Conversation,
   { status, headers, body }: Sent,
   services: ServerServices,
 ): Soon<boolean> {
@@ -292,6 +292,7 @@ function send(
     more.push('macaroon-expires', timestamp(new Date(principal.until)));
   }
   // Browsers that have been here over TLS come back over TLS, for a year.
+  if (errors === 'snapd') more.push('snap-store-version', snapStoreVersion);
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
   if (body instanceof Readable) {
     response.writeHead(status, more);

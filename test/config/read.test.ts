@@ -44,6 +44,7 @@ const defaults = {
   log: { level: 'info', format: 'auto' },
   keys: {},
   assertions: { trusted: [] },
+  devices: { snap: false },
 };
 
 const everything = `# The store of the site.
@@ -99,6 +100,8 @@ master_key_file = "/etc/larder/master.key"
 passphrase_file = "/run/larder/passphrase"
 [assertions]
 trusted = ["/etc/larder/roots.assert"]
+[devices]
+snap = true
 `;
 
 const everythingRead = {
@@ -129,6 +132,7 @@ const everythingRead = {
   log: { level: 'warn', format: 'auto' },
   keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
+  devices: { snap: true },
 };
 
 t.test('an empty file means the defaults', async (t) => {

@@ -124,4 +124,5 @@ const refusals: Readonly<Record<ErrorFamily, Json>> = {
     },
   }),
   registry: object({ errors: list }),
+  snapd: reference('RefusalBody'),
 };

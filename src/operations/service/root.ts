@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
+import { snapStoreVersion } from '#api/refusals.ts';
 import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
@@ -29,7 +30,9 @@ export const root = operation({
       namespaces,
       offline: isOffline(config),
     };
-    return new Answer({ headers: { ...json, ...vary }, body: JSON.stringify(body) });
+    // By this snapd knows, before it asks for a serial, that it need not go round this store.
+    const store = config.devices.snap ? { 'snap-store-version': snapStoreVersion } : {};
+    return new Answer({ headers: { ...json, ...vary, ...store }, body: JSON.stringify(body) });
   },
 });
 

@@ -22,6 +22,15 @@ t.test('the service says what it is, to anybody', async (t) => {
   t.match((await online.anyone.get('/')).body, { offline: false });
 });
 
+t.test('snapd hears how new a store this is, where devices are served', async (t) => {
+  const serving = await startStore(t, (text) => text.replace('snap = false', 'snap = true'));
+  const head = await fetch(`${serving.url}/`, { method: 'HEAD' });
+  t.equal(head.status, 200);
+  t.equal(head.headers.get('snap-store-version'), '60');
+  const other = await startStore(t);
+  t.equal((await fetch(`${other.url}/`, { method: 'HEAD' })).headers.get('snap-store-version'), null);
+});
+
 t.test('a store that exchanges no administrator credential says so, and which key is missing', async (t) => {
   const missing = async (text: RegExp) => {
     const { anyone } = await startStore(t, (config) => config.replace(text, ''));

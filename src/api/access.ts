@@ -3,12 +3,14 @@
 import type { IncomingMessage } from 'node:http';
 
 import { administers, noBrand } from '#acts/brands.ts';
+import type { Now } from '#domain/clock.ts';
 import { isNamespace, type Namespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import type { Login } from '#macaroons/authority.ts';
+import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -30,7 +32,9 @@ export interface Asked {
   request: IncomingMessage;
   records: Records;
   registry: Registry;
+  deviceSessions: DeviceSessions;
   config: Config;
+  now: Now;
 }
 
 /**

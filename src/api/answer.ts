@@ -47,14 +47,16 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
   const tokens = (): Soon<Presented> =>
     credentials(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
   let inPayload = false;
-  const { authority, records, registry, config } = services;
+  const { authority, records, registry, deviceSessions, config, now } = services;
   const admitted = op.access.admit({
     params,
     query,
     request,
     records,
     registry,
+    deviceSessions,
     config,
+    now,
     authenticate: () =>
       then(tokens(), (presented) => {
         inPayload = presented.inPayload;

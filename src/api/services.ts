@@ -9,6 +9,7 @@ import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Authority } from '#macaroons/authority.ts';
+import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
 import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
@@ -34,6 +35,8 @@ export interface Services {
   /** What assertions that come in must lead to. */
   roots: () => Roots;
   requestIds: RequestIds;
+  /** What devices are known by that have proven their serials. */
+  deviceSessions: DeviceSessions;
   /** The configuration as it stands now; a reload changes it between calls. */
   config: Config;
   now: Now;

@@ -13,6 +13,7 @@ import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identitySection } from '#identity/operations.ts';
+import { createDeviceSessions } from '#macaroons/device-sessions.ts';
 import { createDischarger } from '#macaroons/discharger.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { sections } from '#operations/index.ts';
@@ -133,6 +134,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     identity: createIdentity({ records, acts, siteKey, now }),
     roots: () => current().roots,
     requestIds: requestIds(siteKey),
+    deviceSessions: createDeviceSessions(siteKey, () => latestTime.now()),
     reviewSoon: () => {
       background.queue.soon();
       background.finishing.soon();

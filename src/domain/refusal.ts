@@ -13,6 +13,8 @@ export const statuses = {
   'twofactor-failure': 401,
   'permission-required': 401,
   'exchange-window-expired': 401,
+  // What snapd calls it when a device must prove its serial anew.
+  'device-authorization-needs-refresh': 401,
   forbidden: 403,
   'resource-not-found': 404,
   'method-not-allowed': 405,

@@ -11,7 +11,7 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
     'x-view-name': 'The operation that answered.',
     'macaroon-expires': 'When the token of the request ends, RFC 3339; from 14 days before its end.',
     'retry-after': 'After how many seconds it makes sense to ask again.',
-    'www-authenticate': 'Where a token comes from.',
+    'www-authenticate': 'Where a token comes from; for a device, that it must prove its serial anew.',
     ...headers,
   }).map(([name, description]) => [name, described(description)]),
 );

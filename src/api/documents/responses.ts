@@ -45,8 +45,11 @@ export function refusalsOf(op: Operation): RefusalCode[] {
   return [...new Set([...implied, ...(op.refuses ?? [])])];
 }
 
-const unproven = ({ errors }: Operation): RefusalCode[] =>
-  errors === 'registry' ? ['unauthorized'] : ['macaroon-authorization-required', 'macaroon-needs-refresh'];
+function unproven({ errors }: Operation): RefusalCode[] {
+  if (errors === 'registry') return ['unauthorized'];
+  if (errors === 'snapd') return ['device-authorization-needs-refresh'];
+  return ['macaroon-authorization-required', 'macaroon-needs-refresh'];
+}
 
 /** The media types of an operation's success, with what each holds. */
 export function contentOf({ response, produces = [] }: Operation): Json {
@@ -88,7 +91,7 @@ function successes(op: Operation): Json {
 
 function refused(op: Operation, status: string, description: string): Json {
   const waits = status === '429' || status === '507';
-  const asks = status === '401' && op.errors === 'registry';
+  const asks = status === '401' && (op.errors === 'registry' || op.errors === 'snapd');
   return {
     description,
     headers: carrying(

@@ -1,0 +1,51 @@
+// Access for devices: whoever asks, and which device it is where the request brings a session of this store.
+import { keyState } from '#assertions/chain.ts';
+import { parseAssertion } from '#assertions/assertion.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Device, DeviceSession } from '#macaroons/device-sessions.ts';
+import type { Access, Asked } from './access.ts';
+
+export type { Device } from '#macaroons/device-sessions.ts';
+
+export interface DeviceEvidence {
+  /** Nothing where the request brings no session: a device without a serial has none, and may have what is public. */
+  device: Device | undefined;
+}
+
+/** Anybody; a device is known by its session, and one that does not hold sends it for a new one. */
+export const device: Access<DeviceEvidence> = {
+  about: 'public',
+  permissions: [],
+  who: 'anyone; a device is known by its session',
+  async admit(asked) {
+    const text = presented(asked);
+    return { device: text === undefined ? undefined : (await sessionOf(text, asked)).device };
+  },
+};
+
+/** What the request brings: under the newer name in the second version of the interface, under the older in the first. */
+function presented({ request }: Pick<Asked, 'request'>): string | undefined {
+  const { 'snap-device-authorization': newer, 'x-device-authorization': older } = request.headers;
+  return [newer ?? older].flat().at(0);
+}
+
+/** The session behind `Macaroon root="…"`; the refusal makes snapd prove its serial again. */
+export async function sessionOf(
+  header: string,
+  { deviceSessions, config, records, now }: Pick<Asked, 'deviceSessions' | 'config' | 'records' | 'now'>,
+): Promise<DeviceSession> {
+  const [, text = ''] = /^macaroon root="?([\w=-]+)"?$/i.exec(header.trim()) ?? [];
+  const session = deviceSessions.read(text);
+  if (session === undefined) throw needsRefresh('The session of the device is none of this store, or it has ended.');
+  if (session.store !== config.store.id) throw needsRefresh('The session of the device is one of another store.');
+  // A key whose owner had it revoked vouches for nobody any more, also where the session would last longer.
+  const kept = await records.assertions.find(`account-key/${session.signedWith}`);
+  const state = kept === undefined ? 'valid' : keyState(parseAssertion(kept.text), now());
+  if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
+  return session;
+}
+
+const needsRefresh = (message: string): Refusal =>
+  new Refusal('device-authorization-needs-refresh', message, undefined, {
+    'www-authenticate': 'Macaroon refresh_device_session=1',
+  });

@@ -4,7 +4,7 @@
 //   node packaging/build.ts               for this machine's architecture
 //   node packaging/build.ts --arch arm64  dist/larder-arm64, for the other one
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 import { nativeAsset } from '#src/native.ts';
 import { bundle, files, packageFiles, release, root, workers } from './bundle.ts';
 import { dynamicSymbols } from './elf.ts';
+import { scriptOf } from './program.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
 const sizeLimit = 135_000_000;
@@ -30,7 +31,7 @@ export async function buildExecutable(arch: Architecture): Promise<string> {
   const output = join(root, arch === process.arch ? 'dist/larder' : `dist/larder-${arch}`);
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  bundle('src/main.ts', join(work, 'main.cjs'));
+  bundle('packaging/launch.ts', join(work, 'main.cjs'));
   await pack(runtime, arch, assets(arch));
   const version = verify(join(work, 'larder'), runtime, arch);
   renameSync(join(work, 'larder'), output);
@@ -68,10 +69,25 @@ function assets(arch: Architecture): Record<string, string> {
     embedded.set(path, join(root, path));
   }
   embedded.set(nativeAsset, nativeModule(arch));
+  for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
   return Object.fromEntries([...embedded].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The program, and what the engine of this architecture has compiled of it; another one's would not take that. */
+function program(arch: Architecture): Record<string, string> {
+  const [text, compiled] = [join(work, 'program.cjs'), join(work, 'program.compiled')];
+  bundle('src/main.ts', text);
+  writeFileSync(compiled, '');
+  if (arch === process.arch) {
+    const script = join(import.meta.dirname, 'precompile.ts');
+    execFileSync(process.execPath, ['--random-seed=1', script, text, compiled], { env: {}, stdio: 'ignore' });
+    const { cachedDataRejected } = scriptOf(readFileSync(text, 'latin1'), readFileSync(compiled));
+    if (cachedDataRejected !== false) throw new Error('cannot use what was compiled of the program: it is rejected');
+  }
+  return { 'program.cjs': text, 'program.compiled': compiled };
 }
 
 async function pack(runtime: string, arch: Architecture, assets: Record<string, string>): Promise<void> {

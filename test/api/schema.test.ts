@@ -1,3 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 
 import { check, isDateTime, problems, shapes } from '#api/schema.ts';
@@ -7,6 +11,16 @@ import { operations } from '#operations/index.ts';
 t.test('every shape compiles in strict mode', (t) => {
   for (const { file, shape } of shapes()) {
     t.doesNotThrow(() => problems(shape, undefined), `${file}: ${shape}`);
+  }
+  t.end();
+});
+
+t.test('every file of schemas/ is JSON Schema, which the store takes for granted', (t) => {
+  const folder = join(import.meta.dirname, '../../schemas');
+  const ajv = new Ajv2020();
+  for (const file of readdirSync(folder)) {
+    const schema = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown>;
+    t.ok(ajv.validateSchema(schema), `${file}: ${ajv.errorsText()}`);
   }
   t.end();
 });

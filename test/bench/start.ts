@@ -22,21 +22,21 @@ export async function start(): Promise<void> {
     await store.close();
     if (packages > 0) await grow(directory, packages);
     console.log(`start to ready, ${packages} packages and ${packages * 10} revisions`);
-    await time('from the sources', process.execPath, [join(root, 'src/main.ts')], directory);
-    if (existsSync(executable)) await time('the executable', executable, [], directory);
+    await time('from the sources', join(root, 'bin/larder'), directory);
+    if (existsSync(executable)) await time('the executable', executable, directory);
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** The first start is none of them: it brings up to date what was filled, and reads what the disk has from the disk. */
-async function time(name: string, program: string, args: string[], directory: string): Promise<void> {
+async function time(name: string, program: string, directory: string): Promise<void> {
   const times: number[] = [];
   const costs: number[] = [];
   const machine = watchMachine();
   for (let round = 0; round <= rounds; round++) {
     const port = await freePort();
     const began = performance.now();
-    const child = spawn(program, [...args, 'serve', '--data', directory, '--listen', `127.0.0.1:${port}`], {
+    const child = spawn(program, ['serve', '--data', directory, '--listen', `127.0.0.1:${port}`], {
       stdio: 'ignore',
     });
     const exited = once(child, 'exit') as Promise<[number | null]>;

@@ -30,7 +30,7 @@ function presented({ request }: Pick<Asked, 'request'>): string | undefined {
 }
 
 /** The session behind `Macaroon root="…"`; the refusal makes snapd prove its serial again. */
-export async function sessionOf(
+async function sessionOf(
   header: string,
   { deviceSessions, config, records, now }: Pick<Asked, 'deviceSessions' | 'config' | 'records' | 'now'>,
 ): Promise<DeviceSession> {

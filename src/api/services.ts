@@ -35,6 +35,7 @@ export interface Services {
   /** What assertions that come in must lead to. */
   roots: () => Roots;
   requestIds: RequestIds;
+  deviceNonces: RequestIds;
   /** What devices are known by that have proven their serials. */
   deviceSessions: DeviceSessions;
   /** The configuration as it stands now; a reload changes it between calls. */

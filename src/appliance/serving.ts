@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 
-import { requestIds } from '#assertions/request-ids.ts';
+import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
 import { connectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
 import { createMetrics } from '#api/metrics.ts';
@@ -134,6 +134,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     identity: createIdentity({ records, acts, siteKey, now }),
     roots: () => current().roots,
     requestIds: requestIds(siteKey),
+    deviceNonces: deviceNonces(siteKey),
     deviceSessions: createDeviceSessions(siteKey, () => latestTime.now()),
     reviewSoon: () => {
       background.queue.soon();

@@ -1,7 +1,7 @@
-// Request ids: a device asks for one and signs it, so that a request it signed long ago is worth nothing. Nothing of
-// them is recorded: each says when it was given and carries a code that only this store can make.
+// Request ids and nonces: a device asks for one and signs it, so that what it signed long ago is worth nothing. Nothing
+// of them is recorded when they are given: each says when that was and carries a code that only this store can make.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { hours } from '#domain/clock.ts';
+import { hours, minutes } from '#domain/clock.ts';
 
 export interface RequestIds {
   make(moment: Date): string;
@@ -9,15 +9,23 @@ export interface RequestIds {
   holds(id: string, moment: Date): boolean;
 }
 
-/** How long a device may take to come back with it. */
-const life = hours(1);
 /** A clock may be set back a little between the two. */
 const slack = hours(1);
 const codeLength = 16;
 
+/** How long a device may take to come back with a nonce. */
+const nonceLife = minutes(10);
+/** For how long it must be known that a nonce was used: no longer is one taken, whatever the clock does meanwhile. */
+export const nonceKept = slack + nonceLife;
+
 /** @param siteKey from which the key of the codes is derived */
-export function requestIds(siteKey: Buffer): RequestIds {
-  const key = Buffer.from(hkdfSync('sha256', siteKey, '', 'larder device request ids', 32));
+export const requestIds = (siteKey: Buffer): RequestIds => codes(siteKey, 'larder device request ids', hours(1));
+
+/** The same for nonces, with which a device asks for a session; neither is good for the other. */
+export const deviceNonces = (siteKey: Buffer): RequestIds => codes(siteKey, 'larder device nonces', nonceLife);
+
+function codes(siteKey: Buffer, purpose: string, life: number): RequestIds {
+  const key = Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));
   const codeOf = (said: Buffer): Buffer => createHmac('sha256', key).update(said).digest().subarray(0, codeLength);
   return {
     make(moment) {

@@ -14,8 +14,9 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(moment);
     if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { downloads, failures, leases, loginsUnderWay, notes, registryUploads } = tx;
+      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads } = tx;
       const counts = [
+        await deviceNonces.sweep(at),
         await downloads.sweep(moment),
         await failures.sweep(at),
         await leases.sweep(at),

@@ -25,6 +25,8 @@ import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
 import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
+import { deviceNonce } from './devices/device-nonce.ts';
+import { deviceSession } from './devices/device-session.ts';
 import { createModel } from './models/create-model.ts';
 import { deleteModel } from './models/delete-model.ts';
 import { readModels } from './models/read-models.ts';
@@ -355,7 +357,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Devices',
     about: 'What snapd on a device asks: for a serial, above all.',
-    operations: [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld],
+    operations: [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld, deviceNonce, deviceSession],
   },
   {
     title: 'Older tools',

@@ -16,6 +16,7 @@ import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
+import { deviceNoncePassing } from './device-nonces.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { downloadPassing, downloads } from './downloads.ts';
 import { exportChanges, exports } from './exports.ts';
@@ -161,6 +162,7 @@ const changing = (db: Queries) => ({
 
 /** What passes: rows with an end, which no audit log tells of and no backup keeps; and what nobody has claimed yet. */
 const passing = (db: Queries) => ({
+  deviceNonces: deviceNoncePassing(db),
   downloads: downloadPassing(db),
   failures: failurePassing(db),
   leases: leasePassing(db),

@@ -1,0 +1,68 @@
+// Where a device gets its session: it proves its serial, and is known by the session for 30 days.
+import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
+import { believe, namesFor, readProof, type Proof } from '#assertions/device-proof.ts';
+import { nonceKept } from '#assertions/request-ids.ts';
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** Three assertions inside JSON, in which each line costs a sign more. */
+const bodyLimit = 384 * 1024;
+const life = days(30);
+
+export const deviceSession = operation({
+  name: 'device_session',
+  method: 'POST',
+  path: '/api/v1/snaps/auth/sessions',
+  since: 0,
+  summary: 'Give a device that proves its serial a session, by which it is known from then on.',
+  // A device that renews its session sends the former one along, which may have ended: it proves nothing here.
+  access: anyone,
+  body: 'DeviceSessionRequest',
+  bodyLimit,
+  response: 'DeviceSessionResponse',
+  refuses: ['unauthorized'],
+  prefixed: false,
+  errors: 'snapd',
+  enabledBy: 'devices.snap',
+
+  async handle(call) {
+    const { body, deviceNonces, deviceSessions, records, authority, config, log } = call;
+    const moment = authority.latestTime();
+    const proof = readProof({
+      request: body['device-session-request'],
+      serial: body['serial-assertion'],
+      model: body['model-assertion'],
+    });
+    if (!deviceNonces.holds(proof.nonce, moment)) throw staleNonce();
+    await vouchedFor(proof, call);
+    const isFirst = await records.passing((tx) =>
+      tx.deviceNonces.use(proof.nonce, timestamp(after(moment, nonceKept))),
+    );
+    if (!isFirst) throw staleNonce();
+    const { brandId: brand, model, serial, signedWith } = proof;
+    const device = { brand, model, serial };
+    // What its clock says is worth knowing, and no reason to refuse: boards without a battery begin anywhere.
+    log.info({ device, clock: proof.timestamp }, 'a device has a session');
+    const session = { device, store: config.store.id, signedWith, until: after(moment, life) };
+    return { macaroon: deviceSessions.write(session) };
+  },
+});
+
+/** Refuses a device whose serial does not lead to a root of trust by what is known here. */
+async function vouchedFor(proof: Proof, { records, roots, now }: Pick<Services, 'records' | 'roots' | 'now'>) {
+  const names = namesFor(proof);
+  const kept = await records.assertions.listOf([...names.keys, names.model, names.serial]);
+  const read = (name: string): Assertion[] =>
+    kept.filter((one) => one.name === name).map(({ text }) => parseAssertion(text));
+  const [[model], [serial]] = [read(names.model), read(names.serial)];
+  believe(proof, { roots: roots(), known: names.keys.flatMap(read), model, serial, now: now() });
+}
+
+const staleNonce = (): Refusal =>
+  new Refusal(
+    'unauthorized',
+    'The nonce is none that this store gave within the last ten minutes, or it was used before; ask for a new one.',
+  );

@@ -1,0 +1,163 @@
+// A device proves its serial, and is known by its session from then on.
+import t from 'tap';
+
+import { joined, type Assertion } from '#assertions/assertion.ts';
+import { days, minutes } from '#domain/clock.ts';
+import { asKept } from '#acts/assertions.ts';
+import { account, accountKey, keys, now, trusted } from '#test/assertions/world.ts';
+import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
+import { trusting } from '#test/fixtures/brands.ts';
+import { bring, makeAcme, modelOf, pumpDevice, serialOf, servingDevices, startForDevices } from './world.ts';
+
+t.setTimeout(300_000);
+const refused = (status: number, message: RegExp, code = status === 401 ? 'unauthorized' : 'api-error') => ({
+  status,
+  body: { 'error-list': [{ code, message }] },
+});
+
+t.test('a device with a model and a serial of its brand gets a session, and a new one before that ends', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  const sent = await device.texts();
+  const reply = await device.send(sent);
+  t.match(reply, { status: 200, body: { macaroon: /^[\w-]+$/ } });
+  t.match(Object.fromEntries(reply.headers), { 'content-type': 'application/json', 'snap-store-version': '60' });
+  t.match(await device.send(sent), refused(401, /used before/), 'the nonce is good once');
+
+  store.clock.advance(days(29));
+  const former = `Macaroon root="${reply.body.macaroon}"`;
+  const renewed = await device.send(await device.texts(), { 'x-device-authorization': former });
+  t.match(renewed, { status: 200, body: { macaroon: String } });
+  store.clock.advance(days(2));
+  t.match(
+    await device.send(await device.texts(), { 'x-device-authorization': former }),
+    { status: 200 },
+    'one that has ended keeps nobody from a new one',
+  );
+});
+
+t.test('a nonce is good for ten minutes, and only where it was given', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  const late = await device.texts();
+  store.clock.advance(minutes(10));
+  t.match(await device.send(late), refused(401, /last ten minutes/));
+  t.match(await device.send(await device.texts({ nonce: 'made up' })), refused(401, /none that this store gave/));
+  const ofSerials = (await anyone.post('/device-service/request-id', undefined)).body['request-id'];
+  t.match(await device.send(await device.texts({ nonce: ofSerials })), refused(401, /none that this store gave/));
+});
+
+t.test('of two processes one takes a nonce, and the other knows', async (t) => {
+  const trusts = trusting(t, trusted);
+  const { store, turnTo } = await startTwoProcesses(t, (text) => servingDevices(trusts(text)));
+  await makeAcme(store);
+  const device = await pumpDevice(store.anyone);
+  const sent = await device.texts();
+  const replies = await Promise.all([device.send(sent), device.send(sent)]);
+  t.same(replies.map(({ status }) => status).sort(), [200, 401]);
+  for (const process of [0, 1]) {
+    turnTo(process);
+    t.match(await device.send(sent), refused(401, /used before/));
+  }
+});
+
+t.test('what does not belong together is refused', async (t) => {
+  const { anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  for (const [header, value] of [
+    ['brand-id', 'other'],
+    ['model', 'valve'],
+    ['serial', '0002'],
+  ] as const) {
+    t.match(await device.send(await device.texts({ [header]: value })), refused(400, new RegExp(`the ${header} of`)));
+  }
+  const stranger = await pumpDevice(anyone, { key: 'second' });
+  t.match(await stranger.send(await stranger.texts()), refused(400, /another key than the serial/));
+  const forged = await device.texts();
+  const other = (await device.texts())['device-session-request'];
+  const signature = (text: string): string => text.slice(text.lastIndexOf('\n\n'));
+  const content = (text: string): string => text.slice(0, text.lastIndexOf('\n\n'));
+  const request = content(forged['device-session-request']) + signature(other);
+  t.match(await device.send({ ...forged, 'device-session-request': request }), refused(400, /changed after/));
+  const serial = joined(await serialOf()).replace('0001', '0002');
+  const changed = await device.texts({ serial: '0002' });
+  t.match(await device.send({ ...changed, 'serial-assertion': serial }), refused(400, /changed after/));
+});
+
+t.test('a serial and a model must lead to a root of trust', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const says = async (given: { model?: Assertion; serial?: Assertion }) => {
+    const device = await pumpDevice(anyone, given);
+    return device.send(await device.texts());
+  };
+  const unknown = /neither in the upload nor already here/;
+  t.match(await says({ serial: await serialOf({}, 'second') }), refused(400, unknown), 'by a key nobody knows');
+  t.match(await says({ model: await modelOf({}, 'second') }), refused(400, unknown));
+  t.match(await says({ serial: await serialOf({}, 'ada', 'vault') }), refused(400, /speaks for 'vault'/));
+  await bring(store, [await accountKey('ada', 'acme', 'default', { revision: '1', until: '2026-11-21T00:00:00Z' })]);
+  t.match(await says({}), { status: 200 });
+  store.clock.advance(days(1));
+  t.match(await says({}), refused(400, /is expired/), 'the keys must be valid now');
+});
+
+t.test('another account signs serials as long as the model names it', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  await store.beside.records.change(
+    { at: now.toISOString(), actor: 'test', action: 'key', object: 'x' },
+    async (tx) => {
+      for (const one of [await account('vault'), await accountKey('second', 'vault', 'serials')]) {
+        await tx.assertions.keep(asKept(one, 'imported', { at: now.toISOString(), actor: 'test' }));
+      }
+    },
+  );
+  const serial = await serialOf({}, 'second', 'vault');
+  const model = await modelOf({ 'serial-authority': ['vault'] });
+  const delegated = await pumpDevice(anyone, { model, serial });
+  t.match(await delegated.send(await delegated.texts()), { status: 200 });
+  const plain = await pumpDevice(anyone, { serial });
+  t.match(await plain.send(await plain.texts()), refused(400, /no model that is here names it/));
+  await bring(store, [await modelOf({ revision: '1' })]);
+  t.match(
+    await delegated.send(await delegated.texts()),
+    refused(400, /revision 1, does not let 'vault'/),
+    'an older model brings nobody back',
+  );
+  const own = await pumpDevice(anyone);
+  t.match(await own.send(await own.texts()), { status: 200 }, 'and a device may have an older one of its own brand');
+});
+
+t.test('a serial that was given to another device is good for no session', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  t.match(await device.send(await device.texts()), { status: 200 });
+  const { second } = keys;
+  await bring(store, [
+    await serialOf({ revision: '1', 'device-key': second.encoded, 'device-key-sha3-384': second.id }),
+  ]);
+  t.match(await device.send(await device.texts()), refused(401, /belongs to another device now/));
+});
+
+t.test('bodies of every wrong kind cost a 4xx', async (t) => {
+  const { anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  const good = await device.texts();
+  const bad: [unknown, number][] = [
+    [{}, 400],
+    [[], 400],
+    ['{"device-session-request"', 400],
+    [{ ...good, more: 1 }, 400],
+    [{ ...good, 'serial-assertion': '' }, 400],
+    [{ ...good, 'serial-assertion': good['model-assertion'] }, 400],
+    [{ ...good, 'model-assertion': good['serial-assertion'] }, 400],
+    [{ ...good, 'device-session-request': 'type: device-session-request\n\nnot a signature' }, 400],
+    [{ ...good, 'serial-assertion': 'x'.repeat(65_537) }, 400],
+    [{ ...good, 'model-assertion': 'x'.repeat(400_000) }, 413],
+    [{ ...good, 'serial-assertion': `${good['serial-assertion']}\n${good['model-assertion']}` }, 400],
+  ];
+  for (const [body, status] of bad) {
+    const reply = await device.send(body);
+    t.equal(reply.status, status, JSON.stringify(body).slice(0, 80));
+    t.match(reply.body, { 'error-list': [{ code: String, message: String }] });
+  }
+  t.match(await device.send(good), { status: 200 }, 'and none of them used up the nonce');
+});

@@ -1,0 +1,114 @@
+// A store that serves devices, and pumps of acme with models and serials as snapd sends them.
+import { joined, mediaType, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { signAssertion } from '#assertions/signer.ts';
+import {
+  account,
+  accountKey,
+  keys,
+  made,
+  now,
+  signer,
+  storeKey,
+  timestamp,
+  trusted,
+  type KeyName,
+} from '#test/assertions/world.ts';
+import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addOnlineBrand, addSigningKey, trusting } from '#test/fixtures/brands.ts';
+
+type Test = Parameters<typeof startStore>[0];
+
+export const servingDevices = (text: string): string => text.replace(/^# snap = false$/m, 'snap = true');
+
+/** What acme's brand consists of in the world of trust: all of it can be imported. */
+export const acmesChain = async (): Promise<Assertion[]> => [
+  storeKey,
+  await account('acme'),
+  await accountKey('ada', 'acme', 'default'),
+];
+
+/** Keeps assertions as if the brand's administrator had brought them. */
+export async function bring(store: TestAppliance, all: readonly Assertion[]): Promise<void> {
+  const acme = await store.as('acme');
+  const reply = await acme.post('/v1/brand/acme/assertions', stream(all), { 'content-type': mediaType });
+  if (reply.status !== 201) throw new Error(JSON.stringify(reply.body));
+}
+
+/** A store with the brand acme, whose key a root vouches for. */
+export async function startForDevices(t: Test): Promise<{ store: TestAppliance; anyone: Client }> {
+  const trusts = trusting(t, trusted);
+  const store = await startStore(t, (text) => servingDevices(trusts(text)), now);
+  await makeAcme(store);
+  return { store, anyone: store.anyone };
+}
+
+export async function makeAcme(store: TestAppliance): Promise<void> {
+  await addOnlineBrand(store, 'acme');
+  await addSigningKey(store, 'acme', 'rsa4096-a', 'default');
+  await bring(store, await acmesChain());
+}
+
+export const pump = { 'brand-id': 'acme', model: 'pump' };
+
+export const modelOf = (more: Headers = {}, by: KeyName = 'ada'): Promise<Assertion> =>
+  made(by, String(more['brand-id'] ?? 'acme'), 'model', {
+    series: '16',
+    ...pump,
+    architecture: 'amd64',
+    base: 'core18',
+    gadget: 'pc',
+    kernel: 'pc-kernel',
+    timestamp,
+    ...more,
+  });
+
+export const serialOf = (more: Headers = {}, by: KeyName = 'ada', authority = 'acme'): Promise<Assertion> =>
+  made(by, authority, 'serial', {
+    ...pump,
+    serial: '0001',
+    'device-key': keys.device.encoded,
+    'device-key-sha3-384': keys.device.id,
+    timestamp,
+    ...more,
+  });
+
+export interface Texts {
+  'device-session-request': string;
+  'serial-assertion': string;
+  'model-assertion': string;
+}
+
+/** A device that has its model and its serial, and asks as snapd does. */
+export async function pumpDevice(
+  anyone: Client,
+  { model, serial, key = 'device' }: { model?: Assertion; serial?: Assertion; key?: KeyName } = {},
+) {
+  const [modelText, serialText] = [joined(model ?? (await modelOf())), joined(serial ?? (await serialOf()))];
+  const nonce = async (): Promise<string> => (await anyone.post('/api/v1/snaps/auth/nonces', undefined)).body.nonce;
+  /** What it sends, with other headers in the request where they are given. */
+  const texts = async (more: Headers = {}): Promise<Texts> => {
+    const headers = { ...pump, serial: '0001', nonce: await nonce(), timestamp: '2016-01-01T00:00:00Z', ...more };
+    return {
+      'device-session-request': await signAssertion(signer, keys[key].id, {
+        type: 'device-session-request',
+        headers,
+        signedAt: now,
+      }),
+      'serial-assertion': serialText,
+      'model-assertion': modelText,
+    };
+  };
+  const send = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
+    anyone.post('/api/v1/snaps/auth/sessions', body, { 'content-type': 'application/json', ...headers });
+  return {
+    nonce,
+    texts,
+    send,
+    /** The header by which it is known. */
+    async session(): Promise<string> {
+      const reply = await send(await texts());
+      if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+      return `Macaroon root="${reply.body.macaroon}"`;
+    },
+  };
+}

@@ -1,6 +1,8 @@
 // What somebody should look at: told in the same words by /readyz, `larder status`, `larder doctor` and the log.
 import type { Logger } from 'pino';
 
+import { inOneSentence } from './system-errors.ts';
+
 /** What a problem is about; at most one problem stands under each name. */
 export type Subject = string;
 
@@ -13,7 +15,10 @@ export interface Health {
    * (undefined). The log hears of each change once.
    */
   report(subject: Subject, problem: string | undefined): void;
-  /** A problem that is looked up whenever somebody asks, because whoever knows of it cannot tell when it goes. */
+  /**
+   * A problem that is looked up whenever somebody asks, because whoever knows of it cannot tell when it goes. That it cannot be
+   * looked up, as where the data directory is gone, is a problem too.
+   */
   watch(subject: Subject, look: () => string | undefined, gravity?: Gravity): void;
   /** What stands now, in the order in which the subjects were first heard of. */
   problems(): string[];
@@ -24,10 +29,23 @@ export interface Health {
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   const looks = new Map<Subject, { gravity: Gravity; look: () => string | undefined }>();
   const reported = new Map<Subject, string>();
+  const blind = new Map<Subject, string>();
+  const found = (subject: Subject, look: () => string | undefined): string | undefined => {
+    try {
+      const sentence = look();
+      blind.delete(subject);
+      return sentence;
+    } catch (error) {
+      const problem = `The store cannot look whether all is well ('${subject}'): ${inOneSentence(error)}.`;
+      if (blind.get(subject) !== problem) log.error({ subject, err: error }, problem);
+      blind.set(subject, problem);
+      return problem;
+    }
+  };
   const sentences = (wanted: Gravity): string[] =>
-    [...looks.values()]
-      .filter(({ gravity }) => gravity === wanted)
-      .map(({ look }) => look())
+    [...looks]
+      .filter(([, { gravity }]) => gravity === wanted)
+      .map(([subject, { look }]) => found(subject, look))
       .filter((sentence) => sentence !== undefined);
   return {
     report(subject, problem) {

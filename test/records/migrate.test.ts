@@ -98,3 +98,22 @@ t.test('a store opens its data again and again without a change', async (t) => {
   for (let turn = 0; turn < 2; turn++) await (await openStore({ directory: store.directory })).close();
   t.same(await schema(look), before);
 });
+
+t.test('no index says only what another one begins with', async (t) => {
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  await migrate(db, migrations());
+  const found = await db.all<{ name: string; of: string; text: string }>(sql`
+    SELECT name, tbl_name AS of, sql AS text FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'`);
+  const indexes = found
+    .filter(({ text }) => !text.includes(' WHERE '))
+    .map(({ name, of, text }) => ({
+      name,
+      begins: `${of}: ${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))},`,
+    }));
+  t.ok(indexes.length > 10);
+  for (const one of indexes) {
+    const longer = indexes.filter((other) => other !== one && other.begins.startsWith(one.begins));
+    t.same(longer, [], one.name);
+  }
+});

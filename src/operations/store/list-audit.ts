@@ -5,7 +5,7 @@ import { numberBefore, pageSize } from '../page.ts';
 import { writeCursor } from '../cursor.ts';
 
 /** How many entries are looked at for one page; who filters gets what was found among them, and goes on from there. */
-const most = 2000;
+const most = 500;
 
 export const listAudit = operation({
   name: 'list_audit',

@@ -1,6 +1,6 @@
 // Seals of the audit log: heads of it, in a chain of their own under codes that only the holder of the site key can
 // compute. Whoever can write the database and has no site key cannot cut the log, nor write any of it anew, unseen.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 import { hours } from '#domain/clock.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
@@ -234,16 +234,16 @@ function sealed(siteKey: Buffer, seal: Omit<AuditSeal, 'mac'>): AuditSeal {
 const mac = (siteKey: Buffer, purpose: string, said: unknown[]): string =>
   createHmac('sha256', keyFor(siteKey, purpose)).update(JSON.stringify(said)).digest('hex');
 
-/** Derived once for each purpose, in 10 µs: every change needs one (`npm run bench -- tricks`). */
-function keyFor(siteKey: Buffer, purpose: string): Buffer {
-  const known = derived.get(siteKey) ?? new Map<string, Buffer>();
+/** Derived once for each purpose, in 10 µs, and a key object, which saves 27 µs of each code: every change needs two (`npm run bench -- tricks`). */
+function keyFor(siteKey: Buffer, purpose: string): KeyObject {
+  const known = derived.get(siteKey) ?? new Map<string, KeyObject>();
   derived.set(siteKey, known);
-  const key = known.get(purpose) ?? Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));
+  const key = known.get(purpose) ?? createSecretKey(Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32)));
   known.set(purpose, key);
   return key;
 }
 
-const derived = new WeakMap<Buffer, Map<string, Buffer>>();
+const derived = new WeakMap<Buffer, Map<string, KeyObject>>();
 
 function isSame(known: string, computed: string): boolean {
   const [one, other] = [Buffer.from(known), Buffer.from(computed)];

@@ -37,6 +37,7 @@ export class GroupCommit {
   readonly #writer: SQLite.Database;
   readonly #writing: Queries;
   readonly #options: GroupCommitOptions;
+  readonly #begin: SQLite.Statement;
   readonly #savepoint: SQLite.Statement;
   readonly #release: SQLite.Statement;
   readonly #commit: SQLite.Statement;
@@ -47,6 +48,7 @@ export class GroupCommit {
     this.#writer = writer;
     this.#writing = writing;
     this.#options = options;
+    this.#begin = writer.prepare('BEGIN IMMEDIATE');
     this.#savepoint = writer.prepare('SAVEPOINT change');
     this.#release = writer.prepare('RELEASE change');
     this.#commit = writer.prepare('COMMIT');
@@ -102,7 +104,7 @@ export class GroupCommit {
   /** Begins once no other process writes; those who have waited for that too long all hear of it together. */
   async #mayBegin(): Promise<boolean> {
     try {
-      await begin(this.#writer, this.#waiting[0]!.deadline);
+      await begin(this.#begin, this.#waiting[0]!.deadline);
     } catch (error) {
       if (!(error instanceof Held)) throw error;
       const now = performance.now();
@@ -143,7 +145,7 @@ export class GroupCommit {
         continue;
       }
       try {
-        await begin(this.#writer, change.deadline);
+        await begin(this.#begin, change.deadline);
         const answer = await this.#perform(change);
         this.#commit.run();
         this.#options.committed();
@@ -169,10 +171,10 @@ const inWords = (error: unknown): unknown => (isFull(error) ? diskFull(error) : 
 class Held extends Error {}
 
 /** Begins a transaction as soon as no other process is in one, and tries at least once. */
-async function begin(writer: SQLite.Database, deadline: number): Promise<void> {
+async function begin(immediately: SQLite.Statement, deadline: number): Promise<void> {
   for (;;) {
     try {
-      writer.exec('BEGIN IMMEDIATE');
+      immediately.run();
       return;
     } catch (error) {
       const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');

@@ -52,7 +52,7 @@ type Search = SQLite.Statement<Value[], { row: RowPlace }>;
 
 const searches = new WeakMap<Connection, Map<string, Search>>();
 
-/** Prepared once for each table; see `defineDigest` for what that saves. */
+/** Prepared once for each table; see `defineDigest` for what that saves, and `sqliteText` for what `+?` does. */
 function searchFor(connection: Connection, table: string, named: string[]): Search | undefined {
   const known = searches.get(connection) ?? new Map<string, Search>();
   searches.set(connection, known);
@@ -67,10 +67,10 @@ function prepareSearch(connection: Connection, table: string, named: string[]): 
   if (covered === undefined) return undefined;
   defineDigest(connection);
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
-  const isMeant = named.map((column) => `rows.${quoted(column)} = ?`);
+  const isMeant = named.map((column) => `rows.${quoted(column)} = +?`);
   return connection.prepare<Value[], { row: RowPlace }>(
     `SELECT ${placeOf(connection, table)} AS row FROM ${quoted(table)} AS rows
-     LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = ${keyOf(connection, table, 'rows')}
+     LEFT JOIN row_digests AS known ON known.of_table = +? AND known.row = ${keyOf(connection, table, 'rows')}
      WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
   );
 }

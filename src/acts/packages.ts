@@ -57,7 +57,6 @@ export const registerName = act({
         : new Refusal('already-registered', `The name '${name}' is taken.`);
     }
     await refusePackagesBeyond(tx, wanted);
-    await tx.tracks.add(id, { name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt: at });
     note({ id, account: publisherId });
     return { id };
   },

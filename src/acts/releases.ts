@@ -10,7 +10,7 @@ import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
-import { whyNoRevision } from './package.ts';
+import { latestOf, whyNoRevision } from './package.ts';
 import { resourcesOf } from './released-resources.ts';
 
 /** A branch is forgotten so long after its last release. */
@@ -54,16 +54,10 @@ export const pushReleases = act({
   async perform(tx, { package: subject, releases, wish }: Push, doing): Promise<Released[]> {
     if (wish !== undefined) await settleWish(tx, wish);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
-    const tracks = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
     const released: Released[] = [];
     for (const { revision, ...wanted } of releases) {
       const { channel } = wanted;
-      if (!tracks.has(channel.track)) {
-        throw new Refusal(
-          'api-error',
-          `'${subject.name}' has no track '${channel.track}'; it has ${[...tracks].join(', ')}.`,
-        );
-      }
+      if (!(await tx.tracks.has(subject.id, channel.track))) throw await noTrack(tx, subject, channel);
       if (revision === null) await close(tx, subject, channel, doing);
       const resources = revision === null ? [] : await release(tx, subject, { ...wanted, revision }, doing);
       released.push({ channel: channel.name, revision, resources });
@@ -71,6 +65,11 @@ export const pushReleases = act({
     return released;
   },
 });
+
+async function noTrack(tx: Changes, { id, name }: PublishedPackage, { track }: Channel): Promise<Refusal> {
+  const tracks = (await tx.tracks.list(id)).map((one) => one.name);
+  return new Refusal('api-error', `'${name}' has no track '${track}'; it has ${tracks.join(', ')}.`);
+}
 
 export const expireBranches = act({
   name: 'expire_branches',
@@ -87,6 +86,7 @@ export const expireBranches = act({
 });
 
 async function close(tx: Changes, subject: PublishedPackage, { name }: Channel, doing: Doing): Promise<void> {
+  await latestOf(tx, subject);
   const before = await tx.releases.inChannel(subject.id, name, doing.at);
   await tx.releases.close(subject.id, name);
   await rememberEnded(tx, before, doing);
@@ -130,14 +130,16 @@ async function release(
   if (slots.length === 0) return resources;
   for (const slot of slots) {
     // What is released to everybody ends what lay over the slot for a part of the devices.
-    if (!isProgressive(progressive)) await tx.releases.endProgress(subject.id, channel.name, slot.slot);
+    if (!isProgressive(progressive) && held.some((one) => one.slot === slot.slot && isProgressive(one.progressive)))
+      await tx.releases.endProgress(subject.id, channel.name, slot.slot);
     const filled = { ...place, ...slot, revision: revision.revision, progressive };
     await tx.releases.fill({ ...filled, resources, releasedAt: doing.at, expiresAt });
     const kept = { ...place, slot: slot.slot, revision: revision.revision, before: heldFor(slot) };
     await remember(tx, { ...kept, ...progressive }, doing);
   }
-  await tx.revisions.markReleased(subject.id, revision.revision);
-  await tx.packages.publish(subject.id);
+  if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);
+  // A package that is published stays so.
+  if (subject.status === 'registered') await tx.packages.publish(subject.id);
   return resources;
 }
 

@@ -34,12 +34,14 @@ export interface Statement {
 
 /** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Nothing can be concatenated into it but columns. */
 export function sql(text: TemplateStringsArray, ...values: (Value | List | Columns)[]): Statement {
-  const named = values.filter((value) => value instanceof Columns);
+  if (!values.some(isColumns)) return { text, values: values as (Value | List)[] };
   return {
-    text: named.length === 0 ? text : composed(text, values, named),
-    values: values.filter((value): value is Value | List => !(value instanceof Columns)),
+    text: composed(text, values, values.filter(isColumns)),
+    values: values.filter((value): value is Value | List => !isColumns(value)),
   };
 }
+
+const isColumns = (value: unknown): value is Columns => value instanceof Columns;
 
 const texts = new WeakMap<TemplateStringsArray, { named: readonly Columns[]; text: readonly string[] }>();
 

@@ -1,5 +1,5 @@
 // Tracks: the lines of development a package releases to; every package has `latest`.
-import { list, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface Track {
   name: string;
@@ -8,45 +8,62 @@ export interface Track {
   createdAt: string;
 }
 
+const trackColumns = columns`
+  name, version_pattern AS "versionPattern", automatic_phasing_percentage AS "automaticPhasingPercentage",
+  created_at AS "createdAt"`;
+
 export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** A package's tracks, `latest` first, then in the order of creation. */
   list: (packageId: string) =>
     db.all<Track>(sql`
-      SELECT name, version_pattern AS "versionPattern", automatic_phasing_percentage AS "automaticPhasingPercentage",
-        created_at AS "createdAt"
-      FROM tracks WHERE package_id = ${packageId}
+      SELECT ${trackColumns}
+      FROM package_tracks WHERE package_id = ${packageId}
       ORDER BY name <> 'latest', created_at, name`),
+
+  /** Whether a package has a track; `latest` need not be looked for. */
+  has: async (packageId: string, name: string) =>
+    name === 'latest' ||
+    undefined !== (await db.get(sql`SELECT 1 FROM tracks WHERE package_id = ${packageId} AND name = ${name}`)),
 
   /** The tracks of all packages that an account publishes in a namespace: of a thousand in two thirds of the time that `listOf` takes. */
   ofPublisher: (accountId: string, namespace: string) =>
     db.all<Track & { packageId: string }>(sql`
-      SELECT package_id AS "packageId", tracks.name, version_pattern AS "versionPattern",
-        automatic_phasing_percentage AS "automaticPhasingPercentage", tracks.created_at AS "createdAt"
-      FROM packages CROSS JOIN tracks
-      WHERE publisher_id = ${accountId} AND namespace = ${namespace} AND package_id = packages.id
-      ORDER BY tracks.name <> 'latest', tracks.created_at, tracks.name`),
+      SELECT package_id AS "packageId", ${trackColumns}
+      FROM (
+        SELECT package_id, tracks.name, version_pattern, automatic_phasing_percentage, tracks.created_at
+        FROM packages CROSS JOIN tracks
+        WHERE publisher_id = ${accountId} AND namespace = ${namespace} AND package_id = packages.id
+        UNION ALL
+        SELECT id, 'latest', NULL, NULL, created_at
+        FROM packages
+        WHERE publisher_id = ${accountId} AND namespace = ${namespace}
+          AND NOT EXISTS (SELECT 1 FROM tracks WHERE package_id = packages.id AND tracks.name = 'latest'))
+      ORDER BY name <> 'latest', created_at, name`),
 
   /** The tracks of several packages, each with its package's id. */
   listOf: (packageIds: string[]) =>
     db.all<Track & { packageId: string }>(sql`
-      SELECT package_id AS "packageId", name, version_pattern AS "versionPattern",
-        automatic_phasing_percentage AS "automaticPhasingPercentage", created_at AS "createdAt"
-      FROM tracks WHERE package_id IN ${list(packageIds)}
+      SELECT package_id AS "packageId", ${trackColumns}
+      FROM package_tracks WHERE package_id IN ${list(packageIds)}
       ORDER BY name <> 'latest', created_at, name`),
 });
+
+const writtenColumns = columns`package_id, name, version_pattern, automatic_phasing_percentage, created_at`;
 
 export const trackChanges = (db: Queries) => ({
   ...tracks(db),
   add: (packageId: string, track: Track) =>
     db.run(sql`
-      INSERT INTO tracks (package_id, name, version_pattern, automatic_phasing_percentage, created_at)
+      INSERT INTO tracks (${writtenColumns})
       VALUES (${packageId}, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${track.createdAt})`),
 
+  /** Of a track that there is; `latest` gets its row by it. */
   update: (packageId: string, { name, versionPattern, automaticPhasingPercentage }: Omit<Track, 'createdAt'>) =>
     db.run(sql`
-      UPDATE tracks
-      SET version_pattern = ${versionPattern}, automatic_phasing_percentage = ${automaticPhasingPercentage}
-      WHERE package_id = ${packageId} AND name = ${name}`),
+      INSERT INTO tracks (${writtenColumns})
+      SELECT id, ${name}, ${versionPattern}, ${automaticPhasingPercentage}, created_at FROM packages WHERE id = ${packageId}
+      ON CONFLICT (package_id, name) DO UPDATE
+      SET version_pattern = excluded.version_pattern, automatic_phasing_percentage = excluded.automatic_phasing_percentage`),
 
   remove: (packageId: string, name: string) =>
     db.run(sql`DELETE FROM tracks WHERE package_id = ${packageId} AND name = ${name}`),

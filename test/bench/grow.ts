@@ -49,7 +49,6 @@ const rows = (at: string, people: number): string => `
   INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
     SELECT names.id, 'snap', 'grown-' || names.i, 'snap', people.id, 0, 'published', '{}', '${at}'
     FROM names JOIN people ON people.i = names.i % ${String(people)};
-  INSERT INTO tracks (package_id, name, created_at) SELECT id, 'latest', '${at}' FROM names;
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${String(revisionsEach)})
     INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details)
     SELECT packages.id, n.i, lower(hex(randomblob(48))), lower(hex(randomblob(32))), 4096, n.i, 'approved', '${at}',

@@ -33,7 +33,6 @@ let seq = db.prepare<[], number>('SELECT max(seq) FROM audit').pluck().get()!;
 const addPackage = db.prepare(`
   INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
   VALUES (?, 'snap', ?, 'snap', ?, 0, 'registered', '{}', ?)`);
-const addTrack = db.prepare(`INSERT INTO tracks (package_id, name, created_at) VALUES (?, 'latest', ?)`);
 const fill = db.prepare(`
   INSERT INTO releases (package_id, channel, slot, progressive, architecture, revision, resources, released_at)
   VALUES (?, 'latest/stable', 'amd64', 0, 'amd64', ?, '[]', ?)
@@ -61,8 +60,6 @@ const changes: Record<RawWrites['change'], (name: string, revision: number) => v
     const id = text(16);
     addPackage.run(id, name, account, at);
     digest.run('packages', id, null, randomBytes(16));
-    addTrack.run(id, at);
-    digest.run('tracks', id, 'latest', randomBytes(16));
     raise.run('packages');
     audit('register_name', `snap/${name}`, JSON.stringify({ id, account }));
   },

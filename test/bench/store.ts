@@ -56,7 +56,7 @@ export async function addMeasured(store: WritableStore, accountId: string): Prom
     const fill = filler(tx, at);
     for (let number = 0; number < 1000; number++) {
       const id = randomIds.id();
-      const tracks = number === 0 ? ['latest', ...Array.from({ length: 19 }, (_, track) => `${track}.0`)] : ['latest'];
+      const tracks = number === 0 ? Array.from({ length: 19 }, (_, track) => `${track}.0`) : [];
       const named = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
       await fill.package(named, tracks);
       if (number > 0) continue;
@@ -64,7 +64,7 @@ export async function addMeasured(store: WritableStore, accountId: string): Prom
         const made = { packageId: id, revision, createdBy: accountId, details: snapDetails };
         await fill.revision({ ...made, status: 'released' });
       }
-      const channels = tracks.flatMap((track) => risks.map((risk) => channel(track, risk).name));
+      const channels = ['latest', ...tracks].flatMap((track) => risks.map((risk) => channel(track, risk).name));
       for (const [index, name] of channels.entries()) {
         const slot = { slot: 'amd64', architecture: 'amd64' };
         await fill.release({ packageId: id, channel: name, revision: 1 + index, ...slot });

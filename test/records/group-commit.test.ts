@@ -2,9 +2,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import timers from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
@@ -305,3 +307,30 @@ t.test('of two processes that both have 16 changes at a time, neither keeps the 
   for (const { read } of children) await read;
   t.equal(ids().length, done.ada + done.bob);
 });
+
+t.test(
+  'whoever waits for another process looks again after a millisecond, so that a gap of his is enough',
+  async (t) => {
+    const { db, file, ids } = await open(t);
+    const waited: number[] = [];
+    const tired = Promise.withResolvers<undefined>();
+    t.intercept(timers, 'setTimeout', {
+      value: async (milliseconds: number) => {
+        if (waited.push(milliseconds) === 20) tired.resolve(undefined);
+        await timers.setImmediate();
+      },
+    });
+    syncBuiltinESMExports();
+    t.teardown(syncBuiltinESMExports);
+    const other = new SQLite(file);
+    other.exec('BEGIN IMMEDIATE');
+    const change = db.transaction((tx) => insert(tx, 'after the other'));
+    await tired.promise;
+    t.same(ids(), []);
+    other.exec('COMMIT');
+    other.close();
+    await change;
+    t.same(ids(), ['after the other']);
+    t.same(new Set(waited), new Set([1]));
+  },
+);

@@ -117,3 +117,31 @@ t.test('no index says only what another one begins with', async (t) => {
     t.same(longer, [], one.name);
   }
 });
+
+t.test('the track of every package stays as it was, whether or not anything was set for it', async (t) => {
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  const all = migrations();
+  const at = all.findIndex(({ name }) => name.endsWith('-track-of-every-package'));
+  await migrate(db, all.slice(0, at));
+  const [then, later] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'];
+  await db.transaction(async (tx) => {
+    await tx.script(`
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at)
+        VALUES ('ada', 'ada', 'Ada', 'ada@example.com', 'unproven', '${then}');
+      INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+        SELECT value, 'snap', value, 'snap', 'ada', 0, 'registered', '{}', '${then}'
+        FROM json_each('["plain", "set", "older"]');
+      INSERT INTO tracks (package_id, name, version_pattern, automatic_phasing_percentage, created_at) VALUES
+        ('plain', 'latest', NULL, NULL, '${then}'), ('plain', '1.0', NULL, NULL, '${then}'),
+        ('set', 'latest', '1.*', 5, '${then}'), ('older', 'latest', NULL, NULL, '${later}')`);
+  });
+  const before = await db.all(sql`SELECT * FROM tracks ORDER BY package_id, name`);
+  await migrate(db, all);
+  t.same(await db.all(sql`SELECT * FROM package_tracks ORDER BY package_id, name`), before);
+  t.match(await db.all(sql`SELECT package_id AS id, name FROM tracks ORDER BY package_id, name`), [
+    { id: 'older', name: 'latest' },
+    { id: 'plain', name: '1.0' },
+    { id: 'set', name: 'latest' },
+  ]);
+});

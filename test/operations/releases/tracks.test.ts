@@ -86,6 +86,18 @@ t.test('tracks and guardrails', async (t) => {
     t.same(await newest(store), byOperation);
   });
 
+  await t.test('so they are of the track that every package has, which stays where it was', async (t) => {
+    const tracks = async () => (await ada.get('/v1/snap/hello')).body.metadata.tracks as object[];
+    const [before, ...others] = await tracks();
+    t.match(before, { name: 'latest', 'version-pattern': null, 'automatic-phasing-percentage': null });
+    const changed = await ada.patch(track('latest'), { 'automatic-phasing-percentage': 25 });
+    t.match(changed, { status: 200, body: { ...before, 'automatic-phasing-percentage': 25 } });
+    t.same(await tracks(), [changed.body, ...others]);
+    t.same((await ada.get('/v1/snap?fields=tracks')).body.results[0].tracks, [changed.body, ...others]);
+    t.same((await ada.patch(track('latest'), { 'automatic-phasing-percentage': null })).body, before);
+    t.same(await tracks(), [before, ...others]);
+  });
+
   await t.test('a track is deleted when it is empty, and no other', async (t) => {
     const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
     await release({ channel: '2.0/edge/fix', revision: 1 }, { channel: '2.0/beta', revision: 1 });

@@ -30,6 +30,9 @@ export function membersIn(fields: string | undefined): { has(name: string): bool
 
 /** These members of what is shown; unknown names are left aside. */
 export function pick<Shown extends object>(shown: Shown, members: ReturnType<typeof membersIn>): Shown {
-  if (members.isAll) return shown; // lists of a thousand come by here
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => members.has(name))) as Shown;
+  if (members.isAll) return shown;
+  // Lists of a thousand come by here: to make lists of the members first costs a tenth of such an answer.
+  const picked: Partial<Shown> = {};
+  for (const name in shown) if (members.has(name)) picked[name] = shown[name];
+  return picked as Shown;
 }

@@ -1,7 +1,6 @@
 import { parseAssertion } from '#assertions/assertion.ts';
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
 import { grants } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 
@@ -22,7 +21,7 @@ export const dashboardAccount = operation({
       name: typeof headers['name'] === 'string' ? headers['name'] : 'default',
       'public-key-sha3-384': headers['public-key-sha3-384'] as string,
     }));
-    const snaps = seesSnaps(principal) ? await snapsOf(principal, records) : [];
+    const snaps = seesSnaps(principal) ? await records.packages.namesOf(id, 'snap') : [];
     return {
       // One command looks for it by this name, another by that.
       account_id: id,
@@ -34,10 +33,12 @@ export const dashboardAccount = operation({
       username: principal.username,
       snaps: {
         '16': Object.fromEntries(
-          snaps.map(({ id, name, createdAt, private: hidden }) => [
-            name,
-            { private: hidden, since: createdAt, 'snap-id': id, status: 'Approved' as const },
-          ]),
+          snaps
+            .filter((snap) => reachesPackage(principal, snap))
+            .map((snap) => [
+              snap.name,
+              { private: snap.private === 1, since: snap.createdAt, 'snap-id': snap.id, status: 'Approved' as const },
+            ]),
         ),
       },
     };
@@ -50,9 +51,3 @@ export const dashboardAccount = operation({
  */
 const seesSnaps = ({ permissions }: Principal): boolean =>
   grants(permissions, 'account-view-packages') || permissions?.some((one) => one.startsWith('package-')) === true;
-
-async function snapsOf(principal: Principal, { packages }: Pick<HandlerRecords, 'packages'>) {
-  const own = await packages.publishedBy(principal.accountId, 'snap');
-  const shared = await packages.sharedWith(principal.accountId, 'snap');
-  return [...own, ...shared].filter((snap) => reachesPackage(principal, snap));
-}

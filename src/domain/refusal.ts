@@ -17,6 +17,8 @@ export const statuses = {
   'device-authorization-needs-refresh': 401,
   forbidden: 403,
   'resource-not-found': 404,
+  // What snapd takes calmly, where any other word means that the store is broken.
+  'not-found': 404,
   'method-not-allowed': 405,
   'already-registered': 409,
   'already-owned': 409,

@@ -27,6 +27,8 @@ import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-r
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
 import { deviceNonce } from './devices/device-nonce.ts';
 import { deviceSession } from './devices/device-session.ts';
+import { readAssertion } from './devices/read-assertion.ts';
+import { storeAssertions } from './devices/store-assertions.ts';
 import { createModel } from './models/create-model.ts';
 import { deleteModel } from './models/delete-model.ts';
 import { readModels } from './models/read-models.ts';
@@ -357,7 +359,16 @@ export const sections: readonly Section[] = [
   {
     title: 'Devices',
     about: 'What snapd on a device asks: for a serial, above all.',
-    operations: [deviceRequestId, deviceRequestIdOfOld, deviceSerial, deviceSerialOfOld, deviceNonce, deviceSession],
+    operations: [
+      deviceRequestId,
+      deviceRequestIdOfOld,
+      deviceSerial,
+      deviceSerialOfOld,
+      deviceNonce,
+      deviceSession,
+      ...readAssertion,
+      storeAssertions,
+    ],
   },
   {
     title: 'Older tools',

@@ -60,6 +60,13 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
       )
       ORDER BY set_name LIMIT 1000`),
 
+  /** The newest sequence of one of an account's validation sets. */
+  newestOfSet: (accountId: string, setName: string) =>
+    db.get<KeptAssertion>(sql`
+      SELECT ${assertionColumns}
+      FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
+      ORDER BY sequence DESC LIMIT 1`),
+
   /** All sequences of an account's validation sets, or of the one of this name, the newest first; a thousand at most. */
   setsOf: (accountId: string, setName?: string) =>
     setName === undefined

@@ -83,7 +83,7 @@ function successes(op: Operation): Json {
     ...Object.fromEntries(
       Object.entries(op.also ?? {}).map(([other, meaning]) => [
         other,
-        described(meaning, [204, 303].includes(Number(other)) ? {} : content),
+        described(meaning, [204, 303, 304].includes(Number(other)) ? {} : content),
       ]),
     ),
   };

@@ -3,11 +3,10 @@ import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
 import { days, minutes } from '#domain/clock.ts';
-import { asKept } from '#acts/assertions.ts';
-import { account, accountKey, keys, now, trusted } from '#test/assertions/world.ts';
+import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
-import { bring, makeAcme, modelOf, pumpDevice, serialOf, servingDevices, startForDevices } from './world.ts';
+import { bring, keep, makeAcme, modelOf, pumpDevice, serialOf, servingDevices, startForDevices } from './world.ts';
 
 t.setTimeout(300_000);
 const refused = (status: number, message: RegExp, code = status === 401 ? 'unauthorized' : 'api-error') => ({
@@ -102,14 +101,7 @@ t.test('a serial and a model must lead to a root of trust', async (t) => {
 
 t.test('another account signs serials as long as the model names it', async (t) => {
   const { store, anyone } = await startForDevices(t);
-  await store.beside.records.change(
-    { at: now.toISOString(), actor: 'test', action: 'key', object: 'x' },
-    async (tx) => {
-      for (const one of [await account('vault'), await accountKey('second', 'vault', 'serials')]) {
-        await tx.assertions.keep(asKept(one, 'imported', { at: now.toISOString(), actor: 'test' }));
-      }
-    },
-  );
+  await keep(store, await account('vault'), await accountKey('second', 'vault', 'serials'));
   const serial = await serialOf({}, 'second', 'vault');
   const model = await modelOf({ 'serial-authority': ['vault'] });
   const delegated = await pumpDevice(anyone, { model, serial });

@@ -1,4 +1,5 @@
 // A store that serves devices, and pumps of acme with models and serials as snapd sends them.
+import { asKept } from '#acts/assertions.ts';
 import { joined, mediaType, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import {
@@ -48,10 +49,21 @@ export async function makeAcme(store: TestAppliance): Promise<void> {
   await bring(store, await acmesChain());
 }
 
+/** Keeps assertions as if the administrator of the store had taken them in. */
+export async function keep(store: TestAppliance, ...all: Assertion[]): Promise<void> {
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change(
+    { at, actor: 'test', action: 'import_assertions', object: 'assertions' },
+    async (tx) => {
+      for (const one of all) await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'test' }));
+    },
+  );
+}
+
 export const pump = { 'brand-id': 'acme', model: 'pump' };
 
 export const modelOf = (more: Headers = {}, by: KeyName = 'ada'): Promise<Assertion> =>
-  made(by, String(more['brand-id'] ?? 'acme'), 'model', {
+  made(by, 'acme', 'model', {
     series: '16',
     ...pump,
     architecture: 'amd64',

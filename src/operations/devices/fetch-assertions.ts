@@ -1,0 +1,91 @@
+// What `fetch-assertions` of a refresh is answered: where those assertions are that a device has not, or has older.
+import { askedFor } from '#assertions/lookup.ts';
+import type { AssertionsForDevice, ReadableAssertion } from '#api/device-assertions.ts';
+import type { WantedAssertion } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** One that cannot be given, as snapd reads it: it takes `not-found` calmly, and any other code fails the group. */
+export interface MissingAssertion {
+  code: 'not-found' | 'api-error';
+  message: string;
+  type: string;
+  'primary-key'?: string[];
+  'sequence-key'?: string[];
+}
+
+export interface FetchedAssertions {
+  /** Absolute addresses, each of a stream; snapd fetches none of them when the list of errors has members. */
+  'assertion-stream-urls': string[];
+  'error-list': MissingAssertion[];
+}
+
+export interface FetchOptions {
+  /** The newest format of each type that the device reads; 0 of those that are not named. */
+  maxFormats: Readonly<Record<string, number>>;
+  assertions: AssertionsForDevice;
+  /** The store's address, without a slash at its end. */
+  baseUrl: string;
+}
+
+/** Answers one group of a refresh. What the device has already in its newest revision is passed over. */
+export async function fetchAssertions(
+  wanted: readonly WantedAssertion[],
+  { maxFormats, assertions, baseUrl }: FetchOptions,
+): Promise<FetchedAssertions> {
+  const fetched: FetchedAssertions = { 'assertion-stream-urls': [], 'error-list': [] };
+  const asked = wanted.map((item) => ({ item, names: namesOf(item) }));
+  const named = asked.flatMap(({ names }) => ('name' in names ? names.name : []));
+  const kept = new Map((await assertions.listOf([...new Set(named)])).map((one) => [one.name, one]));
+  for (const { item, names } of asked) {
+    if ('refused' in names) {
+      fetched['error-list'].push(missing(item, 'api-error', names.refused));
+      continue;
+    }
+    const found = 'name' in names ? kept.get(names.name) : await assertions.newestOfSet(names.accountId, names.setName);
+    const maxFormat = maxFormats[item.type] ?? 0;
+    if (found === undefined || found.assertion.format > maxFormat)
+      fetched['error-list'].push(missing(item, 'not-found', `There is no such assertion here.`));
+    else if (isNewer(found, item)) fetched['assertion-stream-urls'].push(addressOf(found, baseUrl, maxFormat));
+  }
+  return fetched;
+}
+
+type Names = ReturnType<typeof askedFor> | { refused: string };
+
+function namesOf(item: WantedAssertion): Names {
+  const { type, 'primary-key': primaryKey, 'sequence-key': sequenceKey, sequence } = item;
+  try {
+    if (sequenceKey === undefined) return askedFor(type, primaryKey ?? []);
+    const asked = askedFor(type, sequenceKey);
+    if ('name' in asked) return { refused: `Assertions of type '${type}' do not follow one another in sequences.` };
+    return sequence === undefined ? asked : askedFor(type, [...sequenceKey, String(sequence)]);
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.message };
+    throw error;
+  }
+}
+
+/** Whether the device asked for it, by what it says to have. */
+function isNewer({ assertion }: ReadableAssertion, item: WantedAssertion): boolean {
+  const { 'if-newer-than': revision, 'if-sequence-newer-than': after, 'if-sequence-equal-or-newer-than': from } = item;
+  const isNewerRevision = revision === undefined || assertion.revision > revision;
+  const sequence = Number(assertion.headers['sequence']);
+  if (item['sequence-key'] === undefined || item.sequence !== undefined) return isNewerRevision;
+  if (after !== undefined) return sequence > after;
+  if (from !== undefined) return sequence > from || (sequence === from && isNewerRevision);
+  return isNewerRevision;
+}
+
+const addressOf = ({ name }: ReadableAssertion, baseUrl: string, maxFormat: number): string =>
+  `${baseUrl}/v2/assertions/${name.split('/').map(encodeURIComponent).join('/')}?max-format=${maxFormat}`;
+
+function missing(item: WantedAssertion, code: MissingAssertion['code'], message: string): MissingAssertion {
+  const { type, 'primary-key': primaryKey, 'sequence-key': sequenceKey } = item;
+  return {
+    code,
+    message,
+    type,
+    ...(primaryKey !== undefined && { 'primary-key': primaryKey }),
+    ...(sequenceKey !== undefined && { 'sequence-key': sequenceKey }),
+  };
+}

@@ -1,0 +1,75 @@
+// Where devices fetch one assertion, by its type and the values of its primary key.
+import { hash } from 'node:crypto';
+
+import { mediaType } from '#assertions/assertion.ts';
+import { askedFor } from '#assertions/lookup.ts';
+import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
+import { Answer, operation } from '#api/operation.ts';
+import type { DeviceAssertionQuery } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** Values of a primary key, of which an address has one part each. */
+const values = ['key', 'second', 'third', 'fourth'];
+
+const ofValues = <Name extends string>(name: Name, count: number) =>
+  operation({
+    name,
+    method: 'GET',
+    path: `/v2/assertions/:type/${values
+      .slice(0, count)
+      .map((value) => `:${value}`)
+      .join('/')}`,
+    since: 0,
+    summary: `Read an assertion that ${count === 1 ? 'one value names' : `${count} values name`}, word for word.`,
+    access: assertionsForDevice,
+    query: 'DeviceAssertionQuery',
+    produces: [mediaType],
+    headers: ['etag', 'vary'],
+    refuses: ['not-found'],
+    also: { 304: 'The assertion is still the one of the digest that If-None-Match names.' },
+    prefixed: false,
+    errors: 'snapd',
+    enabledBy: 'devices.snap',
+
+    async handle({ params, query, assertions, request }) {
+      const { type = '', ...keys } = params as Record<string, string>;
+      const wanted = values.flatMap((value) => keys[value] ?? []);
+      const { text, confidential } = await find(type, wanted, query, assertions);
+      const etag = `"${hash('sha256', text)}"`;
+      const headers = { etag, 'cache-control': `${confidential ? 'private, ' : ''}max-age=300`, vary: authorized };
+      const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+      if (known.includes(etag)) return new Answer({ status: 304, headers });
+      return new Answer({ headers: { ...headers, 'content-type': mediaType }, body: text });
+    },
+  });
+
+/** A cache between must not give one device what another one may read. */
+const authorized = 'Snap-Device-Authorization, X-Device-Authorization';
+
+export const readAssertion = [
+  ofValues('read_assertion', 1),
+  ofValues('read_assertion_of_two_values', 2),
+  ofValues('read_assertion_of_three_values', 3),
+  ofValues('read_assertion_of_four_values', 4),
+] as const;
+
+async function find(
+  type: string,
+  keys: readonly string[],
+  { sequence, 'max-format': maxFormat }: DeviceAssertionQuery,
+  assertions: AssertionsForDevice,
+): Promise<ReadableAssertion> {
+  const asked = askedFor(type, keys);
+  if ('name' in asked && sequence !== undefined)
+    throw new Refusal('api-error', `These values name no sequence of assertions; leave out /sequence.`);
+  const found =
+    'name' in asked
+      ? (await assertions.listOf([asked.name]))[0]
+      : sequence === undefined || sequence === 'latest'
+        ? await assertions.newestOfSet(asked.accountId, asked.setName)
+        : (await assertions.listOf([[type, ...keys, sequence].join('/')]))[0];
+  if (found === undefined || found.assertion.format > Number(maxFormat ?? Infinity)) {
+    throw new Refusal('not-found', `There is no such assertion here: ${[type, ...keys].join('/').slice(0, 300)}`);
+  }
+  return found;
+}

@@ -1,0 +1,33 @@
+// What `snap ack` takes so that a device believes this store's address: the store assertion and what it rests on.
+import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
+import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { anyone } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+export const storeAssertions = operation({
+  name: 'store_assertions',
+  method: 'GET',
+  path: '/v2/auth/store/assertions',
+  since: 0,
+  summary: "Read the assertion of this store with the account and the keys it rests on, for 'snap ack'.",
+  access: anyone,
+  produces: [mediaType],
+  refuses: ['not-found'],
+  prefixed: false,
+  errors: 'snapd',
+  enabledBy: 'devices.snap',
+
+  async handle({ records, config }) {
+    const { id } = config.store;
+    const kept = await records.assertions.find(`store/${id}`);
+    if (kept === undefined) {
+      throw new Refusal(
+        'not-found',
+        `The store assertion of '${id}' is not here: the online store signs it, and 'larder assertion import' takes it in.`,
+      );
+    }
+    const all = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
+    return new Answer({ headers: { 'content-type': mediaType }, body: stream(all) });
+  },
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import t from 'tap';
+
+import { askedFor } from '#assertions/lookup.ts';
+import { nameOf, primaryKeyOf } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { adasAccount, adasKey, made, timestamp } from './world.ts';
+
+t.test(
+  'an assertion is found by the values of its primary key, with or without those that have a default',
+  async (t) => {
+    const revision = await made('store', 'authority', 'snap-revision', {
+      'snap-sha3-384': 'A'.repeat(64),
+      'snap-id': 'S'.repeat(32),
+      'snap-size': '1',
+      'snap-revision': '1',
+      'developer-id': 'ada',
+      timestamp,
+    });
+    for (const one of [adasAccount, adasKey, revision]) {
+      t.same(askedFor(one.type, primaryKeyOf(one)), { name: nameOf(one) });
+    }
+    t.same(askedFor('snap-revision', ['A'.repeat(64)]), { name: nameOf(revision) });
+    t.same(askedFor('validation-set', ['16', 'ada', 'pumps']), { accountId: 'ada', setName: 'pumps' });
+    t.same(askedFor('validation-set', ['16', 'ada', 'pumps', '2']), { name: 'validation-set/16/ada/pumps/2' });
+    t.same(askedFor('validation-set', ['17', 'ada', 'pumps']), { name: 'validation-set/17/ada/pumps' });
+  },
+);
+
+t.test('whatever is asked for is named or refused', async (t) => {
+  const types = fc.oneof(
+    fc.string(),
+    fc.constantFrom('account', 'model', 'snap-revision', 'validation-set', 'repair', '__proto__', 'toString'),
+  );
+  fc.assert(
+    fc.property(types, fc.array(fc.string(), { maxLength: 6 }), (type, keys) => {
+      try {
+        const asked = askedFor(type, keys);
+        t.ok('name' in asked ? asked.name.startsWith(`${type}/`) : type === 'validation-set');
+      } catch (error) {
+        t.ok(error instanceof Refusal && error.status === 400);
+      }
+    }),
+  );
+});

@@ -39,6 +39,7 @@ export const createAccount = act({
       (isAccountId(id) ? undefined : `'${id}' is no account id.`);
     if (problem !== undefined) throw new Refusal('api-error', problem);
     note({ username, email });
+    if (await tx.accounts.isForeign(id)) return makeOwn(tx, wanted);
     const taken = await tx.accounts.taken(wanted);
     if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${wanted[taken]}' is taken.`);
     const account = { ...wanted, validation: 'unproven', createdAt: at };
@@ -46,6 +47,16 @@ export const createAccount = act({
     return account;
   },
 });
+
+/** Somebody whose packages were carried in gets an account here, and has them. */
+async function makeOwn(tx: Changes, wanted: Omit<NewAccount, 'idMadeHere'>): Promise<Account> {
+  const account = { ...(await existing(tx, wanted.id)), ...wanted };
+  const taken = await tx.accounts.takenFrom(account);
+  if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
+  await tx.accounts.update(account);
+  await tx.accounts.makeOwn(account.id);
+  return account;
+}
 
 const words = { id: 'account id', username: 'user name', email: 'e-mail address' } as const;
 
@@ -86,6 +97,13 @@ export const enableAccount = act({
 
   async perform(tx, { id }: OfAccount): Promise<void> {
     await existing(tx, id);
+    if (await tx.accounts.isForeign(id)) {
+      throw new Refusal(
+        'conflict',
+        `The account '${id}' is one of another store, known from what was carried in; ` +
+          `'larder account create --id ${id}' with a name and an address makes it one of this store.`,
+      );
+    }
     await tx.accounts.enable(id);
   },
 });

@@ -1,17 +1,17 @@
 // Assertions that are kept: what came in and was believed, what was signed here, what was asked to be registered.
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
-import { acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
+import { acceptAll, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
 import { restsOn } from '#assertions/prerequisites.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
-import type { Records } from '#records/index.ts';
-import { act, type Acts, type By } from './act.ts';
+import type { Changes, Records } from '#records/index.ts';
+import { act, type Acts, type By, type Doing } from './act.ts';
 import { noSigningKey } from './signing-keys.ts';
 
 /** A stream of assertions that were believed, and what that rests on. */
-interface Believed {
+export interface Believed {
   /** The brand whose keys may come back registered; where none is given, any key that a root of trust vouches for. */
   brandAccountId: string | undefined;
   /** All of the stream. */
@@ -40,17 +40,24 @@ export const keepImported = act({
   object: ({ brandAccountId }: Believed) => (brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`),
   gate: 'may-wait',
 
-  async perform(tx, { brandAccountId, upload, accepted, basis }: Believed, { at, actor, note }) {
-    // A key that was revoked or deleted since they were judged may be what one of them rests on.
-    if (JSON.stringify(await basisOf(upload, tx, brandAccountId)) !== JSON.stringify(basis)) throw overtaken();
-    // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
-    const kept = accepted.filter(({ type }) => type !== 'account-key-request');
-    for (const one of kept) {
-      if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
-    }
-    note({ assertions: kept.map((one) => `${nameOf(one)} revision ${one.revision}`) });
-  },
+  perform: (tx, believed: Believed, doing) => keepBelieved(tx, believed, doing),
 });
+
+/** Keeps what is new of what was believed, unless something came in meanwhile that might be a reason not to. */
+export async function keepBelieved(
+  tx: Changes,
+  { brandAccountId, upload, accepted, basis }: Believed,
+  { at, actor, note }: Doing,
+): Promise<void> {
+  // A key that was revoked or deleted since they were judged may be what one of them rests on.
+  if (JSON.stringify(await basisOf(upload, tx, brandAccountId)) !== JSON.stringify(basis)) throw overtaken();
+  // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
+  const kept = accepted.filter(({ type }) => type !== 'account-key-request');
+  for (const one of kept) {
+    if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
+  }
+  note({ assertions: kept.map((one) => `${nameOf(one)} revision ${one.revision}`) });
+}
 
 export const keepSigned = act({
   name: 'assertion sign',
@@ -124,6 +131,24 @@ export async function importAssertions(
   return accepted;
 }
 
+/**
+ * Judges assertions that were read already, of any account that a root vouches for. What is here already, or in a newer
+ * revision, is passed over, and what is here counts. Gives by name what they rest on and what they are from here on.
+ */
+export async function believe(
+  upload: readonly Assertion[],
+  { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
+): Promise<Believed & { find: (name: string) => Assertion | undefined }> {
+  upload.forEach(checkAssertion);
+  const basis = await basisOf(upload, records, undefined);
+  const known = basis.known.map((one) => parseAssertion(one));
+  const here = new Map([...roots.assertions, ...known].map((one) => [nameOf(one), one]));
+  const wanted = upload.filter((one) => (here.get(nameOf(one))?.revision ?? -1) < one.revision);
+  const accepted = acceptAll(wanted, { roots, known, held: basis.held, takesForeignKeys: true, now });
+  for (const one of accepted) here.set(nameOf(one), one);
+  return { brandAccountId: undefined, upload, accepted, basis, find: (name) => here.get(name) };
+}
+
 /** Reads an account-key-request, and refuses one that the key in it did not sign. */
 export function readKeyRequest(text: string): Assertion {
   const request = parseAssertion(text);
@@ -149,6 +174,8 @@ export const asKept = (
   snapName: one.type === 'snap-declaration' ? headerOf(one, 'snap-name') : null,
   setName: one.type === 'validation-set' ? headerOf(one, 'name') : null,
   sequence: one.type === 'validation-set' ? Number(one.headers['sequence']) : null,
+  snapId: one.type === 'snap-revision' ? headerOf(one, 'snap-id') : null,
+  snapRevision: one.type === 'snap-revision' ? Number(one.headers['snap-revision']) : null,
   revision: one.revision,
   origin,
   text: joined(one),
@@ -156,17 +183,32 @@ export const asKept = (
   keptBy: actor,
 });
 
-/** Of what is kept, all that may matter for an upload: its own names, what it rests on, its keys, those of its accounts. */
+/** Of what is kept, all that may matter for an upload: its own names, what they rest on, its keys, those of its accounts. */
 async function basisOf(upload: readonly Assertion[], known: Known, brandAccountId: string | undefined): Promise<Basis> {
   const names = new Set(upload.flatMap((one) => [nameOf(one), ...restsOn(one)]));
   const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
   const owners = new Set(keys.map((headers) => headers['account-id'] as string));
-  const kept = [...(await known.assertions.listOf([...names])), ...(await known.assertions.keysOf([...owners]))];
+  const kept = [...(await restedOn(names, known)), ...(await known.assertions.keysOf([...owners]))];
   const ids = keys.map((headers) => headers['public-key-sha3-384'] as string);
   const held = (await heldKeys(ids, known)).filter(
     ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
   );
   return { known: [...new Set(kept.map(({ text }) => text))].sort(), held };
+}
+
+/** What is kept of these names, and all that it rests on itself. */
+async function restedOn(names: ReadonlySet<string>, { assertions }: Known): Promise<KeptAssertion[]> {
+  const asked = new Set(names);
+  const kept: KeptAssertion[] = [];
+  for (let wanted = [...names]; wanted.length > 0;) {
+    const found = await assertions.listOf(wanted);
+    kept.push(...found);
+    wanted = [...new Set(found.flatMap(({ text }) => restsOn(parseAssertion(text))))].filter(
+      (name) => !asked.has(name),
+    );
+    wanted.forEach((name) => asked.add(name));
+  }
+  return kept;
 }
 
 /** Those that are signing keys here, or were asked here to be registered by those who have them. */

@@ -48,6 +48,7 @@ import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } f
 import { logIn, putOffLogins } from './logins.ts';
 import { refuseAfterReview } from './after-review.ts';
 import { exportAudit } from './exports.ts';
+import { importPackage } from './imports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { updatePackageMetadata } from './package-metadata.ts';
 import {
@@ -156,6 +157,8 @@ export const everyAct: readonly Act<never, unknown>[] = [
   forgetImages,
   readImageIndexes,
   readImageResources,
+  // Imports
+  importPackage,
   // Integrity
   mendBlob,
   proveRecords,

@@ -4,6 +4,8 @@ import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import { act, type Doing } from './act.ts';
+import { nextNumber, publishedElsewhere } from './carried-packages.ts';
+import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 
 /** Which upload it is about. */
 export interface OfUpload {
@@ -108,11 +110,7 @@ interface Approved extends Pick<Doing, 'at'> {
   subject: PublishedPackage;
 }
 
-async function addRevision(
-  tx: Changes,
-  { upload, subject, at }: Approved,
-  findings: Findings & { kind: 'revision' },
-): Promise<Verdict> {
+async function addRevision(tx: Changes, { upload, subject, at }: Approved, findings: FoundRevision): Promise<Verdict> {
   const twin = await tx.revisions.withContent(subject.id, upload.sha3_384);
   if (twin !== undefined && twin.deletedAt !== null) {
     await tx.revisions.setDeleted(subject.id, [twin.revision], undefined);
@@ -128,44 +126,21 @@ async function addRevision(
     ]);
     return { rejected: `same content as revision ${twin.revision}` };
   }
-  const revision = (await tx.revisions.newest(subject.id)) + 1;
-  await tx.revisions.add({
-    packageId: subject.id,
-    revision,
-    sha3_384: upload.sha3_384,
-    sha256: upload.sha256,
-    size: upload.size,
-    version: findings.version ?? String(revision),
-    status: 'approved',
-    createdAt: at,
-    createdBy: upload.pushedBy,
-    details: findings.details,
-    packageYaml: findings.packageYaml,
-    craftYaml: findings.craftYaml,
-  });
-  for (const resource of findings.declares) await tx.resources.declare(subject.id, revision, resource);
+  const elsewhere = await publishedElsewhere(tx, subject, findings);
+  if (elsewhere !== undefined) {
+    await tx.uploads.reject(upload.id, [{ code: 'review-error', message: elsewhere }]);
+    return { rejected: 'published in another store' };
+  }
+  const revision = await nextNumber(tx, subject);
+  const { sha3_384, sha256, size, pushedBy } = upload;
+  await addRevisionTo(tx, subject, { revision, sha3_384, sha256, size, createdAt: at, createdBy: pushedBy }, findings);
   await tx.uploads.approve(upload.id, revision);
-  await follow(tx, subject, findings);
   return { revision };
 }
 
 /** What somebody should know of the revision whose content he has pushed again. */
 const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
   withdrawnBecause === null ? '' : ` It is withdrawn, and may be brought back: ${withdrawnBecause}`;
-
-/** What is said of a package follows its newest revision, but for what was edited here. */
-async function follow(
-  tx: Changes,
-  subject: PublishedPackage,
-  { prose, icon }: Findings & { kind: 'revision' },
-): Promise<void> {
-  if (prose === null) return;
-  const said = { ...prose, icon: icon === undefined ? subject.icon : icon };
-  const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
-  // An icon that an upload brings as well was not edited after all.
-  const edited = subject.edited.filter((field) => field !== 'icon' || subject.icon !== said.icon);
-  await tx.packages.describe({ ...subject, ...said, ...kept, edited });
-}
 
 /** Content that is there already keeps its revision, and comes back as it if it was deleted. */
 async function addResourceRevision(

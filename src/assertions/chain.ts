@@ -36,11 +36,21 @@ export interface Circumstances {
  * over. If anything in the upload cannot be believed, all of it is refused.
  */
 export function acceptUpload(text: string | Uint8Array, circumstances: Circumstances): Assertion[] {
+  const accepted = acceptAll(parseStream(text), circumstances);
+  if (accepted.length > 0) return accepted;
+  throw new Refusal(
+    'api-error',
+    'There is nothing new in this upload: each assertion is already here in this revision.',
+  );
+}
+
+/** The same for assertions that were read already, of which there may be nothing new. */
+export function acceptAll(assertions: readonly Assertion[], circumstances: Circumstances): Assertion[] {
   const { roots, known } = circumstances;
   const rooted = byName(roots.assertions);
   const before = byName(known);
   const upload = new Map<string, Assertion>();
-  for (const assertion of parseStream(text)) {
+  for (const assertion of assertions) {
     checkAssertion(assertion);
     if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
       throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
@@ -58,12 +68,6 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Circumsta
     }
     upload.set(name, assertion);
   }
-  if (upload.size === 0)
-    throw new Refusal(
-      'api-error',
-      'There is nothing new in this upload: each assertion is already here in this revision.',
-    );
-
   const chain = new Chain(circumstances, new Map([...rooted, ...before, ...upload]), upload);
   for (const assertion of upload.values()) chain.accept(assertion);
   return chain.accepted;

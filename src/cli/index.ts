@@ -43,6 +43,7 @@ export const groups: readonly Group[] = [
       { name: 'package register', load: async () => (await import('./package/register.ts')).packageRegister },
       { name: 'package push', load: async () => (await import('./package/push.ts')).packagePush },
       { name: 'package push-resource', load: async () => (await import('./package/push.ts')).packagePushResource },
+      { name: 'package import', load: async () => (await import('./package/import.ts')).packageImport },
       { name: 'package set-id', load: async () => (await import('./package/set-id.ts')).packageSetId },
       {
         name: 'package manual-review',

@@ -64,6 +64,21 @@ export function slotsOf(
   }));
 }
 
+/** Of some revisions of a snap those that are the newest for one of their architectures, the oldest of them first. */
+export function newestOfSlots<One extends { revision: number; architectures: string[] }>(
+  revisions: readonly One[],
+): One[] {
+  const filled = new Set<string>();
+  return [...revisions]
+    .sort((a, b) => b.revision - a.revision)
+    .filter(({ architectures }) => {
+      const free = slotsOf('snap', { architectures }).filter(({ slot }) => !filled.has(slot));
+      free.forEach(({ slot }) => filled.add(slot));
+      return free.length > 0;
+    })
+    .reverse();
+}
+
 /** Who asks, as far as the choice depends on it. */
 export interface Asking {
   channel: Channel;

@@ -1,11 +1,25 @@
 // From what a review found to what the records keep of it.
+import type { Blobs } from '#blobs/blobs.ts';
+import type { NewIds } from '#domain/ids.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings } from '#records/uploads.ts';
+import { iconName } from '#review/icon.ts';
 import type { Approval, Upload } from '#review/verdict.ts';
 
 /** How a package's uploads are read; what has no reader here is kept as it came. */
 export function kindOf({ type }: Pick<PublishedPackage, 'type'>): Upload['kind'] {
   return type === 'snap' || type === 'charm' || type === 'bundle' || type === 'rock' ? type : 'plain';
+}
+
+/** Keeps the icon that was found, if one was; its name. */
+export async function keepIcon(
+  verdict: Approval,
+  { blobs, newId }: { blobs: Pick<Blobs, 'put'>; newId: Pick<NewIds, 'uuid'> },
+): Promise<string | null> {
+  if (verdict.kind !== 'snap' || verdict.facts.icon === null) return null;
+  const { bytes, mediaType } = verdict.facts.icon;
+  const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
+  return iconName(sha3_384, { mediaType });
 }
 
 export function findingsOf(verdict: Approval, icon: string | null): Findings {

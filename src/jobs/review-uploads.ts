@@ -12,12 +12,10 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
-import { iconName } from '#review/icon.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import type { Approval } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
-import { findingsOf, kindOf } from './findings.ts';
+import { findingsOf, keepIcon, kindOf } from './findings.ts';
 import { unreadableUploads, type UnreadableUploads } from './unreadable-uploads.ts';
 
 export interface ReviewQueue {
@@ -196,7 +194,7 @@ class ReviewLine implements ReviewQueue {
     );
     if (this.#stopped) return;
     if (!verdict.approved) await this.#reject(upload, subject, verdict.errors);
-    else await this.#settle(upload, subject, findingsOf(verdict, await this.#keepIcon(verdict)));
+    else await this.#settle(upload, subject, findingsOf(verdict, await keepIcon(verdict, this.#options)));
   }
 
   /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
@@ -206,14 +204,6 @@ class ReviewLine implements ReviewQueue {
     const byHand = await records.packages.isReviewedByHand(subject.id);
     const input = { upload: upload.id, package: subject, findings };
     await (byHand ? this.#unlessSettled(scanUpload, input) : this.#unlessSettled(approveUpload, input));
-  }
-
-  async #keepIcon(verdict: Approval): Promise<string | null> {
-    if (verdict.kind !== 'snap' || verdict.facts.icon === null) return null;
-    const { blobs, newId } = this.#options;
-    const { bytes, mediaType } = verdict.facts.icon;
-    const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
-    return iconName(sha3_384, { mediaType });
   }
 
   #reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {

@@ -8,11 +8,11 @@ import { parseAssertion, type Assertion, type Value } from '#assertions/assertio
 import { registrationOf } from '#assertions/registration.ts';
 import type { Signer } from '#assertions/signer.ts';
 import { signSnapRevision } from '#assertions/signing.ts';
-import { defaultProvenance, series } from '#assertions/types.ts';
+import { series } from '#assertions/types.ts';
 import { minutes, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
-import { readYaml } from '#review/yaml.ts';
+import { provenanceIn } from '#review/provenance.ts';
 import { overPages, rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
@@ -106,15 +106,6 @@ async function signedBySomebody(
 }
 
 const counted = (signed: number): Record<string, unknown> => (signed === 0 ? {} : { signed });
-
-/** The provenance that a snap.yaml names, unless it is the one of every store. */
-function provenanceIn(packageYaml: string): string | undefined {
-  const document = readYaml(packageYaml, 'meta/snap.yaml');
-  const provenance = document instanceof Map ? document.get('provenance') : undefined;
-  return typeof provenance === 'string' && provenance !== '' && provenance !== defaultProvenance
-    ? provenance
-    : undefined;
-}
 
 /** The accounts that a snap-declaration lets sign revisions. */
 function delegates({ headers }: Assertion): string[] {

@@ -59,10 +59,10 @@ export const accounts = (db: Reading) => ({
     return new Map(rows.map((account) => [account.id, account]));
   },
 
-  /** Every account in the order of creation, with the roles it holds and since when it is disabled. */
-  async list(): Promise<(Account & { roles: string[]; disabledAt: string | null })[]> {
-    const rows = await db.all<Account & { disabledAt: string | null }>(sql`
-      SELECT ${accountColumns}, disabled_at AS "disabledAt" FROM accounts ORDER BY created_at, id`);
+  /** Every account in the order of creation, with the roles it holds, since when it is disabled, and whether it is of another store. */
+  async list(): Promise<(Account & { roles: string[]; disabledAt: string | null; isForeign: 0 | 1 })[]> {
+    const rows = await db.all<Account & { disabledAt: string | null; isForeign: 0 | 1 }>(sql`
+      SELECT ${accountColumns}, disabled_at AS "disabledAt", is_foreign AS "isForeign" FROM accounts ORDER BY created_at, id`);
     return withRoles(db, rows);
   },
 
@@ -99,6 +99,10 @@ export const accounts = (db: Reading) => ({
   /** Whether this store made the id itself, so that the online store knows nobody of it. */
   isIdMadeHere: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND id_made_here = 1`)),
+
+  /** Whether it is an account of another store, known from what was carried in. */
+  isForeign: async (id: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND is_foreign = 1`)),
 
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
@@ -140,6 +144,15 @@ export const accountChanges = (db: Queries) => ({
     db.run(sql`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at, id_made_here)
       VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${idMadeHere ? 1 : 0})`),
+
+  /** Adds an account of another store, which nobody is let in with. */
+  addForeign: ({ id, username, displayName, email, validation, createdAt }: Account) =>
+    db.run(sql`
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at, disabled_at, is_foreign)
+      VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${createdAt}, 1)`),
+
+  /** Makes an account of another store one of this store, which is let in. */
+  makeOwn: (id: string) => db.run(sql`UPDATE accounts SET is_foreign = 0, disabled_at = NULL WHERE id = ${id}`),
 
   update: ({ id, username, displayName, email, validation }: Account) =>
     db.run(sql`

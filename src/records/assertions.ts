@@ -12,6 +12,9 @@ export interface KeptAssertion {
   /** Which name and which sequence it has, where it is a validation set. */
   setName: string | null;
   sequence: number | null;
+  /** Of which snap, by its id, and of which of its revisions, where it is a snap-revision. */
+  snapId: string | null;
+  snapRevision: number | null;
   revision: number;
   origin: 'imported' | 'signed';
   text: string;
@@ -21,8 +24,8 @@ export interface KeptAssertion {
 }
 
 const assertionColumns = columns`
-  name, type, account_id AS "accountId", snap_name AS "snapName", set_name AS "setName", sequence, revision, origin, text, kept_at AS "keptAt",
-  kept_by AS "keptBy"`;
+  name, type, account_id AS "accountId", snap_name AS "snapName", set_name AS "setName", sequence, snap_id AS "snapId",
+  snap_revision AS "snapRevision", revision, origin, text, kept_at AS "keptAt", kept_by AS "keptBy"`;
 
 export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (name: string) =>
@@ -43,6 +46,13 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE snap_name = ${snapName} ORDER BY name`),
+
+  /** The highest number that a snap-revision speaks of for a snap, by its id; 0 where there is none. */
+  highestRevision: async (snapId: string) =>
+    (
+      await db.get<{ revision: number | null }>(sql`
+        SELECT MAX(snap_revision) AS revision FROM assertions WHERE snap_id = ${snapId}`)
+    )?.revision ?? 0,
 
   /** The account-keys of these accounts. */
   keysOf: (accountIds: readonly string[]) =>
@@ -87,11 +97,13 @@ export const assertionChanges = (db: Queries) => ({
   keep: async (a: KeptAssertion) =>
     0 <
     (await db.run(sql`
-      INSERT INTO assertions (name, type, account_id, snap_name, set_name, sequence, revision, origin, text, kept_at, kept_by)
-      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.snapName}, ${a.setName}, ${a.sequence}, ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
+      INSERT INTO assertions (name, type, account_id, snap_name, set_name, sequence, snap_id, snap_revision, revision, origin, text,
+        kept_at, kept_by)
+      VALUES (${a.name}, ${a.type}, ${a.accountId}, ${a.snapName}, ${a.setName}, ${a.sequence}, ${a.snapId}, ${a.snapRevision},
+        ${a.revision}, ${a.origin}, ${a.text}, ${a.keptAt}, ${a.keptBy})
       ON CONFLICT (name) DO UPDATE
       SET account_id = excluded.account_id, snap_name = excluded.snap_name, set_name = excluded.set_name,
-        sequence = excluded.sequence, revision = excluded.revision, origin = excluded.origin,
+        sequence = excluded.sequence, snap_id = excluded.snap_id, snap_revision = excluded.snap_revision, revision = excluded.revision, origin = excluded.origin,
         text = excluded.text, kept_at = excluded.kept_at, kept_by = excluded.kept_by
       WHERE excluded.revision > assertions.revision`)),
 });

@@ -1,4 +1,4 @@
-// Revisions: approved content of a package, numbered 1, 2, 3.
+// Revisions: approved content of a package, numbered 1, 2, 3, or as in the store from which it was carried in.
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
@@ -110,6 +110,12 @@ export const revisions = (db: Reading) => ({
     db.get<Pick<Revision, 'revision' | 'withdrawnBecause' | 'deletedAt'>>(sql`
       SELECT revision, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt"
       FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
+
+  /** What has a number, also a deleted revision; `assertion` names its snap-revision. */
+  numbered: (packageId: string, revision: number) =>
+    db.get<Pick<Revision, 'sha3_384' | 'withdrawnBecause' | 'deletedAt'> & { assertion: string | null }>(sql`
+      SELECT sha3_384, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", assertion
+      FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`),
 
   /** Revisions whose snap.yaml speaks of a provenance and that have no assertion yet, after the one given. */
   toSign: (after: { packageId: string; revision: number }, limit: number) =>

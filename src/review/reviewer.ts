@@ -2,12 +2,14 @@
 // is rejected; a fault of ours is thrown, so that whoever asked can ask again.
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
-import { rejection, type OwnName, type Rejection, type Upload, type Verdict } from './verdict.ts';
+import { rejection, type OpenUpload, type OwnName, type Rejection, type Upload, type Verdict } from './verdict.ts';
 import type { Answer, Found, Question } from './worker.ts';
 
 export interface Reviewer {
   /** The verdict on an upload; rejects with an error that says "cannot review …" when there is none, through our own fault. */
   review(upload: Upload): Promise<Verdict>;
+  /** The same for a file that is open. */
+  reviewOpen(upload: OpenUpload): Promise<Verdict>;
   /** The package that an open file, by its descriptor, says it belongs to, if it does; rejects as `review` does. */
   ownName(file: number): Promise<{ named: OwnName | undefined } | Rejection>;
   /** Ends the worker; reviews that are under way or waiting are rejected. */
@@ -46,7 +48,7 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
   }
 
   // The worker answers what it is asked: a verdict on an upload, and the name of a file.
-  async function judge(upload: Upload): Promise<Verdict> {
+  async function judge(upload: Upload | OpenUpload): Promise<Verdict> {
     if (closed) throw new Error('the reviewer is closed');
     return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as Verdict);
   }
@@ -56,8 +58,12 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     return (await worker.ask({ kind: 'own-name', file })) as { named: OwnName | undefined } | Rejection;
   }
 
+  const review = (upload: Upload | OpenUpload): Promise<Verdict> =>
+    inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload));
+
   return {
-    review: (upload) => inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload)),
+    review,
+    reviewOpen: review,
     ownName: (file) => inTurn('a file', () => nameOf(file)),
     async close() {
       closed = true;

@@ -105,6 +105,11 @@ export interface Upload {
   name: string;
 }
 
+/** The same for a file by its descriptor: whoever opened it may do so, and this process need not. */
+export interface OpenUpload extends Omit<Upload, 'path'> {
+  file: number;
+}
+
 /** The verdict that says no, with at least one sentence. */
 export function rejection(...messages: [string, ...string[]]): Rejection {
   return { approved: false, errors: messages.map((message) => ({ code: 'review-error', message })) };

@@ -8,10 +8,10 @@ import { readRock } from './rock.ts';
 import { fileSource } from './squashfs/source.ts';
 import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
-import { rejection, type OwnName, type Upload, type Verdict } from './verdict.ts';
+import { rejection, type OpenUpload, type OwnName, type Upload, type Verdict } from './verdict.ts';
 
-/** What is asked: a verdict, or what a file says that it is, by its descriptor: whoever opened it may do so, this process not. */
-export type Question = Upload | { kind: 'own-name'; file: number };
+/** What is asked: a verdict, or what a file says that it is. */
+export type Question = Upload | OpenUpload | { kind: 'own-name'; file: number };
 
 /** What is found: a verdict, or the name; nothing where there is none. */
 export type Found = Verdict | { named: OwnName | undefined };
@@ -39,22 +39,28 @@ async function answer(question: Question): Promise<Answer> {
   }
 }
 
-async function verdictOn({ kind, path, name }: Upload): Promise<Verdict> {
-  if (kind === 'plain') return { approved: true, kind };
-  const file = openSync(path, 'r');
+async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
+  if ('file' in upload) return verdictOnFile(upload, upload.file);
+  const file = openSync(upload.path, 'r');
   try {
-    const source = fileSource(file);
-    switch (kind) {
-      case 'snap':
-        return { approved: true, kind, facts: readSnap(source, name) };
-      case 'charm':
-        return { approved: true, kind, facts: readCharm(source, name) };
-      case 'bundle':
-        return { approved: true, kind, facts: readBundle(source, name) };
-      case 'rock':
-        return { approved: true, kind, facts: await readRock(source, name) };
-    }
+    return await verdictOnFile(upload, file);
   } finally {
     closeSync(file);
+  }
+}
+
+async function verdictOnFile({ kind, name }: Pick<Upload, 'kind' | 'name'>, file: number): Promise<Verdict> {
+  const source = fileSource(file);
+  switch (kind) {
+    case 'plain':
+      return { approved: true, kind };
+    case 'snap':
+      return { approved: true, kind, facts: readSnap(source, name) };
+    case 'charm':
+      return { approved: true, kind, facts: readCharm(source, name) };
+    case 'bundle':
+      return { approved: true, kind, facts: readBundle(source, name) };
+    case 'rock':
+      return { approved: true, kind, facts: await readRock(source, name) };
   }
 }

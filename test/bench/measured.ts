@@ -85,6 +85,8 @@ async function furnishSnap(store: TestAppliance, ada: Client): Promise<{ snap: s
       snapName: null,
       setName: 'base-set',
       sequence: 1,
+      snapId: null,
+      snapRevision: null,
     };
     const kept = { origin: 'imported' as const, revision: 0, keptAt: now(), keptBy: 'ada', text };
     await tx.assertions.keep({ name: set, ...about, ...kept });

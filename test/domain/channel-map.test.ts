@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { choose, everybody, progressOf, slotsOf, stepTowards, type Holding } from '#domain/channel-map.ts';
+import {
+  choose,
+  everybody,
+  newestOfSlots,
+  progressOf,
+  slotsOf,
+  stepTowards,
+  type Holding,
+} from '#domain/channel-map.ts';
 import { channel, parseChannel, risks } from '#domain/channel.ts';
 import { readEpoch } from '#domain/epoch.ts';
 
@@ -135,6 +143,26 @@ const askings = fc.record({
     fc.integer({ min: 0, max: 99 }).map((share) => () => share),
     { nil: undefined },
   ),
+});
+
+t.test('of several revisions those are released that are the newest for an architecture, and no other', (t) => {
+  const architectures = fc.uniqueArray(fc.constantFrom('amd64', 'arm64', 'all'), { minLength: 1 });
+  const some = fc.uniqueArray(fc.record({ revision: fc.integer({ min: 1, max: 20 }), architectures }), {
+    selector: ({ revision }) => revision,
+  });
+  /** What the slots hold when these were released one after the other. */
+  const held = (revisions: { revision: number; architectures: string[] }[]): Map<string, number> =>
+    new Map(revisions.flatMap((one) => one.architectures.map((slot) => [slot, one.revision] as const)));
+  fc.assert(
+    fc.property(some, (revisions) => {
+      const chosen = newestOfSlots(revisions);
+      const rising = revisions.toSorted((a, b) => a.revision - b.revision);
+      t.strictSame(held(chosen), held(rising), 'the channel holds the same as if all had been released');
+      const needed = new Set(held(chosen).values());
+      t.ok(chosen.every(({ revision }) => needed.has(revision)));
+    }),
+  );
+  t.end();
 });
 
 t.test('whatever is asked, the answer is one that the map holds for the asker, and the first on the way down', (t) => {

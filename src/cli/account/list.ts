@@ -12,12 +12,14 @@ export const accountList = command({
   run: (call) =>
     withStore(call, async ({ records }) => {
       const accounts = await records.accounts.list();
-      const rows = accounts.map(({ id, username, email, displayName, roles, disabledAt }) => [
+      const rows = accounts.map(({ id, username, email, displayName, roles, disabledAt, isForeign }) => [
         id,
         username,
         email,
         displayName,
-        [...roles, ...(disabledAt === null ? [] : ['(disabled)'])].join(', '),
+        [...roles, ...(isForeign === 1 ? ['(of another store)'] : disabledAt === null ? [] : ['(disabled)'])].join(
+          ', ',
+        ),
       ]);
       return {
         text: table(['ID', 'USER NAME', 'E-MAIL', 'DISPLAY NAME', 'ROLES'], rows),

@@ -10,8 +10,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { withBlobs } from '#data/blobs.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Review } from '#records/uploads.ts';
-import { createReviewer, type Reviewer } from '#review/reviewer.ts';
-import { startWorker } from '#src/embedded.ts';
+import type { Reviewer } from '#review/reviewer.ts';
 import { command, Failure, type Answer, type Call } from '../frame/command.ts';
 import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
@@ -19,6 +18,7 @@ import { visible } from '../frame/terminal.ts';
 import { channelsNamed } from '../release/channels.ts';
 import { awaitReview } from './await-review.ts';
 import { packageArgument, packageName, packageOf } from './named.ts';
+import { withReviewer } from './reviewer.ts';
 import { takeIn, withSentFile, type SentFile } from './sent-file.ts';
 
 export const packagePush = command({
@@ -136,15 +136,6 @@ export const packagePushResource = command({
 interface Sent {
   file: SentFile;
   reviewer: Reviewer;
-}
-
-async function withReviewer<Result>(work: (reviewer: Reviewer) => Promise<Result>): Promise<Result> {
-  const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
-  try {
-    return await work(reviewer);
-  } finally {
-    await reviewer.close();
-  }
 }
 
 /** The package that a file says it belongs to. */

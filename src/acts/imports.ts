@@ -1,0 +1,113 @@
+// Revisions that are carried in from another store, each with the assertions that say what it is.
+import { isDeepStrictEqual } from 'node:util';
+
+import type { CarriedSnap, ForeignAccount } from '#assertions/carried-snap.ts';
+import { displayNameProblem, usernameProblem } from '#domain/account.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import type { Changes } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { validations } from './account-details.ts';
+import { act, DoneAlready, type Doing } from './act.ts';
+import { keepBelieved, type Believed } from './assertions.ts';
+import { isHere, placeOf } from './carried-packages.ts';
+import { addRevisionTo, type FoundRevision } from './new-revision.ts';
+
+export interface CarriedRevision {
+  snap: CarriedSnap;
+  /** Its snap-revision and what that rests on. */
+  believed: Believed;
+  findings: FoundRevision;
+  /** The id of an upload that nobody has claimed and that has its content; it goes with this. */
+  upload: string;
+}
+
+/** Gives the number of the revision, and whether its package came in with it. */
+export const importPackage = act({
+  name: 'import_package',
+  summary:
+    'Take in a revision from another store with its assertions, under the id, name, publisher and number that it has there.',
+  on: 'NAMESPACE/NAME',
+  object: ({ snap }: CarriedRevision) => `snap/${snap.name}`,
+  gate: 'may-wait',
+
+  async perform(tx, { snap, believed, findings, upload }: CarriedRevision, doing): Promise<{ isNew: boolean }> {
+    const { id, revision, assertion, sha3_384, size } = snap;
+    const place = await placeOf(tx, snap);
+    if (isHere(place, snap)) throw new DoneAlready({ isNew: false });
+    doing.note({ id, revision, publisher: snap.publisher.id, size, 'sha3-384': sha3_384 });
+    await keepBelieved(tx, believed, doing);
+    for (const account of [snap.publisher, snap.developer]) await keepForeign(tx, account, doing);
+    const subject = await packageFor(tx, snap, place.subject, doing);
+    const { sha256 } = await takeUpload(tx, upload, snap);
+    if (place.there === undefined) {
+      const created = { createdAt: doing.at, createdBy: snap.developer.id };
+      await addRevisionTo(tx, subject, { revision, sha3_384, sha256, size, ...created }, findings);
+    } else if (place.there.isDeleted) await tx.revisions.setDeleted(id, [revision], undefined);
+    await tx.revisions.setAssertion(id, revision, assertion);
+    return { isNew: place.subject === undefined };
+  },
+});
+
+/** The content that was taken in for it, which the revision holds from here on. */
+async function takeUpload(tx: Changes, id: string, { sha3_384, size }: CarriedSnap): Promise<{ sha256: string }> {
+  const sent = await tx.uploads.find(id);
+  if (sent?.packageId !== null || sent.sha3_384 !== sha3_384 || sent.size !== size) {
+    throw new Refusal('resource-not-found', 'Its content is not here any more; begin again.');
+  }
+  await tx.uploads.forget(id);
+  return sent;
+}
+
+/** The package of what is carried in, which has the publisher that its declaration names. */
+async function packageFor(
+  tx: Changes,
+  { id, name, publisher }: CarriedSnap,
+  subject: PublishedPackage | undefined,
+  { at }: Doing,
+): Promise<PublishedPackage> {
+  if (subject === undefined) {
+    const said = { title: null, summary: null, description: null, defaultTrack: null, icon: null };
+    const fresh = { id, namespace: 'snap', name, type: 'snap', publisherId: publisher.id } as const;
+    const rest = { private: false, status: 'registered', links: {}, createdAt: at } as const;
+    if (!(await tx.packages.claim({ ...fresh, ...said, ...rest, edited: [] }))) {
+      throw new Error(`cannot register snap/${name}: what has its name or id was not found`);
+    }
+  } else if (subject.publisherId !== publisher.id) await tx.packages.setPublisher(id, publisher.id);
+  const found = await tx.packages.byId(id);
+  if (found === undefined) throw new Error(`cannot find snap/${name}, which was here a moment ago`);
+  return found;
+}
+
+/** Keeps an account of another store as it is there; one that is of this store as well stays as it is here. */
+async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
+  const { id, displayName, validation } = account;
+  const before = await tx.accounts.find(id);
+  if (before !== undefined && !(await tx.accounts.isForeign(id))) return;
+  const kept = await named(tx, account, {
+    id,
+    displayName: displayNameProblem(displayName) === undefined ? displayName : id,
+    // Nobody receives mail there, which is what this top-level name is for (RFC 2606).
+    email: `${id}@foreign.invalid`,
+    // The first account assertions said certified of whoever is verified.
+    validation: validations.find((one) => one === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
+    createdAt: before?.createdAt ?? at,
+  });
+  if (before === undefined) await tx.accounts.addForeign(kept);
+  else if (!isDeepStrictEqual(kept, before)) await tx.accounts.update(kept);
+}
+
+/** With the user name that it has in its store, or another one where somebody has that here, who keeps it. */
+async function named(
+  tx: Changes,
+  { id, username }: ForeignAccount,
+  account: Omit<Account, 'username'>,
+): Promise<Account> {
+  const others = Array.from({ length: 9 }, (_, at) => `${id}.${at + 2}`);
+  for (const candidate of [username ?? id, id, ...others]) {
+    const wanted = { ...account, username: candidate };
+    const isPossible = candidate === id || usernameProblem(candidate) === undefined;
+    if (isPossible && (await tx.accounts.takenFrom(wanted)) === undefined) return wanted;
+  }
+  throw new Refusal('conflict', `The names of the account '${id}' are all taken here; change those of the others.`);
+}

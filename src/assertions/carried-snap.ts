@@ -1,0 +1,108 @@
+// A snap that is carried in from another store: what its assertions say that it is, and whether the file is that.
+import { Refusal } from '#domain/refusal.ts';
+import type { Assertion } from './assertion.ts';
+import { HeaderReader } from './headers.ts';
+import { defaultProvenance, nameOf, series } from './types.ts';
+
+/** An account of another store. */
+export interface ForeignAccount {
+  id: string;
+  /** The name that it has there, where it says one. */
+  username: string | undefined;
+  displayName: string;
+  validation: string;
+}
+
+/** What a snap-revision says, and what it rests on. */
+export interface CarriedSnap {
+  /** The name under which the snap-revision is kept. */
+  assertion: string;
+  id: string;
+  name: string;
+  revision: number;
+  /** In hexadecimal. */
+  sha3_384: string;
+  /** Bytes. */
+  size: number;
+  provenance: string;
+  publisher: ForeignAccount;
+  /** Who pushed the revision there. */
+  developer: ForeignAccount;
+}
+
+/**
+ * What a snap-revision that was believed says of its file. Refuses a snap without a name: that is how a store takes it back.
+ *
+ * @param find brings what was believed and what it rests on, by name
+ */
+export function carriedSnap(revision: Assertion, find: (name: string) => Assertion | undefined): CarriedSnap {
+  const needed = (name: string): Assertion => {
+    const found = find(name);
+    if (found !== undefined) return found;
+    throw new Refusal('api-error', `The assertion '${name}' is needed for this file, and is neither here nor with it.`);
+  };
+  const headers = reader(revision);
+  const id = headers.text('snap-id');
+  const declaration = reader(needed(`snap-declaration/${series}/${id}`));
+  const name = declaration.optionalText('snap-name') ?? '';
+  if (name === '') {
+    throw new Refusal('conflict', `The snap '${id}' was taken back where it comes from: its declaration has no name.`);
+  }
+  return {
+    assertion: nameOf(revision),
+    id,
+    name,
+    revision: headers.count('snap-revision', 1),
+    sha3_384: Buffer.from(headers.text('snap-sha3-384'), 'base64url').toString('hex'),
+    size: headers.count('snap-size', 0),
+    provenance: headers.has('provenance') ? headers.text('provenance') : defaultProvenance,
+    publisher: foreignAccount(needed(`account/${declaration.accountId('publisher-id')}`)),
+    developer: foreignAccount(needed(`account/${headers.accountId('developer-id')}`)),
+  };
+}
+
+/** What stands in a file, as far as its assertions speak of it. */
+export interface FileFacts {
+  /** In hexadecimal. */
+  sha3_384: string;
+  /** Bytes. */
+  size: number;
+  /** As in its snap.yaml. */
+  name: string;
+  provenance: string;
+}
+
+/** In which points a file is not what its assertions say, in a sentence; nothing where it is. */
+export function disagreement(snap: CarriedSnap, file: FileFacts): string | undefined {
+  const points = [
+    ['has the digest', file.sha3_384, snap.sha3_384],
+    ['has the size', String(file.size), String(snap.size)],
+    ['is called', file.name, snap.name],
+    ['is of the provenance', file.provenance, snap.provenance],
+  ] as const;
+  const wrong = points.filter(([, is, said]) => is !== said);
+  if (wrong.length === 0) return undefined;
+  const told = wrong.map(([what, is, said]) => `${what} '${is}', and not '${said}'`);
+  return `The file is not what its assertions say: it ${told.join('; it ')}.`;
+}
+
+/** Whether a snap-declaration lets somebody else than its store sign revisions of a provenance. */
+export function delegates(declaration: Assertion, provenance: string): boolean {
+  const headers = reader(declaration);
+  return (
+    headers.has('revision-authority') &&
+    headers.maps('revision-authority').some((authority) => authority.texts('provenance').includes(provenance))
+  );
+}
+
+function foreignAccount(account: Assertion): ForeignAccount {
+  const headers = reader(account);
+  return {
+    id: headers.accountId('account-id'),
+    username: headers.optionalText('username'),
+    displayName: headers.text('display-name'),
+    validation: headers.text('validation'),
+  };
+}
+
+const reader = ({ type, headers }: Assertion): HeaderReader => new HeaderReader(`${type} assertion`, headers);

@@ -1,0 +1,89 @@
+// The files that are carried in, sorted by what is in them and not by their names: snaps, and assertions.
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { parseStream } from '#assertions/assertion.ts';
+import { AssertionPool } from '#assertions/pool.ts';
+import { checkAssertion } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { readAssertionFile } from '../../assertion/file.ts';
+import { Failure } from '../../frame/command.ts';
+import { cannotRead } from '../../frame/outside.ts';
+
+/** What is not taken in, or not looked at, and why. */
+export interface Told {
+  file: string;
+  why: string;
+}
+
+export interface Gathered {
+  /** The paths of the snaps. */
+  snaps: string[];
+  pool: AssertionPool;
+  refused: Told[];
+  /** What lies in a folder and is no matter of ours. */
+  passedOver: Told[];
+}
+
+/** More files than any store has revisions; a folder with more was named by mistake. */
+const mostFiles = 100_000;
+
+/** Sorts the files that were named, and those in folders that were, at whatever depth. Comes before they are read as a whole. */
+export function gather(named: readonly string[]): Gathered {
+  const gathered: Gathered = { snaps: [], pool: new AssertionPool(), refused: [], passedOver: [] };
+  let count = 0;
+  const visit = (path: string, isNamed: boolean): void => {
+    if (++count > mostFiles) {
+      throw new Failure(`there are more than ${String(mostFiles)} files in what was named; name a folder with less`);
+    }
+    try {
+      const found = statSync(path);
+      if (found.isDirectory()) {
+        const entries = readdirSync(path, { withFileTypes: true });
+        for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+          if (entry.isSymbolicLink())
+            gathered.passedOver.push({ file: join(path, entry.name), why: 'a symbolic link' });
+          else visit(join(path, entry.name), false);
+        }
+      } else if (found.isFile()) sort(path, isNamed, gathered);
+      else gathered[isNamed ? 'refused' : 'passedOver'].push({ file: path, why: 'neither a file nor a folder' });
+    } catch (error) {
+      gathered.refused.push({ file: path, why: whyNot(cannotRead(path, error)) });
+    }
+  };
+  for (const path of new Set(named)) visit(path, true);
+  return gathered;
+}
+
+function sort(path: string, isNamed: boolean, { snaps, pool, refused, passedOver }: Gathered): void {
+  const begin = beginOf(path);
+  if (begin.startsWith('hsqs')) snaps.push(path);
+  else if (begin.startsWith('type: ') || path.endsWith('.assert')) {
+    for (const assertion of parseStream(readAssertionFile(path))) {
+      checkAssertion(assertion);
+      const other = pool.add(assertion, path);
+      if (other !== undefined)
+        refused.push({ file: path, why: `It holds another text than ${other} of one assertion.` });
+    }
+  } else {
+    const why = 'neither a snap nor assertions';
+    (isNamed || path.endsWith('.snap') ? refused : passedOver).push({ file: path, why });
+  }
+}
+
+function beginOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const begin = Buffer.alloc(6);
+    return begin.toString('latin1', 0, readSync(file, begin));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Why something was refused, in a sentence; what is a fault of ours is thrown on. */
+export function whyNot(error: unknown): string {
+  const isSaid = error instanceof Refusal || (error instanceof Failure && error.code !== 'interrupted');
+  if (isSaid) return error.message;
+  throw error;
+}

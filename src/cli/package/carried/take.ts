@@ -1,0 +1,91 @@
+// Taking in what was looked at: first the content, then the revision with all that says what it is, in one act.
+import { importPackage } from '#acts/imports.ts';
+import { pushReleases } from '#acts/releases.ts';
+import { withFile, type Blobs } from '#blobs/blobs.ts';
+import { everybody, newestOfSlots, slotsOf } from '#domain/channel-map.ts';
+import type { Channel } from '#domain/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { findingsOf, keepIcon } from '#jobs/findings.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import { Failure } from '../../frame/command.ts';
+import type { Progress } from '../../frame/progress.ts';
+import type { OpenStore } from '../../frame/store.ts';
+import { takeIn, thisHost, withSentFile } from '../sent-file.ts';
+import { believedNow, type Looking, type Seen } from './look.ts';
+
+export interface Taking extends Looking {
+  blobs: Blobs;
+  reviewer: Reviewer;
+  progress: Progress;
+}
+
+/** Takes one in; whether its package came in with it. Where it is refused after all, its content goes with the next sweep. */
+export async function take(seen: Seen, store: OpenStore, taking: Taking): Promise<{ isNew: boolean }> {
+  const upload = await contentOf(seen, store, taking);
+  try {
+    const findings = await found(seen, store, taking);
+    const { believed, snap } = await believedNow(seen, taking);
+    return await store.acts.do(importPackage, store.person, { snap, believed, findings, upload });
+  } catch (error) {
+    await store.records.passing(({ unclaimedUploads }) => unclaimedUploads.forget(upload));
+    throw error;
+  }
+}
+
+/** The content as an upload that nobody has claimed; what is here already is not copied. */
+async function contentOf({ file, snap, sha256 }: Seen, store: OpenStore, { blobs, progress }: Taking): Promise<string> {
+  const { sha3_384, size } = snap;
+  const { records, newId, now } = store;
+  if ((await records.neededContents.has(sha3_384)) && (await blobs.prove(sha3_384))) {
+    const id = newId.uuid();
+    const upload = { id, sha3_384, sha256, size, address: thisHost, receivedAt: timestamp(now()) };
+    await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
+    return id;
+  }
+  return withSentFile(file, (sent) => takeIn(store, blobs, sent, progress, sha3_384), store.asCaller);
+}
+
+/** What stands in the content that is kept: a stick may give other bytes when it is read again. */
+async function found({ snap }: Seen, { newId }: OpenStore, { blobs, reviewer }: Taking) {
+  const { sha3_384, name } = snap;
+  if (!(await blobs.prove(sha3_384))) throw new Failure('what was taken in cannot be read again; look at the disk');
+  const verdict = await withFile(blobs, sha3_384, (path) => reviewer.review({ kind: 'snap', path, name }));
+  if (!verdict.approved) throw new Failure(verdict.errors.map(({ message }) => message).join(' '));
+  const findings = findingsOf(verdict, await keepIcon(verdict, { blobs, newId }));
+  if (findings.kind !== 'revision') throw new Error('cannot take in a snap as a resource');
+  return findings;
+}
+
+export interface ReleasedPackage {
+  package: string;
+  revisions: number[];
+}
+
+/**
+ * Releases to each channel what came in of a package, or was here already: for each architecture the newest. A channel that holds
+ * a newer revision keeps it.
+ */
+export async function release(
+  name: string,
+  seen: readonly Seen[],
+  channels: readonly Channel[],
+  { records, acts, person, now }: OpenStore,
+): Promise<ReleasedPackage | undefined> {
+  const subject = await records.packages.find('snap', name);
+  if (subject === undefined) throw new Refusal('resource-not-found', `There is no package snap/${name}.`);
+  const revisions = seen.map(({ snap: { revision }, architectures }) => ({ revision, architectures }));
+  const wanted = [];
+  for (const channel of channels) {
+    const held = await records.releases.inChannel(subject.id, channel.name, timestamp(now()));
+    for (const { revision, architectures } of newestOfSlots(revisions)) {
+      const isOlder = ({ slot }: { slot: string }): boolean =>
+        held.every((one) => one.slot !== slot || one.revision < revision);
+      if (!slotsOf('snap', { architectures }).some(isOlder)) continue;
+      wanted.push({ channel, revision, progressive: everybody, resources: [], onlyIfNewer: true });
+    }
+  }
+  if (wanted.length === 0) return undefined;
+  await acts.do(pushReleases, person, { package: subject, releases: wanted });
+  return { package: `snap/${name}`, revisions: [...new Set(wanted.map(({ revision }) => revision))] };
+}

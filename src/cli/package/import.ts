@@ -1,0 +1,165 @@
+// larder package import
+import { Refusal } from '#domain/refusal.ts';
+import type { Channel } from '#domain/channel.ts';
+import { readTrusted } from '#assertions/trusted.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { progressOf, type Progress } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { channelsNamed } from '../release/channels.ts';
+import { answerOf, type Outcome } from './carried/answer.ts';
+import { gather, whyNot } from './carried/files.ts';
+import { look, type Looking, type Seen } from './carried/look.ts';
+import { lookAtOthers, takeOthers } from './carried/others.ts';
+import { release, take } from './carried/take.ts';
+import { withReviewer } from './reviewer.ts';
+
+export const packageImport = command({
+  name: 'package import',
+  summary: 'Take in snaps that were carried here from another store, with the assertions that say what they are.',
+  description:
+    "The files are those that 'snap download' writes, NAME.snap and NAME.assert, or folders of them; what is in a file counts, and " +
+    'not its name. Id, name, publisher and revision number stay as they are there; what says so is checked up to the roots of trust ' +
+    'that assertions.trusted in the configuration names. Other assertions come in as well where such a root vouches for them. ' +
+    'What cannot be taken in is told with its reason, and keeps out nothing else; exit code 1 says that there was some. A command ' +
+    'that was ended goes on where it was when it is typed again.',
+  positionals: [
+    {
+      name: 'files',
+      value: 'FILE',
+      summary: 'Snaps, files of assertions, and folders that hold them.',
+      repeated: true,
+    },
+  ],
+  options: {
+    preview: { type: 'boolean', summary: 'Say what would come in and what would not, and change nothing.' },
+    release: {
+      type: 'string',
+      value: 'CHANNEL',
+      summary: 'Release there what came in, unless it holds a newer revision; commas may stand between several.',
+      repeated: true,
+    },
+  },
+  examples: [
+    'larder package import ./hello_12.snap ./hello_12.assert',
+    'larder package import /media/stick --preview --json',
+    'larder package import /media/stick --release stable --yes',
+  ],
+  confirm: {
+    question: ({ options: { release: named, preview: isPreview } }) =>
+      named.length === 0 || isPreview
+        ? undefined
+        : `What comes in is released to ${channelsNamed(named)
+            .map(({ name }) => name)
+            .join(', ')}.`,
+    unattended: 'goes on',
+  },
+
+  run(call) {
+    const { positionals, options } = call;
+    const { files } = positionals;
+    if (files.length === 0) throw new UsageError('nothing was looked at: name the snaps and their assertions');
+    const channels = channelsNamed(options.release);
+    return withStore(call, (store) => imported(store, call, { files, channels, isPreview: options.preview }), {
+      writesOutside: true,
+    });
+  },
+});
+
+interface Wanted {
+  files: readonly string[];
+  channels: readonly Channel[];
+  isPreview: boolean;
+}
+
+async function imported(
+  store: OpenStore,
+  call: Pick<Call, 'json' | 'quiet' | 'world'>,
+  { files, channels, isPreview }: Wanted,
+): Promise<Answer> {
+  const progress = progressOf(call);
+  const gathered = await store.asCaller(() => gather(files));
+  const roots = readTrusted(store.config.assertions.trusted);
+  return withReviewer(async (reviewer) => {
+    const looking = { ...store, roots, reviewer, pool: gathered.pool, digests: new Set<string>() };
+    const preview = await lookAtAll(gathered.snaps, looking, progress);
+    const others = await lookAtOthers(preview.seen, looking);
+    const outcome: Outcome = {
+      ...preview,
+      isPreview,
+      passedOver: gathered.passedOver,
+      assertions: others.come,
+      refused: [...gathered.refused, ...preview.refused, ...others.refused],
+      released: [],
+    };
+    if (!isPreview) {
+      await withBlobs(store, async ({ blobs }) => {
+        const taking = { ...looking, blobs, reviewer, progress };
+        await takeAll(outcome, store, taking);
+      });
+      const { kept, refused } = await takeOthers(others.come, store, looking);
+      outcome.assertions = kept;
+      outcome.refused.push(...refused);
+      await releaseAll(outcome, store, channels);
+    }
+    return answerOf(outcome);
+  }).finally(() => {
+    progress.end();
+  });
+}
+
+/** Looks at every snap; each in the order of its package and number, so that older ones come in first. */
+async function lookAtAll(
+  snaps: readonly string[],
+  looking: Looking,
+  progress: Progress,
+): Promise<Pick<Outcome, 'seen' | 'refused'>> {
+  const seen = new Map<string, Seen>();
+  const refused: Outcome['refused'] = [];
+  for (const [at, file] of snaps.entries()) {
+    progress.at('looking', at, snaps.length);
+    try {
+      const one = await look(file, looking);
+      const key = `${one.snap.name}/${String(one.snap.revision)}`;
+      const twin = seen.get(key);
+      if (twin === undefined) seen.set(key, one);
+      else if (twin.snap.sha3_384 !== one.snap.sha3_384 || twin.snap.id !== one.snap.id) {
+        throw new Refusal(
+          'conflict',
+          `${twin.file} is revision ${String(one.snap.revision)} of '${one.snap.name}' as well.`,
+        );
+      }
+    } catch (error) {
+      refused.push({ file, why: whyNot(error) });
+    }
+  }
+  const inOrder = [...seen.values()].sort(
+    ({ snap: a }, { snap: b }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) || a.revision - b.revision,
+  );
+  return { seen: inOrder, refused };
+}
+
+async function takeAll(outcome: Outcome, store: OpenStore, taking: Parameters<typeof take>[2]): Promise<void> {
+  const come = outcome.seen.filter(({ isHere }) => !isHere);
+  for (const [at, one] of come.entries()) {
+    taking.progress.at('taking in', at, come.length);
+    try {
+      await take(one, store, taking);
+    } catch (error) {
+      outcome.refused.push({ file: one.file, why: whyNot(error) });
+      outcome.seen = outcome.seen.filter((other) => other !== one);
+    }
+  }
+}
+
+async function releaseAll(outcome: Outcome, store: OpenStore, channels: readonly Channel[]): Promise<void> {
+  if (channels.length === 0) return;
+  for (const [name, seen] of Map.groupBy(outcome.seen, ({ snap }) => snap.name)) {
+    try {
+      const released = await release(name, seen, channels, store);
+      if (released !== undefined) outcome.released.push(released);
+    } catch (error) {
+      outcome.refused.push({ file: `snap/${name}`, why: `It is not released: ${whyNot(error)}` });
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// Snaps are carried in from another store, and the command is killed again and again: begun anew it goes on, and nothing is
+// half done.
+import { once } from 'node:events';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { parseAssertion, stream } from '#assertions/assertion.ts';
+import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { openStore, type Store } from '#data/store.ts';
+import { changeConfig } from '#src/config.ts';
+import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { folder, newStore, serve, start } from '#test/cli/process.ts';
+import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { until } from '#test/fixtures/until.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+/** How many snaps are on the stick, two revisions of each package, and how often the command is killed. */
+const [snaps, kills] = long ? [2000, 40] : [16, 4];
+t.setTimeout(long ? 3_000_000 : 300_000);
+const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+
+async function world(t: Test) {
+  const store = await newStore(t);
+  const [stick, files] = [join(folder(t), 'stick'), folder(t)];
+  mkdirSync(stick);
+  const roots = rootsFile(files);
+  changeConfig(join(store.data, 'larder.toml'), { 'assertions.trusted': [roots] });
+  for (let at = 0; at < snaps; at++) {
+    const name = `p-${String(Math.floor(at / 2)).padStart(5, '0')}x`;
+    await download(stick, offered(name, at % 2 === 0 ? 7 : 30));
+  }
+  return { ...store, stick, roots };
+}
+
+/** What is here is here as a whole; how many revisions that are. */
+async function isWhole(t: Test, { records, directory }: Store): Promise<number> {
+  const entries = (await records.audit.list(0, 1_000_000)).filter(({ action }) => action === 'import_package');
+  const wrong: string[] = [];
+  const contents = new Set(
+    readdirSync(join(directory, 'blobs/sha3'), { recursive: true, encoding: 'utf8' }).map((path) => basename(path)),
+  );
+  let count = 0;
+  for (let at = 0; at < snaps / 2; at++) {
+    const { id, name } = offered(`p-${String(at).padStart(5, '0')}x`, 7);
+    const revisions = await records.revisions.list(id, 10);
+    count += revisions.length;
+    const subject = await records.packages.find('snap', name);
+    if ((subject !== undefined) !== revisions.length > 0) wrong.push(`${name} is here without a revision`);
+    for (const { revision, sha3_384 } of revisions) {
+      const { assertion } = (await records.revisions.numbered(id, revision))!;
+      const kept = await records.assertions.find(assertion ?? '');
+      const chain = kept && (await withPrerequisites(parseAssertion(kept.text), (of) => records.assertions.listOf(of)));
+      if (chain?.length !== 4) wrong.push(`${name} ${String(revision)} without its assertions`);
+      if (!contents.has(sha3_384)) wrong.push(`${name} ${String(revision)} without content`);
+    }
+  }
+  t.strictSame(wrong, []);
+  t.equal(entries.length, count, 'each is in the audit log once');
+  return count;
+}
+
+t.test('killed while it carries in, and begun again, it goes on, and all is as it was there', async (t) => {
+  const { data, json, stick, roots } = await world(t);
+  const beside = await openStore({ directory: data });
+  t.teardown(beside.close);
+  let before = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const running = start(t, ['package', 'import', stick, '--release', 'edge', '--json', '--data', data]);
+    const wanted = before + 1 + Math.floor(Math.random() * (snaps / kills / 2));
+    await until(async () => (await beside.records.counts.all()).revisions >= wanted || running.child.exitCode !== null);
+    running.child.kill('SIGKILL');
+    if (running.child.exitCode === null && running.child.signalCode === null) await once(running.child, 'exit');
+    const count = await isWhole(t, beside);
+    t.ok(count >= before, `${String(count)} are here`);
+    before = count;
+  }
+  const { code, out, err } = await start(t, ['package', 'import', stick, '--release', 'edge', '--json', '--data', data])
+    .ended;
+  t.equal(code, 0, err);
+  t.equal((JSON.parse(out) as { revisions: unknown[] }).revisions.length, snaps);
+  t.equal(await isWhole(t, beside), snaps);
+  t.match(await json('status snap/p-00000x'), { channels: [{ channel: 'latest/edge', revision: 30 }] });
+  await serve(t, data);
+  t.same(readdirSync(join(data, 'blobs/tmp')), [], 'the next start takes away what was half received');
+  t.match(await json('verify'), { good: true });
+  const again = await json(`package import ${stick} --release edge`);
+  t.ok((again.revisions as { 'is-here': boolean }[]).every((one) => one['is-here']));
+  t.same(again.released, [], 'and what is released is not released again');
+
+  const [name] = (await json('package list --limit 1')).packages.map((one: { id: string }) => one.id) as string[];
+  const { assertion } = (await beside.records.revisions.numbered(name!, 30))!;
+  const kept = (await beside.records.assertions.find(assertion!))!;
+  const chain = await withPrerequisites(parseAssertion(kept.text), (of) => beside.records.assertions.listOf(of));
+  const text = stream(chain);
+  if (judge !== undefined) {
+    const { status, stderr } = judge(text, '-trusted', roots);
+    t.equal(status, 0, `a device takes what the store keeps of it ${stderr}`);
+  }
+});

@@ -2,6 +2,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import SQLite from 'better-sqlite3';
 import t from 'tap';
@@ -9,6 +12,7 @@ import t from 'tap';
 import { createRepeats, type Question } from '#api/repeats.ts';
 import type { Sent } from '#api/sent.ts';
 import { days } from '#domain/clock.ts';
+import { randomIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { madeOf, records } from '#records/index.ts';
@@ -87,6 +91,23 @@ t.test('no more is kept than there is room for', async (t) => {
   for (let at = 12; at < 20; at++) for (let times = 0; times < 3; times++) ask(at);
   ask(0);
   t.equal(made, 41, 'and with too many of them is not');
+});
+
+t.test('of a hundred thousand questions that nobody asks again nothing is kept', async (t) => {
+  const repeats = createRepeats();
+  const [principal, era] = [{} as Principal, {}];
+  const answers: WeakRef<Sent>[] = [];
+  for (let at = 0; at < 100_000; at++) {
+    const bytes = Buffer.from(JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] }));
+    const sent = await repeats({ principal, era, bytes }, () => ({ status: 200, headers: {}, body: 'nothing' }));
+    if (at % 100 === 0) answers.push(new WeakRef(sent));
+  }
+  setFlagsFromString('--expose-gc');
+  await setImmediate();
+  (runInNewContext('gc') as () => void)();
+  const kept = answers.filter((answer) => answer.deref() !== undefined).length;
+  t.ok(kept < 5, `${kept} of a thousand: where two had one mark`);
+  repeats({ principal, era, bytes: Buffer.from('{}') }, () => ({ status: 200, headers: {}, body: 'nothing' }));
 });
 
 /** Asks three times, so that the last answer is one that was kept. */

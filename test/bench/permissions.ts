@@ -1,4 +1,5 @@
 // package_permissions beside bare node:http that answers the same JSON to the same request.
+import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -44,6 +45,7 @@ export async function permissions(): Promise<void> {
   for (const tls of [false, true]) {
     const servers = await startBoth(filled, tls);
     for (const one of cases.filter((each) => each.tls === tls)) await compare(one, filled, servers);
+    if (!tls) await watchMemory(filled, servers.larder);
     await stopServer(servers.bare.child);
     await stopServer(servers.larder.child);
   }
@@ -138,6 +140,21 @@ async function figure(client: Client, { child }: Server): Promise<Figure> {
   const before = processorTime(child);
   const measured = await client.slice({ milliseconds: slice });
   return { ...measured, cost: ((processorTime(child) - before) * 1000) / measured.requests };
+}
+
+/** Prints what the store's memory comes to with each further 250,000 questions of which no two are the same. */
+async function watchMemory({ token, packageIds }: FilledStore, { child, told }: Server): Promise<void> {
+  const { request, turns } = question(token, packageIds);
+  const client = await openLoad({ port: told.port, request, connections: 16, turns: { ...turns, different: never } });
+  const seen: string[] = [];
+  for (let asked = 0; asked <= 1_000_000; asked += 250_000) {
+    await client.slice({ requests: 250_000 });
+    child.send('memory');
+    const [memory] = (await once(child, 'message')) as [NodeJS.MemoryUsage];
+    seen.push(`${(memory.heapUsed / 2 ** 20).toFixed(0)} of ${(memory.rss / 2 ** 20).toFixed(0)}`);
+  }
+  console.log(`  a million questions, none twice: MiB of heap used, and resident: ${seen.join(', ')}`);
+  await client.close();
 }
 
 let registered = 0;

@@ -1,6 +1,9 @@
 // What is remembered, and what lets it be forgotten.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import SQLite from 'better-sqlite3';
 import t from 'tap';
@@ -96,6 +99,24 @@ t.test('no more is kept than was said', async (t) => {
   );
   for (const one of ['a', 'b', 'c', 'a']) await find(one, 'of it');
   t.equal(calls, 4);
+});
+
+t.test('of ten thousand different things, there or not, no more is kept than was said', async (t) => {
+  const values: WeakRef<object>[] = [];
+  const find = memoOfEach({ versions: byHand(), nouns: ['a'], most: 1000 }, async (one) => {
+    if (one.startsWith('unknown')) return undefined;
+    const value = { one };
+    values.push(new WeakRef(value));
+    return value;
+  });
+  for (let at = 0; at < 9999; at++) await find([`known ${at}`, `unknown ${at}`], 'of it');
+  setFlagsFromString('--expose-gc');
+  await setImmediate();
+  (runInNewContext('gc') as () => void)();
+  const kept = values.filter((value) => value.deref() !== undefined).length;
+  await find(['known 9998'], 'of it');
+  t.equal(values.length, 9999, 'the last is among them');
+  t.ok(kept > 0 && kept <= 500, `${kept} of them, and as many that are not there`);
 });
 
 t.test('the versions are read after a commit and never else; a failure is read again', async (t) => {

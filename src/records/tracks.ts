@@ -1,4 +1,5 @@
-// Tracks: the lines of development a package releases to; every package has `latest`.
+// Tracks: the lines of development a package releases to; every package has `latest`, with a row of its own where something was
+// set for it.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface Track {

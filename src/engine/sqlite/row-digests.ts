@@ -249,7 +249,7 @@ function defineDigest(connection: Connection): void {
   );
 }
 
-/** SQLite copies what it is given: a buffer made for each digest would take a third of its time (`npm run bench -- writes`). */
+/** SQLite copies what it is given: a buffer made for each digest would be a quarter of its cost (`npm run bench -- writes`). */
 const digest = Buffer.alloc(16);
 
 function marked(value: unknown): string {

@@ -1,6 +1,7 @@
 // Access for devices: whoever asks, and which device it is where the request brings a session of this store.
-import { keyState } from '#assertions/chain.ts';
 import { parseAssertion } from '#assertions/assertion.ts';
+import { keyState } from '#assertions/chain.ts';
+import { isOfDevice } from '#assertions/device-proof.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Device, DeviceSession } from '#macaroons/device-sessions.ts';
 import type { Access, Asked } from './access.ts';
@@ -38,10 +39,18 @@ async function sessionOf(
   const session = deviceSessions.read(text);
   if (session === undefined) throw needsRefresh('The session of the device is none of this store, or it has ended.');
   if (session.store !== config.store.id) throw needsRefresh('The session of the device is one of another store.');
-  // A key whose owner had it revoked vouches for nobody any more, also where the session would last longer.
-  const kept = await records.assertions.find(`account-key/${session.signedWith}`);
-  const state = kept === undefined ? 'valid' : keyState(parseAssertion(kept.text), now());
-  if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
+  const { brand, model, serial } = session.device;
+  const names = [`account-key/${session.signedWith}`, `serial/${brand}/${model}/${serial}`];
+  for (const { name, text } of await records.assertions.listOf(names)) {
+    const kept = parseAssertion(text);
+    if (name === names[0]) {
+      // A key whose owner had it revoked vouches for nobody any more, also where the session would last longer.
+      const state = keyState(kept, now());
+      if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
+    } else if (!isOfDevice(kept, session.deviceKeyId)) {
+      throw needsRefresh('The serial of the device belongs to another one now.');
+    }
+  }
   return session;
 }
 

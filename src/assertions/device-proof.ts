@@ -88,17 +88,17 @@ export function believe(proof: Proof, { roots, known, model, serial, now }: Kept
   if (isNewer && authority !== brandId && !delegatesSerials(model, proof, authority)) {
     throw no(`the model that is kept here, revision ${model.revision}, does not let '${authority}' sign its serials`);
   }
-  if (
-    serial !== undefined &&
-    serial.revision >= serialAssertion.revision &&
-    serial.headers['device-key-sha3-384'] !== deviceKeyId
-  ) {
+  if (serial !== undefined && !isOfDevice(serial, deviceKeyId)) {
     throw new Refusal(
       'unauthorized',
-      `The serial ${quoted(proof.serial)} of the model '${proof.model}' belongs to another device now; ask for a new serial.`,
+      `The serial ${quoted(proof.serial)} of the model '${proof.model}' belongs to another device here; ask for a new serial.`,
     );
   }
 }
+
+/** Whether a serial names this key as that of its device. */
+export const isOfDevice = (serial: Assertion, deviceKeyId: string): boolean =>
+  serial.headers['device-key-sha3-384'] === deviceKeyId;
 
 function read(text: string, type: string): Assertion {
   const assertion = parseAssertion(text);

@@ -17,6 +17,8 @@ export interface DeviceSession {
   readonly device: Device;
   /** The id of the store that gave it. */
   readonly store: string;
+  /** The id of the key of the device itself, which its serial names. */
+  readonly deviceKeyId: string;
   /** The id of the key that signed the device's serial. */
   readonly signedWith: string;
   readonly until: Date;
@@ -36,9 +38,9 @@ export interface DeviceSessions {
 export function createDeviceSessions(siteKey: Buffer, clock: () => Date): DeviceSessions {
   const key = Buffer.from(hkdfSync('sha256', siteKey, '', 'larder device sessions', 32));
   return {
-    write({ device: { brand, model, serial }, store, signedWith, until }) {
+    write({ device: { brand, model, serial }, store, deviceKeyId, signedWith, until }) {
       const identifier = `${kind}:${randomBytes(16).toString('base64url')}`;
-      const values = [brand, model, serial, store, signedWith, String(until.getTime())];
+      const values = [brand, model, serial, store, deviceKeyId, signedWith, String(until.getTime())];
       const conditions = names.map((name, at) => `${name} ${values[at]}`);
       return writeToken(conditions.reduce(withFirstPartyCaveat, mint(key, identifier, '')));
     },
@@ -49,15 +51,16 @@ export function createDeviceSessions(siteKey: Buffer, clock: () => Date): Device
       // Whoever holds a macaroon may add conditions to it; none but ours is known here.
       if (macaroon.caveats.length !== names.length || !signatureMatches(macaroon, key)) return undefined;
       const values = (conditionsOf(macaroon) ?? []).map((condition, at) => condition.slice(`${names[at]} `.length));
-      const [brand, model, serial, store, signedWith, end] = values as Values;
+      const [brand, model, serial, store, deviceKeyId, signedWith, end] = values as Values;
       const until = new Date(Number(end));
-      return until > clock() ? { device: { brand, model, serial }, store, signedWith, until } : undefined;
+      if (until <= clock()) return undefined;
+      return { device: { brand, model, serial }, store, deviceKeyId, signedWith, until };
     },
   };
 }
 
-type Values = [string, string, string, string, string, string];
+type Values = [string, string, string, string, string, string, string];
 
 const kind = 'larder:device:1';
 /** The conditions, in the order in which each session has them. */
-const names = ['brand', 'model', 'serial', 'store', 'signed-with', 'time-before-ms'] as const;
+const names = ['brand', 'model', 'serial', 'store', 'device-key', 'signed-with', 'time-before-ms'] as const;

@@ -12,6 +12,7 @@ const sessions = createDeviceSessions(Buffer.alloc(32, 1), () => clock);
 const pump: DeviceSession = {
   device: { brand: 'ada', model: 'pump', serial: '0001' },
   store: 'larder',
+  deviceKeyId: 'own key',
   signedWith: 'key',
   until: new Date(now.getTime() + days(30)),
 };
@@ -20,6 +21,7 @@ const word = fc.string({ unit: 'grapheme', maxLength: 256 });
 const session = fc.record({
   device: fc.record({ brand: word, model: word, serial: word }),
   store: word,
+  deviceKeyId: word,
   signedWith: word,
   until: fc.date({ min: new Date(now.getTime() + 1), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true }),
 });

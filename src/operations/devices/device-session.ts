@@ -42,11 +42,11 @@ export const deviceSession = operation({
       tx.deviceNonces.use(proof.nonce, timestamp(after(moment, nonceKept))),
     );
     if (!isFirst) throw staleNonce();
-    const { brandId: brand, model, serial, signedWith } = proof;
+    const { brandId: brand, model, serial, deviceKeyId, signedWith } = proof;
     const device = { brand, model, serial };
     // What its clock says is worth knowing, and no reason to refuse: boards without a battery begin anywhere.
     log.info({ device, clock: proof.timestamp }, 'a device has a session');
-    const session = { device, store: config.store.id, signedWith, until: after(moment, life) };
+    const session = { device, store: config.store.id, deviceKeyId, signedWith, until: after(moment, life) };
     return { macaroon: deviceSessions.write(session) };
   },
 });

@@ -126,7 +126,7 @@ t.test('a serial that was given to another device is good for no session', async
   await bring(store, [
     await serialOf({ revision: '1', 'device-key': second.encoded, 'device-key-sha3-384': second.id }),
   ]);
-  t.match(await device.send(await device.texts()), refused(401, /belongs to another device now/));
+  t.match(await device.send(await device.texts()), refused(401, /belongs to another device here/));
 });
 
 t.test('bodies of every wrong kind cost a 4xx', async (t) => {

@@ -210,6 +210,7 @@ t.test('a session that does not hold sends the device for a new one', async (t) 
   const about = {
     device: { brand: 'acme', model: 'pump', serial: '0001' },
     store: 'larder',
+    deviceKeyId: keys.device.id,
     signedWith: keys.ada.id,
     until: new Date(now.getTime() + days(1)),
   };
@@ -225,6 +226,17 @@ t.test('a session that does not hold sends the device for a new one', async (t) 
 
   await bring(store, [await accountKey('ada', 'acme', 'default', { revision: '1', until: '2024-01-01T00:00:00Z' })]);
   await sentBack(session, 'its key was revoked');
+});
+
+t.test('a session ends when the serial of its device is given to another one', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const session = await (await pumpDevice(anyone)).session();
+  const asks = () => anyone.get('/v2/assertions/account/acme', { 'snap-device-authorization': session });
+  await keep(store, await serialOf());
+  t.match(await asks(), { status: 200 });
+  const { second } = keys;
+  await keep(store, await serialOf({ revision: '1', 'device-key': second.encoded, 'device-key-sha3-384': second.id }));
+  t.match(await asks(), { status: 401, body: { 'error-list': [{ code: 'device-authorization-needs-refresh' }] } });
 });
 
 t.test('a session ends after 30 days', async (t) => {

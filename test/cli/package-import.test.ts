@@ -1,5 +1,17 @@
 // larder package import: snaps come in from another store with their assertions, and are here what they are there.
-import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -20,7 +32,7 @@ import {
   snapRevision,
 } from '#test/fixtures/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
-import { folder, newStore } from './process.ts';
+import { folder, newStore, start, withoutOthers } from './process.ts';
 
 t.setTimeout(300_000);
 
@@ -435,3 +447,45 @@ t.test("what the administrator's guide says of it is typed as it stands", async 
   }
   t.match(await json('status snap/hello-on'), { channels: [{ channel: 'latest/stable', revision: 12 }] });
 });
+
+t.test('content that is here already is not copied again', async (t) => {
+  const { data, larder, json, stick } = await world(t);
+  const { snap } = await download(stick, offered('hello-on', 12));
+  await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
+  await larder('package register bin/copy --account ada');
+  const { 'sha3-384': digest } = await json(`package push ${snap} --package bin/copy --quiet`);
+  const content = join(data, 'blobs/sha3', String(digest).slice(0, 2), String(digest));
+  const before = statSync(content);
+  t.match(await json(`package import ${stick}`), { revisions: [{ revision: 12, 'sha3-384': digest }], refused: [] });
+  const after = statSync(content);
+  t.same([after.ino, after.mtimeMs], [before.ino, before.mtimeMs]);
+});
+
+t.test(
+  'files that only root may read are carried in by root to the store of another user',
+  { skip: withoutOthers() },
+  async (t) => {
+    const { data, stick } = await world(t);
+    const { snap, assert } = await download(stick, offered('hello-on', 12));
+    const give = (path: string): void => {
+      chownSync(path, 1234, 1234);
+      if (statSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name));
+    };
+    give(data);
+    chmodSync(join(data, '..'), 0o755);
+    // The roots of trust are read by the owner of the store.
+    const roots = join(data, 'roots');
+    renameSync(rootsFile(stick), roots);
+    chownSync(roots, 1234, 1234);
+    changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [roots] });
+    give(data);
+    for (const path of [snap, assert]) chmodSync(path, 0o600);
+    chmodSync(stick, 0o700);
+    const { code, err } = await start(t, ['package', 'import', stick, '--data', data]).ended;
+    t.equal(code, 0, err);
+    const owners = readdirSync(data, { recursive: true, encoding: 'utf8' }).map(
+      (name) => statSync(join(data, name)).uid,
+    );
+    t.same([...new Set(owners)], [1234]);
+  },
+);

@@ -2,6 +2,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
+import { addCollaborator } from '#test/fixtures/packages.ts';
 
 t.test('a snap is registered and listed', async (t) => {
   const store = await startStore(t, (text) => text.replace(/^(?:# ?)?reserved = .*$/m, 'reserved = ["core"]'));
@@ -81,4 +82,19 @@ t.test('whoami of the older publishing tools', async (t) => {
     status: 401,
     body: { error_list: [{ code: 'macaroon-authorization-required' }] },
   });
+});
+
+t.test('who holds a token for some snaps sees those alone, his own and those he works on', async (t) => {
+  const store = await startStore(t);
+  const [ada, bob] = [await store.as('ada'), await store.as('bob')];
+  for (const name of ['hello', 'other']) await ada.post('/v1/snap', { name });
+  const { id: shared } = (await bob.post('/v1/snap', { name: 'shared' })).body as { id: string };
+  await addCollaborator(store, shared, 'ada');
+  const seen = async (packages?: { type: 'snap'; name: string }[]): Promise<string[]> => {
+    const { body } = await (await store.as('ada', packages && { packages })).get('/dev/api/account');
+    return Object.keys((body as { snaps: { '16': object } }).snaps['16']);
+  };
+  t.same(await seen(), ['hello', 'other', 'shared']);
+  t.same(await seen([{ type: 'snap', name: 'other' }]), ['other']);
+  t.same(await seen([{ type: 'snap', name: 'shared' }]), ['shared']);
 });

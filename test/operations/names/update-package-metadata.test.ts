@@ -216,3 +216,13 @@ t.test('two changes at once are both kept', async (t) => {
     links: { docs: ['d'], source: ['s'] },
   });
 });
+
+t.test('words in any script come back as they were written', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  for (const summary of ['ASCII alone', 'Grüße, café', '你好', '👋 to all']) {
+    t.match(await ada.patch('/v1/snap/hello', { summary }), { status: 200, body: { metadata: { summary } } });
+    t.match(await ada.get('/v1/snap/hello'), { body: { metadata: { summary } } });
+  }
+});

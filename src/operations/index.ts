@@ -23,6 +23,9 @@ import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
+import { downloadSnap } from './devices/download-snap.ts';
+import { refreshSnaps } from './devices/refresh-snaps.ts';
+import { snapInfo } from './devices/snap-info.ts';
 import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
 import { deviceNonce } from './devices/device-nonce.ts';
@@ -265,6 +268,11 @@ export const sections: readonly Section[] = [
       addGuardrail,
       removeGuardrail,
     ],
+  },
+  {
+    title: 'Snaps on devices',
+    about: 'What snapd asks: which revisions it installs, and their files.',
+    operations: [refreshSnaps, snapInfo, downloadSnap],
   },
   {
     title: 'Collaborators',

@@ -77,6 +77,12 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
       ORDER BY sequence DESC LIMIT 1`),
 
+  /** The validation sets that speak of a snap, by its id; the first hundred. */
+  setsNaming: (snapId: string) =>
+    db.all<KeptAssertion>(sql`
+      SELECT ${assertionColumns}
+      FROM assertions WHERE set_name IS NOT NULL AND text LIKE ${`%${snapId}%`} LIMIT 100`),
+
   /** All sequences of an account's validation sets, or of the one of this name, the newest first; a thousand at most. */
   setsOf: (accountId: string, setName?: string) =>
     setName === undefined

@@ -1,5 +1,5 @@
 // Past releases: who put what into which channel, when, and what was there before.
-import { sql, type Queries } from '#engine/database.ts';
+import { list, sql, type Queries } from '#engine/database.ts';
 
 export interface PastRelease {
   packageId: string;
@@ -27,6 +27,16 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM past_releases WHERE package_id = ${packageId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`);
     return rows.map((row) => ({ ...row, paused: row.paused === null ? null : row.paused === 1 }));
   },
+
+  /** The revisions that one of these slots of a channel ever held for everybody, the newest first, a thousand at most. */
+  everHeld: async (packageId: string, channel: string, slots: readonly string[]): Promise<number[]> =>
+    (
+      await db.all<{ revision: number }>(sql`
+        SELECT DISTINCT revision FROM past_releases
+        WHERE package_id = ${packageId} AND channel = ${channel} AND slot IN ${list(slots)} AND revision IS NOT NULL
+          AND percentage IS NULL
+        ORDER BY revision DESC LIMIT 1000`)
+    ).map(({ revision }) => revision),
 });
 
 export const pastReleaseChanges = (db: Queries) => ({

@@ -42,6 +42,9 @@ export interface Revision extends Omit<NewRevision, 'status'> {
   deletedBecause: string | null;
 }
 
+/** A revision with what it says of itself. */
+export type RevisionForDevices = Revision & { packageYaml: string | null };
+
 type Row = Omit<Revision, 'details'> & { details: string };
 
 const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: RevisionDetails } => ({
@@ -97,6 +100,15 @@ export const revisions = (db: Reading) => ({
       FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND deleted_at IS NULL
       ORDER BY revision DESC`);
     return rows.map(asRevision);
+  },
+
+  /** A revision that may be given to devices, with the text of its snap.yaml; not one that was withdrawn or deleted. */
+  async forDevices(packageId: string, revision: number): Promise<RevisionForDevices | undefined> {
+    const row = await db.get<Row & { packageYaml: string | null }>(sql`
+      SELECT ${revisionColumns}, package_yaml AS "packageYaml"
+      FROM revisions
+      WHERE package_id = ${packageId} AND revision = ${revision} AND withdrawn_at IS NULL AND deleted_at IS NULL`);
+    return row && asRevision(row);
   },
 
   /** The build recipes of these revisions, where one was found inside. */

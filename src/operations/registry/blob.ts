@@ -1,4 +1,5 @@
 import { Answer, operation } from '#api/operation.ts';
+import { rangeOf } from '#api/ranges.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText } from '#registry/repository.ts';
@@ -51,16 +52,3 @@ export const imageBlob = operation({
     return new Answer({ status: 206, headers: partial, body: content.stream });
   },
 });
-
-/** One range of bytes (RFC 9110, 14.1.2). What is no such thing is ignored; what lies beyond the end is refused. */
-function rangeOf(header: string | undefined, size: number): { start: number; end: number } | undefined {
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
-  if (first === '' && last === '') return undefined;
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
-  if (start <= end) return { start, end };
-  throw new Refusal('range-invalid', `The blob has ${size} bytes; there is nothing in this range.`, undefined, {
-    'content-range': `bytes */${size}`,
-  });
-}

@@ -1,6 +1,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
+import { servingSnaps } from '#test/fixtures/devices.ts';
 
 t.test('the service says what it is, to anybody', async (t) => {
   const store = await startStore(t);
@@ -23,7 +24,7 @@ t.test('the service says what it is, to anybody', async (t) => {
 });
 
 t.test('snapd hears how new a store this is, where devices are served', async (t) => {
-  const serving = await startStore(t, (text) => text.replace('snap = false', 'snap = true'));
+  const serving = await startStore(t, servingSnaps);
   const head = await fetch(`${serving.url}/`, { method: 'HEAD' });
   t.equal(head.status, 200);
   t.equal(head.headers.get('snap-store-version'), '60');

@@ -1,0 +1,33 @@
+// The snaps that a device may have: it reaches them through this rule, and no other.
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Access } from './access.ts';
+import { device, type Device } from './device-access.ts';
+
+/** The way to snaps; those that a device may not have are not there. */
+export interface SnapsForDevice {
+  named(name: string): Promise<PublishedPackage | undefined>;
+  ofId(id: string): Promise<PublishedPackage | undefined>;
+}
+
+/** Any device, and the snaps that it may have: the public ones, and the private ones of its own brand. */
+export const snapsForDevice: Access<{ device: Device | undefined; snaps: SnapsForDevice }> = {
+  ...device,
+  async admit(asked) {
+    const evidence = await device.admit(asked);
+    return { ...evidence, snaps: snapsFor(evidence.device, asked.records) };
+  },
+};
+
+function snapsFor(asks: Device | undefined, { packages }: Pick<Records, 'packages'>): SnapsForDevice {
+  const granted = (found: PublishedPackage | undefined): PublishedPackage | undefined =>
+    found !== undefined && mayHave(asks, found) ? found : undefined;
+  return {
+    named: async (name) => granted(await packages.find('snap', name)),
+    ofId: async (id) => granted(await packages.byId(id)),
+  };
+}
+
+/** A name of which nothing was ever released is nobody's business but its publisher's. */
+const mayHave = (asks: Device | undefined, found: PublishedPackage): boolean =>
+  found.namespace === 'snap' && found.status === 'published' && (!found.private || asks?.brand === found.publisherId);

@@ -1,0 +1,178 @@
+// Which revision of a snap a device gets: by its number, or out of a channel.
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { choose, isProgressive, stepTowards, type Asking, type Choice, type Holding } from '#domain/channel-map.ts';
+import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { canRead, type Epoch } from '#domain/epoch.ts';
+import type { Device } from '#api/device-access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { RevisionForDevices } from '#records/revisions.ts';
+import { announced } from './served-snap.ts';
+
+/** Who asks: what decides about all the snaps of a call. */
+export interface Asker {
+  /** Debian's word for it. */
+  architecture: string;
+  /** By which it is told from all other devices, for releases that reach a part of them. */
+  identity: string;
+  /** Whether it tracks what it is redirected to. */
+  knowsDefaultTracks: boolean;
+  now: Date;
+}
+
+/** Who asks, as its headers and its session say. */
+export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined, address: string, now: Date): Asker {
+  const [architecture] = [headers['snap-device-architecture'] ?? headers['x-ubuntu-architecture'] ?? 'amd64'].flat();
+  const [capabilities = ''] = [headers['snap-device-capabilities'] ?? ''].flat();
+  return {
+    architecture: architecture ?? 'amd64',
+    identity: device === undefined ? address : [device.brand, device.model, device.serial].join('/'),
+    knowsDefaultTracks: capabilities.split(/[ ,]+/).includes('default-tracks'),
+    now,
+  };
+}
+
+/** What is wanted of a snap. */
+export interface Wish {
+  /** Nothing where the device installs without saying. */
+  channel: string | undefined;
+  revision: number | undefined;
+  /** Whether it has no channel of its own yet, so that the publisher's default track may become it. */
+  isNew: boolean;
+  /** What it has; the epoch is also said of what a snap that is not there yet has to read. */
+  has: number | undefined;
+  epoch: Epoch | undefined;
+  /** Whether a validation set names this very revision. */
+  isPinned(snap: PublishedPackage, revision: number): Promise<boolean>;
+}
+
+export interface Chosen {
+  revision: RevisionForDevices;
+  /** Where it was found; nothing for a revision by its number. */
+  effective?: string;
+  /** What the device tracks from now on. */
+  redirect?: string;
+}
+
+/** Why there is none, in the words that snapd knows. */
+export interface NoneToGive {
+  code: 'revision-not-found' | 'invalid-channel';
+  message: string;
+  /** What there is instead. */
+  releases: { architecture: string; channel: string }[];
+}
+
+type Reads = Pick<HandlerRecords, 'releases' | 'revisions' | 'pastReleases'>;
+
+/** Chooses for one snap that the device may have. */
+export async function chooseRevision(
+  snap: PublishedPackage,
+  wish: Wish,
+  asker: Asker,
+  records: Reads,
+): Promise<Chosen | NoneToGive> {
+  const map = await records.releases.current(snap.id, timestamp(asker.now));
+  if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map, asker, records });
+  const asked = parseChannel(wish.channel ?? 'stable');
+  if (asked === undefined) {
+    return { ...nothing(snap, map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
+  }
+  const moved = defaultTrack(snap, wish, asked, asker);
+  const found = moved && (await inChannel(snap, moved, wish, { map, asker, records }));
+  if (found !== undefined) return { ...found, redirect: moved!.name };
+  return (await inChannel(snap, asked, wish, { map, asker, records })) ?? nothing(snap, map);
+}
+
+interface At {
+  map: readonly Release[];
+  asker: Asker;
+  records: Reads;
+}
+
+/** What some channel holds, or a validation set names; nobody finds out by counting what else there is. */
+async function byNumber(
+  snap: PublishedPackage,
+  number: number,
+  { has, isPinned }: Wish,
+  { map, asker, records }: At,
+): Promise<Chosen | NoneToGive> {
+  const isHeld = number === has || map.some(({ revision }) => revision === number) || (await isPinned(snap, number));
+  const revision = isHeld ? await records.revisions.forDevices(snap.id, number) : undefined;
+  const { architectures = ['all'] } = revision?.details ?? {};
+  const fits = architectures.includes('all') || architectures.includes(asker.architecture);
+  return revision !== undefined && fits ? { revision } : nothing(snap, map);
+}
+
+/** The channel of the publisher's default track, for a device that installs without naming a track. */
+function defaultTrack(
+  { defaultTrack: track }: PublishedPackage,
+  { channel, isNew }: Wish,
+  asked: Channel,
+  { knowsDefaultTracks }: Asker,
+): Channel | undefined {
+  if (!isNew || !knowsDefaultTracks || track === null || track === 'latest') return undefined;
+  const namesTrack = channel !== undefined && channel.split('/')[0] === asked.track;
+  return namesTrack ? undefined : channelOf(track, asked.risk, asked.branch);
+}
+
+async function inChannel(
+  snap: PublishedPackage,
+  asked: Channel,
+  wish: Wish,
+  { map, asker, records }: At,
+): Promise<Chosen | undefined> {
+  const { architecture, identity, now } = asker;
+  const asking: Asking = {
+    channel: asked,
+    architecture,
+    share: (release) => shareOf(identity, snap.id, release),
+    has: wish.has,
+    now: timestamp(now),
+  };
+  const choice = choose(map, asking);
+  const present = choice && (await records.revisions.forDevices(snap.id, choice.held.revision));
+  if (choice === undefined || present === undefined) return undefined;
+  const effective = choice.channel.name;
+  if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
+    return { revision: present, effective };
+  const step = await stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
+  return step && { revision: step, effective };
+}
+
+/** The newest that was ever in the channel and reads the data that the device has. */
+async function stepOnTheWay(
+  snap: PublishedPackage,
+  { channel }: Choice<Release>,
+  present: RevisionForDevices,
+  { wish, epoch, architecture, records }: { wish: Wish; epoch: Epoch; architecture: string; records: Reads },
+): Promise<RevisionForDevices | undefined> {
+  const numbers = await records.pastReleases.everHeld(snap.id, channel.name, [architecture, 'all', '*']);
+  const past = await Promise.all(numbers.map((number) => records.revisions.forDevices(snap.id, number)));
+  const steps = past.filter((one) => one !== undefined).map((one) => ({ ...one, epoch: announced(one).epoch }));
+  return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
+}
+
+/** Where a device stands for a release, from 0 up to 100: always at the same place, and elsewhere for another release. */
+function shareOf(identity: string, packageId: string, { channel, slot, revision }: Holding): number {
+  const said = [identity, packageId, channel, slot, String(revision)].join('\0');
+  return (createHash('sha256').update(said).digest().readUInt32BE() / 2 ** 32) * 100;
+}
+
+/** Branches are told to nobody who does not know them, nor what is on its way to a part of the devices. */
+function nothing({ name }: PublishedPackage, map: readonly Release[]): NoneToGive {
+  const told = map
+    .filter(({ progressive, channel }) => !isProgressive(progressive) && parseChannel(channel)?.branch === null)
+    .map(
+      ({ architecture, channel }) =>
+        [`${architecture} ${channel}`, { architecture: architecture ?? 'all', channel }] as const,
+    );
+  return {
+    code: 'revision-not-found',
+    message: `There is no revision of '${name}' as it was asked for.`,
+    releases: [...new Map(told).values()],
+  };
+}

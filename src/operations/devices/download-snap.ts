@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+
+import { snapsForDevice } from '#api/device-snaps.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { hasAlready, rangeOf, stillHolds } from '#api/ranges.ts';
+import type { Blobs } from '#blobs/blobs.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { noteDownload } from '#records/downloads.ts';
+import { isPinned } from './pinned.ts';
+
+export const downloadSnap = operation({
+  name: 'download_snap',
+  method: 'GET',
+  path: '/api/v1/snaps/download/:file',
+  since: 0,
+  summary: 'Fetch the file of a revision of a snap, or a range of its bytes.',
+  access: snapsForDevice,
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+  produces: ['application/octet-stream'],
+  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
+  headers: ['etag', 'content-range'],
+  refuses: ['range-invalid'],
+
+  async handle({ params, request, snaps, records, blobs, now }) {
+    const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.snap$/.exec(params.file) ?? [];
+    const snap = await snaps.ofId(id);
+    const revision = snap && (await records.revisions.forDevices(snap.id, Number(number)));
+    // What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on.
+    const isTold = revision?.status === 'released' || (await isPinned(id, Number(number), records));
+    if (snap === undefined || revision === undefined || !isTold) {
+      throw new Refusal('resource-not-found', 'There is no such file.');
+    }
+    const answer = await contentOf({ ...revision, cached: snap.private ? 'private' : 'public' }, request, blobs);
+    if (answer.status === 200 && request.method !== 'HEAD') noteDownload(records, snap.id, now());
+    return answer;
+  },
+});
+
+/** The whole, the range that was asked for, or nothing where the client has it: its bytes are the same for ever. */
+async function contentOf(
+  { sha3_384, size, cached }: { sha3_384: string; size: number; cached: 'public' | 'private' },
+  request: IncomingMessage,
+  blobs: Blobs,
+): Promise<Answer & { status: number }> {
+  const etag = `"${sha3_384}"`;
+  const headers = {
+    'content-type': 'application/octet-stream',
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': `${cached}, max-age=31536000, immutable`,
+  };
+  const answered = (status: number, more: Record<string, string>, body?: Answer['body']) =>
+    Object.assign(new Answer({ status, headers: { ...headers, ...more }, ...(body !== undefined && { body }) }), {
+      status,
+    });
+  if (hasAlready(request, etag)) return answered(304, {});
+  if (request.method === 'HEAD') {
+    if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
+    return answered(200, { 'content-length': String(size) });
+  }
+  const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
+  const content = await blobs.open(sha3_384, range);
+  if (content?.size !== size) {
+    content?.stream.destroy();
+    throw outOfService();
+  }
+  if (range === undefined) return answered(200, { 'content-length': String(size) }, content.stream);
+  const { start, end } = range;
+  const partial = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` };
+  return answered(206, partial, content.stream);
+}
+
+/** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */
+const outOfService = (): Refusal =>
+  new Refusal('resource-not-found', 'The file was damaged and is out of service until its publisher sends it again.');

@@ -1,0 +1,126 @@
+// What a device installs, refreshes and downloads: one call with all of its snaps.
+import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
+import { operation } from '#api/operation.ts';
+import type { RefreshAction, RefreshContext, RefreshResponse, RefreshResult, SnapEpoch } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Epoch } from '#domain/epoch.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
+import { pinsOf } from './pinned.ts';
+import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
+
+export const refreshSnaps = operation({
+  name: 'refresh_snaps',
+  method: 'POST',
+  path: '/v2/snaps/refresh',
+  since: 0,
+  summary: 'Choose the revisions that a device installs, refreshes to or downloads.',
+  access: snapsForDevice,
+  body: 'RefreshRequest',
+  response: 'RefreshResponse',
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+
+  async handle({ body, request, address, device, snaps, records, config, now }): Promise<RefreshResponse> {
+    const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
+    refuseConfusion(body.actions, context);
+    const asker = askerOf(request.headers, device, address, now());
+    const call = { asker, snaps, records, fields: body.fields ?? everyField, baseUrl: config.http.base_url };
+    // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
+    const results: RefreshResult[] = [];
+    for (const action of body.actions) results.push(await resultOf(action, context.get(keyOf(action)), call));
+    return { results, 'error-list': [] };
+  },
+});
+
+interface Calling {
+  asker: Asker;
+  snaps: SnapsForDevice;
+  records: HandlerRecords;
+  fields: readonly string[];
+  baseUrl: string;
+}
+
+const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
+
+/** Refuses as a whole what cannot be answered item by item. */
+function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap<string, RefreshContext>): void {
+  const seen = new Set<string>();
+  for (const [at, action] of actions.entries()) {
+    const key = keyOf(action);
+    if (key === '') throw new Refusal('api-error', `'instance-key' is a required property at /actions/${at}`);
+    if (seen.has(key)) throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
+    seen.add(key);
+    if (action.action === 'refresh' && !context.has(key)) {
+      throw new Refusal('api-error', `The context has nothing of the instance-key '${key}' at /actions/${at}`);
+    }
+  }
+}
+
+async function resultOf(
+  action: RefreshAction,
+  item: RefreshContext | undefined,
+  { asker, snaps, records, fields, baseUrl }: Calling,
+): Promise<RefreshResult> {
+  const key = { 'instance-key': keyOf(action) };
+  const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
+  const snap = id === undefined || id === '' ? await snaps.named(action.name ?? '') : await snaps.ofId(id);
+  if (snap === undefined) return { result: 'error', ...key, ...unknown(id, action.name) };
+  const said = { ...key, 'snap-id': snap.id, name: snap.name };
+  const chosen = await chooseRevision(snap, wishOf(action, item, records), asker, records);
+  if ('code' in chosen) return { result: 'error', ...said, error: told(chosen) };
+  return { result: action.action, ...said, ...present(snap, chosen, fields, baseUrl) };
+}
+
+function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {
+  const error = (code: string, message: string) => ({ error: { code, message } });
+  return {
+    ...(id !== undefined && { 'snap-id': id }),
+    ...(name !== undefined && { name }),
+    ...(id === undefined || id === ''
+      ? error('name-not-found', `There is no snap named '${name ?? ''}'.`)
+      : error('id-not-found', `There is no snap with the id '${id}'.`)),
+  };
+}
+
+const told = ({ code, message, releases }: NoneToGive): NonNullable<RefreshResult['error']> => ({
+  code,
+  message,
+  extra: { releases },
+});
+
+function present(
+  snap: PublishedPackage,
+  { revision, effective, redirect }: Chosen,
+  fields: readonly string[],
+  baseUrl: string,
+): Pick<RefreshResult, 'effective-channel' | 'redirect-channel' | 'snap'> {
+  return {
+    ...(effective !== undefined && { 'effective-channel': effective }),
+    ...(redirect !== undefined && { 'redirect-channel': redirect }),
+    snap: { ...presentSnap(snap, fields, baseUrl), ...presentSnapRevision(revision, fields, baseUrl) },
+  };
+}
+
+function wishOf(action: RefreshAction, item: RefreshContext | undefined, records: HandlerRecords): Wish {
+  const installed = action.action === 'refresh' ? item : undefined;
+  const has = installed === undefined || installed.revision === 0 ? undefined : installed.revision;
+  const ignoresSets = action['ignore-validation'] ?? item?.['ignore-validation'] ?? false;
+  const sets = action['validation-sets'] ?? item?.['validation-sets'] ?? [];
+  return {
+    channel: action.channel ?? installed?.['tracking-channel'],
+    revision: action.revision ?? undefined,
+    isNew: action.action !== 'refresh',
+    has,
+    epoch: epochOf(installed?.epoch ?? action.epoch),
+    isPinned: (snap, revision) =>
+      ignoresSets ? Promise.resolve(false) : pinsOf(sets, records).then((pins) => pins(snap.id, revision)),
+  };
+}
+
+const epochOf = (said: SnapEpoch | undefined): Epoch | undefined => {
+  const { read, write } = said ?? {};
+  return read && write ? { read, write } : undefined;
+};

@@ -1,0 +1,95 @@
+// A revision of a snap as devices are told of it: each member by its name, of which they say which they want.
+import type { SnapDetails } from '#api/wire.ts';
+import { BoundedMap } from '#domain/bounded-map.ts';
+import { firstEpoch } from '#domain/epoch.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { RevisionForDevices } from '#records/revisions.ts';
+import { announcedIn, type Announced } from '#review/announced.ts';
+
+export interface ServedSnap {
+  snap: PublishedPackage;
+  revision: RevisionForDevices;
+}
+
+/** What is said of a snap as a whole. */
+const ofSnap: Members<PublishedPackage> = {
+  categories: () => [],
+  contact: ({ links }) => links.contact?.[0],
+  description: ({ description }) => description ?? undefined,
+  links: ({ links }) => links,
+  media: ({ id, icon }, base) => (icon === null ? [] : [{ type: 'icon', url: `${base}/icons/${id}/${icon}` }]),
+  name: ({ name }) => name,
+  private: (snap) => snap.private,
+  publisher: ({ publisher: { id, username, displayName, validation } }) => ({
+    id,
+    username,
+    'display-name': displayName,
+    validation,
+  }),
+  'snap-id': ({ id }) => id,
+  summary: ({ summary }) => summary ?? undefined,
+  title: ({ title }) => title ?? undefined,
+  website: ({ links }) => links.website?.[0],
+};
+
+/** What is said of one of its revisions. */
+const ofRevision: Members<RevisionForDevices> = {
+  architectures: ({ details }) => details.architectures ?? ['all'],
+  base: ({ details }) => details.base ?? undefined,
+  'common-ids': (revision) => announced(revision).commonIds,
+  confinement: ({ details }) => details.confinement ?? 'strict',
+  'created-at': ({ createdAt }) => createdAt,
+  download: (revision, base) => ({
+    url: downloadAddress(base, revision),
+    size: revision.size,
+    'sha3-384': revision.sha3_384,
+    deltas: [],
+  }),
+  epoch: (revision) => announced(revision).epoch,
+  revision: ({ revision }) => revision,
+  'snap-yaml': ({ packageYaml }) => packageYaml ?? undefined,
+  type: ({ details }) => details.type ?? 'app',
+  version: ({ version }) => version,
+};
+
+type Members<Of> = {
+  readonly [Name in keyof SnapDetails]?: (of: Of, baseUrl: string) => SnapDetails[Name] | undefined;
+};
+
+/** The members of a snap, and of one of its revisions, that were asked for; unknown names are passed over. */
+export const presentSnap = (snap: PublishedPackage, fields: readonly string[], baseUrl: string): SnapDetails =>
+  some(ofSnap, snap, fields, baseUrl);
+
+export const presentSnapRevision = (
+  revision: RevisionForDevices,
+  fields: readonly string[],
+  baseUrl: string,
+): SnapDetails => some(ofRevision, revision, fields, baseUrl);
+
+/** Everything, in the order of the alphabet, for those who do not say what they want. */
+export const everyField: readonly string[] = [...Object.keys(ofSnap), ...Object.keys(ofRevision)].sort();
+
+function some<Of>(members: Members<Of>, of: Of, fields: readonly string[], baseUrl: string): SnapDetails {
+  const said: Record<string, unknown> = {};
+  for (const name of fields) {
+    const value = Object.hasOwn(members, name) ? members[name as keyof SnapDetails]?.(of, baseUrl) : undefined;
+    if (value !== undefined) said[name] = value;
+  }
+  return said as SnapDetails;
+}
+
+/** Where devices fetch the file of a revision, of which the bytes never change. */
+const downloadAddress = (baseUrl: string, { packageId, revision }: RevisionForDevices): string =>
+  `${baseUrl}/api/v1/snaps/download/${packageId}_${revision}.snap`;
+
+/** What the text of a content says is so for ever. To read a snap.yaml takes 0.2 ms, and a refresh asks thirty. */
+const known = new BoundedMap<string, Announced>(10_000);
+
+export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announced {
+  if (packageYaml === null) return { epoch: firstEpoch, commonIds: [] };
+  const before = known.get(sha3_384);
+  if (before !== undefined) return before;
+  const read = announcedIn(packageYaml);
+  known.set(sha3_384, read);
+  return read;
+}

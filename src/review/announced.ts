@@ -1,0 +1,29 @@
+// What the meta/snap.yaml of a revision that was taken in announces to devices beyond what its record says.
+import { firstEpoch, readEpoch, type Epoch } from '#domain/epoch.ts';
+import { readYaml, type Yaml } from './yaml.ts';
+
+export interface Announced {
+  epoch: Epoch;
+  /** By which its apps are known elsewhere, such as `org.example.Hello`. */
+  commonIds: string[];
+}
+
+/** Reads a text that its review has found to be right. */
+export function announcedIn(snapYaml: string): Announced {
+  const document = readYaml(snapYaml, 'meta/snap.yaml');
+  if (!(document instanceof Map)) return { epoch: firstEpoch, commonIds: [] };
+  const epoch = document.get('epoch') ?? null;
+  const apps = document.get('apps');
+  const listed = apps instanceof Map ? [...apps.values()] : [];
+  const commonIds = listed.flatMap((app) => (app instanceof Map ? [app.get('common-id')] : []));
+  return {
+    epoch: readEpoch(epoch instanceof Map ? plain(epoch) : epoch) ?? firstEpoch,
+    commonIds: [...new Set(commonIds.filter((id) => typeof id === 'string'))],
+  };
+}
+
+/** As an object, of which one list stands for both. */
+const plain = (epoch: Map<Yaml, Yaml>): Record<string, Yaml | undefined> => {
+  const [read, write] = [epoch.get('read'), epoch.get('write')];
+  return { read: read ?? write, write: write ?? read };
+};

@@ -1,0 +1,301 @@
+// What devices get when they install, refresh and download.
+import { createHash } from 'node:crypto';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import type { RefreshAction } from '#api/wire.ts';
+import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { deviceHeaders, fields, refresh, servingSnaps } from '#test/fixtures/devices.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+
+type Details = NonNullable<Parameters<typeof addRevision>[3]>;
+
+/** A store with a snap of ada's that has these revisions; each is released where it is said to be, in the given order. */
+async function withSnap(
+  t: Parameters<typeof startStore>[0],
+  revisions: Record<number, Details> = { 1: {} },
+  releases: object[] = [{ channel: 'stable', revision: 1 }],
+): Promise<{ store: TestAppliance; ada: Awaited<ReturnType<TestAppliance['as']>>; id: string }> {
+  const store = await startStore(t, servingSnaps);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const [revision, details] of Object.entries(revisions)) await addRevision(store, id, Number(revision), details);
+  await release(ada, ...releases);
+  return { store, ada, id };
+}
+
+async function release(ada: { post(path: string, body: unknown): Promise<{ status: number }> }, ...releases: object[]) {
+  for (const one of releases) {
+    const { status } = await ada.post('/v1/snap/hello/releases', [one]);
+    if (status !== 200) throw new Error(`cannot release ${JSON.stringify(one)}: ${status}`);
+  }
+}
+
+const install = (more: Partial<RefreshAction> = {}) => ({ action: 'install' as const, name: 'hello', ...more });
+const found = (revision: number, more = {}) => [{ result: 'install', name: 'hello', snap: { revision }, ...more }];
+const none = (code: string, more = {}) => [{ result: 'error', error: { code }, ...more }];
+
+t.test('a device installs what ada has pushed and released, and the file that it fetches has its digest', async (t) => {
+  const store = await startStore(t, servingSnaps);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body;
+  const content = await snapFixture('app-xz');
+  await ada.push('snap', 'tiny-app', content);
+  t.match(await refresh(store, [install({ name: 'tiny-app' })]), none('name-not-found'), 'before anything is released');
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+
+  const [result] = await refresh(store, [install({ name: 'tiny-app', 'instance-key': 'install-1' })]);
+  t.match(result, {
+    result: 'install',
+    'instance-key': 'install-1',
+    'snap-id': id,
+    name: 'tiny-app',
+    'effective-channel': 'latest/stable',
+    snap: {
+      architectures: ['amd64'],
+      base: 'core22',
+      confinement: 'strict',
+      epoch: { read: [0], write: [0] },
+      publisher: { id: store.ids.ada, username: 'ada', 'display-name': 'Ada', validation: 'unproven' },
+      'snap-yaml': /^name: tiny-app$/m,
+      type: 'app',
+      version: '1.10',
+      download: { size: content.length, deltas: [] },
+    },
+  });
+  const { url = '', 'sha3-384': digest } = result!.snap!.download!;
+  t.equal(url, `http://127.0.0.1:8080/api/v1/snaps/download/${id}_1.snap`);
+  const file = await fetch(`${store.url}${new URL(url).pathname}`, { headers: { 'snap-cdn': 'none' } });
+  const bytes = Buffer.from(await file.arrayBuffer());
+  t.equal(createHash('sha3-384').update(bytes).digest('hex'), digest);
+  t.same(bytes, content);
+  t.notOk(JSON.stringify(result).includes('example.com'), "nobody's e-mail address is told");
+});
+
+t.test('only the members that were asked for are told', async (t) => {
+  const { store } = await withSnap(t);
+  const body = {
+    context: null,
+    actions: [install({ 'instance-key': 'a' })],
+    fields: ['revision', 'nonsense', 'toString'],
+  };
+  const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
+  t.same(reply.body.results[0].snap, { revision: 1 });
+  t.equal(reply.headers.get('snap-store-version'), '60');
+  t.equal(reply.headers.get('content-type'), 'application/json');
+  t.equal(reply.headers.get('cache-control'), 'no-store');
+  const all = await store.anyone.post('/v2/snaps/refresh', { ...body, fields: undefined }, deviceHeaders());
+  t.ok(Object.keys(all.body.results[0].snap).length > 10);
+});
+
+t.test('a channel that holds nothing lets a device fall back to a safer one, a branch to its risk', async (t) => {
+  const arm = { details: { architectures: ['arm64'] } };
+  const { store, ada } = await withSnap(t, { 1: {}, 2: {}, 3: arm }, [
+    { channel: 'stable', revision: 1 },
+    { channel: 'beta/fix', revision: 2 },
+    { channel: 'edge', revision: 3 },
+  ]);
+  const ask = (channel: string, headers = {}) => refresh(store, [install({ channel })], [], headers);
+  t.match(await ask('candidate'), found(1, { 'effective-channel': 'latest/stable' }));
+  t.match(await ask('beta/fix'), found(2, { 'effective-channel': 'latest/beta/fix' }));
+  t.match(await ask('beta/other'), found(1, { 'effective-channel': 'latest/stable' }));
+  t.match(await ask('edge'), found(1), 'not what is there for others');
+  t.match(await ask('edge', deviceHeaders('arm64')), found(3));
+  t.match(await ask('latest/edge', { 'snap-device-architecture': '', 'x-ubuntu-architecture': 'arm64' }), found(1));
+  t.match(await ask('2.0/stable'), [
+    {
+      result: 'error',
+      name: 'hello',
+      error: {
+        code: 'revision-not-found',
+        extra: {
+          releases: [
+            { architecture: 'arm64', channel: 'latest/edge' },
+            { architecture: 'all', channel: 'latest/stable' },
+          ],
+        },
+      },
+    },
+  ]);
+  t.match(await ask('//'), none('invalid-channel'));
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: null }]);
+  t.match(await ask('stable'), none('revision-not-found'));
+  store.clock.advance(31 * 24 * 3_600_000);
+  t.match(await ask('beta/fix'), none('revision-not-found'), 'a branch ends');
+});
+
+t.test('by its number a device gets what some channel holds, what it has, and nothing else', async (t) => {
+  const { store, ada, id } = await withSnap(t, { 1: {}, 2: {}, 3: {} }, [
+    { channel: 'stable', revision: 1 },
+    { channel: 'edge', revision: 2 },
+    { channel: 'edge', revision: 3 },
+  ]);
+  t.match(await refresh(store, [install({ revision: 3, channel: 'stable' })]), found(3), 'the number wins');
+  t.notMatch((await refresh(store, [install({ revision: 3 })]))[0], { 'effective-channel': /./ });
+  t.match(await refresh(store, [install({ revision: 2 })]), none('revision-not-found'));
+  t.match(await refresh(store, [install({ revision: 4 })]), none('revision-not-found'));
+  const context = [{ 'snap-id': id, 'instance-key': id, revision: 2, 'tracking-channel': 'edge' }];
+  const again = { action: 'refresh' as const, 'snap-id': id, 'instance-key': id, revision: 2 };
+  t.match(await refresh(store, [again], context), [{ result: 'refresh', snap: { revision: 2 } }]);
+  await ada.post('/internal/v1/packages/snap/hello/revisions/3/withdraw', { reason: 'it loses data' });
+  t.match(await refresh(store, [install({ revision: 3 })]), none('revision-not-found'));
+});
+
+t.test(
+  'who installs without naming a track is redirected to the default track, if it knows what that is',
+  async (t) => {
+    const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} }, [{ channel: 'stable', revision: 1 }]);
+    const root = await store.as('root');
+    await root.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '^[0-9]+$' });
+    await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
+    await release(ada, { channel: '2/stable', revision: 2 });
+    t.equal((await ada.patch('/v1/snap/hello', { 'default-track': '2' })).status, 200);
+
+    const moved = { 'effective-channel': '2/stable', 'redirect-channel': '2/stable' };
+    t.match(await refresh(store, [install()]), found(2, moved));
+    t.match(await refresh(store, [install({ channel: 'stable' })]), found(2, moved));
+    t.match(await refresh(store, [install({ channel: 'edge' })]), found(2, { ...moved, 'redirect-channel': '2/edge' }));
+    t.notMatch((await refresh(store, [install({ channel: 'latest/stable' })]))[0], { 'redirect-channel': /./ });
+    const old = { 'snap-device-capabilities': '' };
+    t.match(await refresh(store, [install()], [], old), found(1, { 'effective-channel': 'latest/stable' }));
+    const context = [{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'stable' }];
+    const [kept] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
+    t.match(kept, { snap: { revision: 1 } });
+    t.notMatch(kept, { 'redirect-channel': /./ });
+  },
+);
+
+t.test('a device that is two epochs behind walks the steps, one refresh at a time', async (t) => {
+  const yaml = (epoch: string): Details => ({ packageYaml: `name: hello\nversion: '1'\nepoch: ${epoch}\n` });
+  const { store, id } = await withSnap(
+    t,
+    { 1: yaml('0'), 2: yaml('1*'), 3: yaml('{read: [1, 2], write: [2]}'), 4: yaml('2') },
+    [
+      { channel: 'stable', revision: 1 },
+      { channel: 'stable', revision: 2 },
+      { channel: 'stable', revision: 3 },
+      { channel: 'stable', revision: 4 },
+    ],
+  );
+  let has = { revision: 1, epoch: { read: [0], write: [0] } };
+  const steps: number[] = [];
+  for (let step = 0; step < 4; step++) {
+    const context = [{ 'snap-id': id, 'instance-key': id, 'tracking-channel': 'stable', ...has }];
+    const [result] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
+    const { revision = 0, epoch } = result!.snap!;
+    has = { revision, epoch: epoch! };
+    steps.push(revision);
+  }
+  t.same(steps, [2, 3, 4, 4]);
+  t.match(await refresh(store, [install({ epoch: null })]), found(4), 'a new one has nothing to read');
+  const strange = { read: [9], write: [9] };
+  t.match(await refresh(store, [install({ epoch: strange })]), none('revision-not-found'));
+});
+
+t.test('a progressive release reaches its part of the devices, always the same ones', async (t) => {
+  const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} }, [
+    { channel: 'stable', revision: 1 },
+    { channel: 'stable', revision: 2, progressive: { percentage: 30, paused: false } },
+  ]);
+  const got = async (): Promise<number[]> => {
+    const all: number[] = [];
+    for (let device = 0; device < 40; device++) {
+      const context = [
+        { 'snap-id': id, 'instance-key': id, revision: device < 2 ? 2 : 1, 'tracking-channel': 'stable' },
+      ];
+      const [result] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
+      all.push(result!.snap!.revision!);
+    }
+    return all;
+  };
+  const first = await got();
+  t.same(first.slice(0, 2), [2, 2], 'who has it keeps it');
+  t.equal(new Set(first.slice(2)).size, 1, 'one address stands at one place');
+  t.same(await got(), first);
+  await release(ada, { channel: 'stable', revision: 2, progressive: { percentage: 99.999, paused: false } });
+  t.same(new Set(await got()), new Set([2]));
+  await release(ada, { channel: 'stable', revision: 2, progressive: { percentage: 99.999, paused: true } });
+  t.same((await got()).slice(1, 4), [2, 1, 1], 'while it is paused nobody new gets it');
+});
+
+t.test('private snaps, names without a release and what never was are the same nothing', async (t) => {
+  const { store, ada } = await withSnap(t);
+  await ada.post('/v1/snap', { name: 'unreleased' });
+  const said = async (name: string) => (await refresh(store, [install({ name, 'instance-key': 'a' })]))[0];
+  await ada.post('/v1/snap', { name: 'secret', private: true });
+  const secret = (await ada.get('/v1/snap/secret')).body.metadata.id;
+  await addRevision(store, secret, 1);
+  await ada.post('/v1/snap/secret/releases', [{ channel: 'stable', revision: 1 }]);
+  for (const name of ['unreleased', 'secret', 'nothing']) {
+    const error = { code: 'name-not-found', message: `There is no snap named '${name}'.` };
+    t.same(await said(name), { result: 'error', 'instance-key': 'a', name, error });
+  }
+  const byId = async (id: string) => (await refresh(store, [install({ 'snap-id': id })]))[0]!.error?.code;
+  t.same([await byId(secret), await byId('x'.repeat(32))], ['id-not-found', 'id-not-found']);
+  for (const id of [secret, 'x'.repeat(32)]) {
+    t.equal((await store.anyone.get(`/api/v1/snaps/download/${id}_1.snap`)).status, 404);
+  }
+});
+
+t.test('every action has one result, and what no action named has none', async (t) => {
+  const { store, id } = await withSnap(t);
+  const item = fc.record({ 'snap-id': fc.constantFrom(id, 'unknown', ''), revision: fc.nat(3) });
+  const wish = fc.record(
+    {
+      action: fc.constantFrom('install' as const, 'download' as const, 'refresh' as const),
+      name: fc.constantFrom('hello', 'nothing', '', '../..'),
+      channel: fc.constantFrom('stable', 'edge', 'x/y/z/w', '', null),
+      revision: fc.constantFrom(0, 1, 2, null),
+      'snap-id': fc.constantFrom(id, 'unknown', ''),
+    },
+    { requiredKeys: ['action'] },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(item, { maxLength: 4 }), fc.array(wish, { maxLength: 6 }), async (items, wishes) => {
+      const context = items.map((one, at) => ({ ...one, 'instance-key': `item-${at}` }));
+      const actions = wishes
+        .map((one, at) => ({ ...one, 'instance-key': one.action === 'refresh' ? `item-${at}` : `new-${at}` }))
+        .filter(({ action }, at) => action !== 'refresh' || at < items.length);
+      const results = await refresh(store, actions, context);
+      t.same(
+        results.map((one) => one['instance-key']),
+        actions.map((one) => one['instance-key']),
+      );
+      for (const [at, { result }] of results.entries()) if (result !== 'error') t.equal(result, actions[at]!.action);
+    }),
+    { numRuns: process.env['LARDER_LONG'] === '1' ? 1000 : 60 },
+  );
+});
+
+t.test('a call that is wrong as a whole is refused as one, with what is wrong', async (t) => {
+  const { store } = await withSnap(t);
+  const refused = async (body: unknown, message: RegExp) => {
+    const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
+    t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error', message }] } });
+    t.equal(reply.headers.get('snap-store-version'), '60');
+  };
+  const one = { ...install(), 'instance-key': 'a' };
+  await refused({ context: [] }, /'actions' is a required property/);
+  await refused({ actions: [{ ...one, action: 'enforce' }] }, /at \/actions\/0\/action/);
+  await refused({ actions: [install()] }, /'instance-key' is a required property at \/actions\/0/);
+  await refused({ actions: [one, one] }, /Two actions have the instance-key 'a'/);
+  await refused({ actions: [{ action: 'refresh', 'instance-key': 'a', 'snap-id': 'b' }] }, /context has nothing/);
+  await refused({ actions: [], context: Array.from({ length: 2001 }, () => ({})) }, /at \/context/);
+  await refused({ actions: [{ ...one, revision: -1 }] }, /at \/actions\/0\/revision/);
+  await refused('nonsense', /./);
+  const large = JSON.stringify({
+    context: Array.from({ length: 100_000 }, () => ({ 'snap-id': 'x'.repeat(32) })),
+    actions: [],
+  });
+  t.match(await store.anyone.post('/v2/snaps/refresh', large, { 'content-type': 'application/json' }), { status: 413 });
+  const unknown = { ...one, colour: 'green', 'refreshed-date': null };
+  t.match(await refresh(store, [unknown as typeof one], [], {}), found(1), 'members of newer devices are passed over');
+  t.ok(fields.length > 20);
+});
+
+t.test('where devices are not served, there is nothing', async (t) => {
+  const store = await startStore(t);
+  t.match(await store.anyone.post('/v2/snaps/refresh', { actions: [] }), { status: 404 });
+  t.match(await store.anyone.get('/api/v1/snaps/download/x_1.snap'), { status: 404 });
+});

@@ -1,8 +1,9 @@
 // snapd's own library as a judge; it needs Go and the library as Debian packages, see test/akrverify/.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 export interface Judgement {
   status: number | null;
@@ -13,44 +14,82 @@ export interface Judgement {
 const gocode = process.env['GOCODE'] ?? '/usr/share/gocode';
 
 /** What must be installed before it can judge. */
-export function snapdMissing(): string[] {
-  const packages = {
-    'golang-github-snapcore-snapd-dev': 'github.com/snapcore/snapd/asserts',
-    'golang-golang-x-crypto-dev': 'golang.org/x/crypto/openpgp',
-    'golang-golang-x-sys-dev': 'golang.org/x/sys',
-    'golang-gopkg-tomb.v2-dev': 'gopkg.in/tomb.v2',
-    'golang-gopkg-yaml.v2-dev': 'gopkg.in/yaml.v2',
-  };
+export const snapdMissing = (): string[] => missing(forAssertions);
+
+/** The same for its client of stores, which test/snapclient is built from. */
+export const snapdClientMissing = (): string[] => missing({ ...forAssertions, ...forItsClient });
+
+const forAssertions = {
+  'golang-github-snapcore-snapd-dev': 'github.com/snapcore/snapd/asserts',
+  'golang-golang-x-crypto-dev': 'golang.org/x/crypto/openpgp',
+  'golang-golang-x-sys-dev': 'golang.org/x/sys',
+  'golang-gopkg-tomb.v2-dev': 'gopkg.in/tomb.v2',
+  'golang-gopkg-yaml.v2-dev': 'gopkg.in/yaml.v2',
+};
+
+const forItsClient = {
+  'golang-dbus-dev': 'github.com/godbus/dbus',
+  'golang-github-juju-ratelimit-dev': 'github.com/juju/ratelimit',
+  'golang-golang-x-xerrors-dev': 'golang.org/x/xerrors',
+  'golang-gopkg-macaroon.v1-dev': 'gopkg.in/macaroon.v1',
+  'golang-gopkg-retry.v1-dev': 'gopkg.in/retry.v1',
+};
+
+function missing(packages: Record<string, string>): string[] {
   const absent = Object.entries(packages).filter(([, path]) => !existsSync(join(gocode, 'src', path)));
   const go = spawnSync('go', ['version']).status === 0 ? [] : ['golang-go'];
   return [...go, ...absent.map(([name]) => name)];
 }
 
-const home = join(import.meta.dirname, '../akrverify');
 const cache = join(import.meta.dirname, '../../node_modules/.cache');
+const folderOf = (program: string): string => join(import.meta.dirname, '..', program);
 
-/** What the judge is built from: its own files, and the library as the package brought it. */
-const sources = (): unknown[] => [
-  ...readdirSync(home).map((name) => [name, readFileSync(join(home, name), 'utf8')]),
+/** What a program is built from: its own files, and the library as the package brought it. */
+const sources = (program: string): unknown[] => [
+  ...readdirSync(folderOf(program)).map((name) => [name, readFileSync(join(folderOf(program), name), 'utf8')]),
   ['go', spawnSync('go', ['version'], { encoding: 'utf8' }).stdout],
   ['library', gocode, statSync(join(gocode, 'src/github.com/snapcore/snapd/asserts')).mtimeMs],
 ];
 
-/** Builds the judge, unless it was built before; it takes a stream of assertions and the flags of test/akrverify. */
+/** Builds a program in the folder of its name below test/, unless it was built before; the path of it. */
+function build(program: string): string {
+  const tool = join(cache, `${program}-${hash('sha256', JSON.stringify(sources(program))).slice(0, 32)}`);
+  if (existsSync(tool)) return tool;
+  const fresh = `${tool}.${String(process.pid)}`;
+  const built = spawnSync('sh', [join(folderOf('akrverify'), 'build.sh'), fresh, program], {
+    encoding: 'utf8',
+    // Compiled packages are kept, too; without them each build takes twenty seconds.
+    env: { ...process.env, GOCACHE: join(cache, 'go-build') },
+  });
+  if (built.status !== 0) throw new Error(`cannot build ${program}: ${built.stderr}`);
+  renameSync(fresh, tool);
+  return tool;
+}
+
+/** Builds the judge; it takes a stream of assertions and the flags of test/akrverify. */
 export function buildJudge(): (text: string, ...flags: string[]) => Judgement {
-  const tool = join(cache, `akrverify-${hash('sha256', JSON.stringify(sources())).slice(0, 32)}`);
-  if (!existsSync(tool)) {
-    const fresh = `${tool}.${String(process.pid)}`;
-    const build = spawnSync('sh', [join(home, 'build.sh'), fresh], {
-      encoding: 'utf8',
-      // Compiled packages are kept, too; without them each build takes twenty seconds.
-      env: { ...process.env, GOCACHE: join(cache, 'go-build') },
-    });
-    if (build.status !== 0) throw new Error(`cannot build the judge: ${build.stderr}`);
-    renameSync(fresh, tool);
-  }
+  const tool = build('akrverify');
   return (text, ...flags) => {
     const { status, stdout, stderr } = spawnSync(tool, flags, { input: text, encoding: 'utf8' });
     return { status, stderr, result: (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, unknown> };
+  };
+}
+
+const run = promisify(execFile);
+
+/** Builds snapd's client of stores; it takes the address of a store and what test/snapclient says. */
+export function buildClient(): (url: string, ...command: string[]) => Promise<Judgement> {
+  const tool = build('snapclient');
+  return async (url, ...command) => {
+    // While the client asks, the store that answers must go on in this very process.
+    const {
+      code = 0,
+      stdout,
+      stderr,
+    } = await run(tool, [url, ...command]).then(
+      (done) => ({ ...done, code: 0 }),
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
+    );
+    return { status: code, stderr, result: (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, unknown> };
   };
 }

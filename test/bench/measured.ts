@@ -37,7 +37,7 @@ export async function makeMeasured(): Promise<{ directory: string; world: World 
 }
 
 const configured = (text: string): string =>
-  ['build_records', 'metrics', 'documents'].reduce(
+  ['build_records', 'metrics', 'documents', 'snap'].reduce(
     (config, name) => config.replace(new RegExp(`^(?:# ?)?${name} = .*$`, 'm'), `${name} = true`),
     text,
   );

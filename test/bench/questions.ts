@@ -46,6 +46,8 @@ const ofAnyone = ({ ids, icon }: World): Question[] =>
   asked({
     root: '/',
     package_icon: `/icons/${ids.snap}/${icon}`,
+    snap_info: '/v2/snaps/info/tiny-app',
+    download_snap: `/api/v1/snaps/download/${ids.snap}_1.snap`,
     read_library: `/v1/charm/libraries/juggler/${ids.library}`,
     ca_certificate: ['/ca.pem', 404],
     read_assertion: ['/v2/assertions/account/nobody', 404],

@@ -6,11 +6,6 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import { announcedIn, type Announced } from '#review/announced.ts';
 
-export interface ServedSnap {
-  snap: PublishedPackage;
-  revision: RevisionForDevices;
-}
-
 /** What is said of a snap as a whole. */
 const ofSnap: Members<PublishedPackage> = {
   categories: () => [],

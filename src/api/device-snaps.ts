@@ -2,6 +2,7 @@
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Access } from './access.ts';
+import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts';
 import { device, type Device } from './device-access.ts';
 
 /** The way to snaps; those that a device may not have are not there. */
@@ -10,12 +11,18 @@ export interface SnapsForDevice {
   ofId(id: string): Promise<PublishedPackage | undefined>;
 }
 
-/** Any device, and the snaps that it may have: the public ones, and the private ones of its own brand. */
-export const snapsForDevice: Access<{ device: Device | undefined; snaps: SnapsForDevice }> = {
+interface ForDevice {
+  device: Device | undefined;
+  snaps: SnapsForDevice;
+  assertions: AssertionsForDevice;
+}
+
+/** Any device, the snaps that it may have, the public ones and the private ones of its own brand, and what vouches for them. */
+export const snapsForDevice: Access<ForDevice> = {
   ...device,
   async admit(asked) {
-    const evidence = await device.admit(asked);
-    return { ...evidence, snaps: snapsFor(evidence.device, asked.records) };
+    const { device: asks } = await device.admit(asked);
+    return { device: asks, snaps: snapsFor(asks, asked.records), assertions: assertionsFor(asks, asked.records) };
   },
 };
 

@@ -270,11 +270,6 @@ export const sections: readonly Section[] = [
     ],
   },
   {
-    title: 'Snaps on devices',
-    about: 'What snapd asks: which revisions it installs, and their files.',
-    operations: [refreshSnaps, snapInfo, downloadSnap],
-  },
-  {
     title: 'Collaborators',
     about: 'Who publishes a package together with its publisher.',
     operations: [
@@ -366,7 +361,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Devices',
-    about: 'What snapd on a device asks: for a serial, above all.',
+    about: 'What snapd asks: for a serial and a session, for assertions, for what it installs, and for its files.',
     operations: [
       deviceRequestId,
       deviceRequestIdOfOld,
@@ -376,6 +371,9 @@ export const sections: readonly Section[] = [
       deviceSession,
       ...readAssertion,
       storeAssertions,
+      refreshSnaps,
+      snapInfo,
+      downloadSnap,
     ],
   },
   {

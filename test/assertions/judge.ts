@@ -82,11 +82,7 @@ export function buildClient(): (url: string, ...command: string[]) => Promise<Ju
   const tool = build('snapclient');
   return async (url, ...command) => {
     // While the client asks, the store that answers must go on in this very process.
-    const {
-      code = 0,
-      stdout,
-      stderr,
-    } = await run(tool, [url, ...command]).then(
+    const { code, stdout, stderr } = await run(tool, [url, ...command]).then(
       (done) => ({ ...done, code: 0 }),
       (error: unknown) => error as { code: number; stdout: string; stderr: string },
     );

@@ -31,6 +31,6 @@ export function schemasIn(value: unknown): Record<string, Json> {
 const local = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string'
-      ? value.replace(/^(?:\w+\.json)?#\/\$defs\//, '#/components/schemas/')
+      ? value.replace(/^(?:[\w-]+\.json)?#\/\$defs\//, '#/components/schemas/')
       : value,
   ) as unknown;

@@ -32,33 +32,35 @@ export const downloadSnap = operation({
     if (snap === undefined || revision === undefined || !isTold) {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
-    const answer = await contentOf({ ...revision, cached: snap.private ? 'private' : 'public' }, request, blobs);
-    if (answer.status === 200 && request.method !== 'HEAD') noteDownload(records, snap.id, now());
+    const answer = await contentOf({ ...revision, private: snap.private }, request, blobs);
+    if (answer.status === 200) noteDownload(records, snap.id, now());
     return answer;
   },
 });
 
+interface File {
+  sha3_384: string;
+  size: number;
+  private: boolean;
+}
+
 /** The whole, the range that was asked for, or nothing where the client has it: its bytes are the same for ever. */
 async function contentOf(
-  { sha3_384, size, cached }: { sha3_384: string; size: number; cached: 'public' | 'private' },
+  { sha3_384, size, private: only }: File,
   request: IncomingMessage,
   blobs: Blobs,
-): Promise<Answer & { status: number }> {
+): Promise<Answer> {
   const etag = `"${sha3_384}"`;
-  const headers = {
-    'content-type': 'application/octet-stream',
+  const kept = {
     etag,
     'accept-ranges': 'bytes',
-    'cache-control': `${cached}, max-age=31536000, immutable`,
+    'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
   };
-  const answered = (status: number, more: Record<string, string>, body?: Answer['body']) =>
-    Object.assign(new Answer({ status, headers: { ...headers, ...more }, ...(body !== undefined && { body }) }), {
-      status,
-    });
-  if (hasAlready(request, etag)) return answered(304, {});
+  if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
+  const headers = { ...kept, 'content-type': 'application/octet-stream', 'content-length': String(size) };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
-    return answered(200, { 'content-length': String(size) });
+    return new Answer({ headers });
   }
   const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
   const content = await blobs.open(sha3_384, range);
@@ -66,10 +68,10 @@ async function contentOf(
     content?.stream.destroy();
     throw outOfService();
   }
-  if (range === undefined) return answered(200, { 'content-length': String(size) }, content.stream);
+  if (range === undefined) return new Answer({ status: 200, headers, body: content.stream });
   const { start, end } = range;
-  const partial = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` };
-  return answered(206, partial, content.stream);
+  const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` };
+  return new Answer({ status: 206, headers: { ...headers, ...part }, body: content.stream });
 }
 
 /** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */

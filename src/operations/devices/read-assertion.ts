@@ -5,6 +5,7 @@ import { mediaType } from '#assertions/assertion.ts';
 import { askedFor } from '#assertions/lookup.ts';
 import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { hasAlready } from '#api/ranges.ts';
 import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -37,8 +38,7 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
       const { text, confidential } = await find(type, wanted, query, assertions);
       const etag = `"${hash('sha256', text)}"`;
       const headers = { etag, 'cache-control': `${confidential ? 'private, ' : ''}max-age=300`, vary: authorized };
-      const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-      if (known.includes(etag)) return new Answer({ status: 304, headers });
+      if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
       return new Answer({ headers: { ...headers, 'content-type': mediaType }, body: text });
     },
   });

@@ -7,6 +7,7 @@ import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
+import { fetchAssertions } from './fetch-assertions.ts';
 import { pinsOf } from './pinned.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
@@ -23,14 +24,21 @@ export const refreshSnaps = operation({
   errors: 'snapd',
   prefixed: false,
 
-  async handle({ body, request, address, device, snaps, records, config, now }): Promise<RefreshResponse> {
+  async handle({ body, request, address, device, snaps, assertions, records, config, now }): Promise<RefreshResponse> {
     const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
     refuseConfusion(body.actions, context);
     const asker = askerOf(request.headers, device, address, now());
-    const call = { asker, snaps, records, fields: body.fields ?? everyField, baseUrl: config.http.base_url };
+    const { base_url: baseUrl } = config.http;
+    const call = { asker, snaps, records, fields: body.fields ?? everyField, baseUrl };
+    const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: RefreshResult[] = [];
-    for (const action of body.actions) results.push(await resultOf(action, context.get(keyOf(action)), call));
+    for (const action of body.actions) {
+      const { action: kind, key = '', assertions: wanted } = action;
+      if (kind === 'fetch-assertions')
+        results.push({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) });
+      else results.push(await resultOf(action, context.get(keyOf(action)), call));
+    }
     return { results, 'error-list': [] };
   },
 });
@@ -49,6 +57,7 @@ const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
 function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap<string, RefreshContext>): void {
   const seen = new Set<string>();
   for (const [at, action] of actions.entries()) {
+    if (action.action === 'fetch-assertions') continue;
     const key = keyOf(action);
     if (key === '') throw new Refusal('api-error', `'instance-key' is a required property at /actions/${at}`);
     if (seen.has(key)) throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);

@@ -70,7 +70,7 @@ function some<Of>(members: Members<Of>, of: Of, fields: readonly string[], baseU
     const value = Object.hasOwn(members, name) ? members[name as keyof SnapDetails]?.(of, baseUrl) : undefined;
     if (value !== undefined) said[name] = value;
   }
-  return said as SnapDetails;
+  return said;
 }
 
 /** Where devices fetch the file of a revision, of which the bytes never change. */

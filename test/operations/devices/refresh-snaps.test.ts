@@ -8,6 +8,7 @@ import type { RefreshAction } from '#api/wire.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, fields, refresh, servingSnaps } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+import { startForDevices } from './world.ts';
 
 type Details = NonNullable<Parameters<typeof addRevision>[3]>;
 
@@ -238,6 +239,23 @@ t.test('private snaps, names without a release and what never was are the same n
   }
 });
 
+t.test('a device hears in the same call where the assertions are that it has not', async (t) => {
+  const { store } = await startForDevices(t);
+  const wanted = [
+    { type: 'account', 'primary-key': ['acme'] },
+    { type: 'account', 'primary-key': ['nobody'] },
+  ];
+  const group = (key: string, ...assertions: object[]) => ({ action: 'fetch-assertions', key, assertions });
+  const body = { context: [], actions: [group('one', wanted[0]!), group('two', ...wanted), group('three')] };
+  const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
+  const [one, two, three] = reply.body.results;
+  t.match(one, { result: 'fetch-assertions', key: 'one', 'error-list': [] });
+  const [url] = one['assertion-stream-urls'] as [string];
+  t.match(await store.anyone.get(new URL(url).pathname), { status: 200, body: /^type: account$/m });
+  t.match(two, { key: 'two', 'error-list': [{ code: 'not-found', type: 'account', 'primary-key': ['nobody'] }] });
+  t.same(three, { result: 'fetch-assertions', key: 'three', 'assertion-stream-urls': [], 'error-list': [] });
+});
+
 t.test('every action has one result, and what no action named has none', async (t) => {
   const { store, id } = await withSnap(t);
   const item = fc.record({ 'snap-id': fc.constantFrom(id, 'unknown', ''), revision: fc.nat(3) });
@@ -290,7 +308,7 @@ t.test('a call that is wrong as a whole is refused as one, with what is wrong', 
   });
   t.match(await store.anyone.post('/v2/snaps/refresh', large, { 'content-type': 'application/json' }), { status: 413 });
   const unknown = { ...one, colour: 'green', 'refreshed-date': null };
-  t.match(await refresh(store, [unknown as typeof one], [], {}), found(1), 'members of newer devices are passed over');
+  t.match(await refresh(store, [unknown], [], {}), found(1), 'members of newer devices are passed over');
   t.ok(fields.length > 20);
 });
 

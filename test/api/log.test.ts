@@ -111,9 +111,12 @@ t.test('a fault of ours is told to the caller without a word of it, and to the l
     status: 500,
     err: { message: /no such table/, stack: String },
   });
+  db.exec('ALTER TABLE trucks RENAME TO tracks');
+  // What is written last of a change.
+  db.exec("CREATE TRIGGER broken BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'broken'); END");
   t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 500 });
   t.equal(await store.beside.records.packages.find('snap', 'hello'), undefined, 'what failed half way was undone');
-  db.exec('ALTER TABLE trucks RENAME TO tracks');
+  db.exec('DROP TRIGGER broken');
   t.equal((await ada.post('/v1/snap', { name: 'hello' })).status, 200, 'and the process goes on');
 });
 

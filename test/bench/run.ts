@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';
 import { identity } from './identity.ts';
 import { operator } from './operator.ts';
@@ -16,6 +17,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
   uploads,
   downloads,
+  devices,
   start,
   identity,
   publisher,

@@ -93,18 +93,24 @@ interface At {
   records: Reads;
 }
 
-/** What some channel holds, or a validation set names; nobody finds out by counting what else there is. */
+/**
+ * What some channel holds, a validation set names, or the device has since it was in a channel: what a device says to have
+ * may be a lie, and nobody finds out by it, or by counting, what else there is.
+ */
 async function byNumber(
   snap: PublishedPackage,
   number: number,
   { has, isPinned }: Wish,
   { map, asker, records }: At,
 ): Promise<Chosen | NoneToGive> {
-  const isHeld = number === has || map.some(({ revision }) => revision === number) || (await isPinned(snap, number));
-  const revision = isHeld ? await records.revisions.forDevices(snap.id, number) : undefined;
-  const { architectures = ['all'] } = revision?.details ?? {};
+  const found = await records.revisions.forDevices(snap.id, number);
+  const isTold =
+    map.some(({ revision }) => revision === number) ||
+    (number === has && found?.status === 'released') ||
+    (await isPinned(snap, number));
+  const { architectures = ['all'] } = found?.details ?? {};
   const fits = architectures.includes('all') || architectures.includes(asker.architecture);
-  return revision !== undefined && fits ? { revision } : nothing(snap, map);
+  return found !== undefined && isTold && fits ? { revision: found } : nothing(snap, map);
 }
 
 /** The channel of the publisher's default track, for a device that installs without naming a track. */

@@ -139,6 +139,9 @@ t.test('by its number a device gets what some channel holds, what it has, and no
   const context = [{ 'snap-id': id, 'instance-key': id, revision: 2, 'tracking-channel': 'edge' }];
   const again = { action: 'refresh' as const, 'snap-id': id, 'instance-key': id, revision: 2 };
   t.match(await refresh(store, [again], context), [{ result: 'refresh', snap: { revision: 2 } }]);
+  await addRevision(store, id, 4);
+  const lie = [{ ...context[0], revision: 4 }];
+  t.match(await refresh(store, [{ ...again, revision: 4 }], lie), none('revision-not-found'), 'it cannot have that');
   await ada.post('/internal/v1/packages/snap/hello/revisions/3/withdraw', { reason: 'it loses data' });
   t.match(await refresh(store, [install({ revision: 3 })]), none('revision-not-found'));
 });

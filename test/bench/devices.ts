@@ -1,0 +1,115 @@
+// What a device asks each time that it refreshes, beside bare node:http that answers the same bytes to the same request.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { changeConfig } from '#src/config.ts';
+import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
+import { filler, snapDetails } from '#test/fixtures/filler.ts';
+import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';
+import { fillStore, type FilledStore } from './store.ts';
+
+const items = 30;
+const rounds = 7;
+const slice = 1000;
+
+/** Prints the rate and the processor time of a refresh in a small store and a large one, and the ratios to the bare server. */
+export async function devices(): Promise<void> {
+  console.log(`devices: a refresh with ${items} snaps of which half have something newer; 16 connections`);
+  const costs: number[] = [];
+  for (const packages of [100, 100_000]) costs.push(await refreshIn(packages));
+  const [small = NaN, large = NaN] = costs;
+  console.log(`  in a store of 100,000 packages it costs ${(large / small).toFixed(2)} of what it costs in one of 100`);
+}
+
+/** Microseconds of processor time a refresh. */
+async function refreshIn(packages: number): Promise<number> {
+  const filled = await fillStore(packages, 1);
+  await releaseThem(filled);
+  await filled.store.close();
+  changeConfig(join(filled.directory, 'larder.toml'), { 'devices.snap': true });
+  const body = questionOf(filled);
+  const larder = await startServer<{ port: number }>('store-server.ts', filled.directory);
+  const answer = await ask(larder.told.port, body);
+  const bare = await startServer<{ port: number }>('bare-server.ts', answer);
+  const clients = { larder: await opened(body, larder.told.port), bare: await opened(body, bare.told.port) };
+  const busy = watchMachine(larder.child, bare.child, clients.larder.child, clients.bare.child);
+  const figures = [];
+  for (let round = 0; round < rounds; round++) {
+    figures.push({ bare: await figure(clients.bare, bare), larder: await figure(clients.larder, larder) });
+  }
+  const wall = median(figures.map((one) => one.larder.perSecond / one.bare.perSecond));
+  const processor = median(figures.map((one) => one.bare.cost / one.larder.cost));
+  const cost = median(figures.map((one) => one.larder.cost));
+  console.log(
+    `  ${packages} packages: ${(cost / 1000).toFixed(2)} ms of processor a refresh, ` +
+      `${median(figures.map((one) => one.larder.perSecond)).toFixed(0)} a second; beside the bare server ${wall.toFixed(2)} by wall, ` +
+      `${processor.toFixed(2)} by processor; ${answer.length} bytes (${busy()})`,
+  );
+  for (const client of Object.values(clients)) await client.close();
+  await stopServer(bare.child);
+  await stopServer(larder.child);
+  rmSync(filled.directory, { recursive: true, force: true });
+  return cost;
+}
+
+const opened = async (body: string, port: number): Promise<Client> => {
+  const client = await openLoad({ port, request: requestOf(body), connections: 16 });
+  await client.slice({ requests: 3000 });
+  return client;
+};
+
+async function figure(client: Client, { child }: Awaited<ReturnType<typeof startServer>>) {
+  const before = processorTime(child);
+  const { requests, requestsPerSecond, failures } = await client.slice({ milliseconds: slice });
+  if (failures > 0) throw new Error(`cannot measure: ${failures} of ${requests} failed`);
+  return { perSecond: requestsPerSecond, cost: ((processorTime(child) - before) * 1000) / requests };
+}
+
+/** Of each snap a second revision is in the channel, with a snap.yaml of the usual length. */
+async function releaseThem({ store, packageIds, accountId }: FilledStore): Promise<void> {
+  const at = new Date().toISOString();
+  await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
+    const fill = filler(tx, at);
+    for (const [index, packageId] of packageIds.slice(0, items).entries()) {
+      const packageYaml = `name: snap-${index}\nversion: '2'\nbase: core24\napps:\n  run:\n    command: bin/run\n${'# \n'.repeat(150)}`;
+      const made = { packageId, createdBy: accountId, details: snapDetails, packageYaml };
+      await fill.revision({ ...made, revision: 2, status: 'released' });
+      await fill.release({ packageId, channel: 'latest/stable', revision: 2, slot: 'amd64', architecture: 'amd64' });
+      await tx.packages.publish(packageId);
+    }
+  });
+}
+
+function questionOf({ packageIds }: FilledStore): string {
+  const mine = packageIds.slice(0, items);
+  return JSON.stringify({
+    context: mine.map((id, at) => ({
+      'snap-id': id,
+      'instance-key': id,
+      revision: 1 + (at % 2),
+      'tracking-channel': 'latest/stable',
+      epoch: { read: [0], write: [0] },
+      'refreshed-date': '2026-03-01T12:00:00Z',
+    })),
+    actions: mine.map((id) => ({ action: 'refresh', 'instance-key': id, 'snap-id': id })),
+    fields,
+  });
+}
+
+const headers = { ...deviceHeaders(), 'content-type': 'application/json' };
+
+const requestOf = (body: string): string =>
+  `POST /v2/snaps/refresh HTTP/1.1\r\nHost: localhost\r\n` +
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('') +
+  `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+async function ask(port: number, body: string): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${port}/v2/snaps/refresh`, { method: 'POST', headers, body });
+  const text = await reply.text();
+  const { results } = JSON.parse(text) as { results: { result: string }[] };
+  const good = results.filter(({ result }) => result === 'refresh').length;
+  if (good !== items) throw new Error(`cannot measure: ${good} of ${items} were answered: ${text.slice(0, 500)}`);
+  return text;
+}

@@ -83,7 +83,9 @@ function program(arch: Architecture): Record<string, string> {
   writeFileSync(compiled, '');
   if (arch === process.arch) {
     const script = join(import.meta.dirname, 'precompile.ts');
-    execFileSync(process.execPath, ['--random-seed=1', script, text, compiled], { env: {}, stdio: 'ignore' });
+    // Whoever watches the processes of a build writes into their environment, and what is compiled would be another each time.
+    const plain = ['-i', process.execPath, '--random-seed=1', script, text, compiled];
+    execFileSync('/usr/bin/env', plain, { stdio: 'ignore' });
     const { cachedDataRejected } = scriptOf(readFileSync(text, 'latin1'), readFileSync(compiled));
     if (cachedDataRejected !== false) throw new Error('cannot use what was compiled of the program: it is rejected');
   }

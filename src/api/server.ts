@@ -291,8 +291,8 @@ function send(
   if (principal !== undefined && tellsOfItsEnd(principal, services)) {
     more.push('macaroon-expires', timestamp(new Date(principal.until)));
   }
-  // Browsers that have been here over TLS come back over TLS, for a year.
   if (errors === 'snapd') more.push('snap-store-version', snapStoreVersion);
+  // Browsers that have been here over TLS come back over TLS, for a year.
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
   if (body instanceof Readable) {
     response.writeHead(status, more);

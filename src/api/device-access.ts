@@ -3,7 +3,8 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/device-proof.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Device, DeviceSession } from '#macaroons/device-sessions.ts';
+import type { Device } from '#macaroons/device-sessions.ts';
+import type { Package } from '#records/packages.ts';
 import type { Access, Asked } from './access.ts';
 
 export type { Device } from '#macaroons/device-sessions.ts';
@@ -20,9 +21,13 @@ export const device: Access<DeviceEvidence> = {
   who: 'anyone; a device is known by its session',
   async admit(asked) {
     const text = presented(asked);
-    return { device: text === undefined ? undefined : (await sessionOf(text, asked)).device };
+    return { device: text === undefined ? undefined : await deviceOf(text, asked) };
   },
 };
+
+/** The brand whose devices alone may have a package, and read what speaks of it; nothing where anybody may. */
+export const reservedFor = ({ private: isPrivate, publisherId }: Package): string | undefined =>
+  isPrivate ? publisherId : undefined;
 
 /** What the request brings: under the newer name in the second version of the interface, under the older in the first. */
 function presented({ request }: Pick<Asked, 'request'>): string | undefined {
@@ -30,11 +35,11 @@ function presented({ request }: Pick<Asked, 'request'>): string | undefined {
   return [newer ?? older].flat().at(0);
 }
 
-/** The session behind `Macaroon root="…"`; the refusal makes snapd prove its serial again. */
-async function sessionOf(
+/** The device behind the session in `Macaroon root="…"`; the refusal makes snapd prove its serial again. */
+async function deviceOf(
   header: string,
   { deviceSessions, config, records, now }: Pick<Asked, 'deviceSessions' | 'config' | 'records' | 'now'>,
-): Promise<DeviceSession> {
+): Promise<Device> {
   const [, text = ''] = /^macaroon root="?([\w=-]+)"?$/i.exec(header.trim()) ?? [];
   const session = deviceSessions.read(text);
   if (session === undefined) throw needsRefresh('The session of the device is none of this store, or it has ended.');
@@ -51,7 +56,7 @@ async function sessionOf(
       throw needsRefresh('The serial of the device belongs to another one now.');
     }
   }
-  return session;
+  return session.device;
 }
 
 const needsRefresh = (message: string): Refusal =>

@@ -3,7 +3,7 @@ import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
 import type { Records } from '#records/index.ts';
 import type { Access } from './access.ts';
-import { device, type Device, type DeviceEvidence } from './device-access.ts';
+import { device, reservedFor, type Device, type DeviceEvidence } from './device-access.ts';
 
 export interface ReadableAssertion {
   readonly name: string;
@@ -61,5 +61,5 @@ async function readersOf(
   const [brand, snapId] = [headers['brand-id'], headers['snap-id']];
   if ((type === 'serial' || type === 'system-user') && typeof brand === 'string') return brand;
   const snap = typeof snapId === 'string' ? await packages.byId(snapId) : undefined;
-  return snap?.private === true ? snap.publisherId : undefined;
+  return snap && reservedFor(snap);
 }

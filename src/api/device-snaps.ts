@@ -3,7 +3,7 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Access } from './access.ts';
 import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts';
-import { device, type Device } from './device-access.ts';
+import { device, reservedFor, type Device } from './device-access.ts';
 
 /** The way to snaps; those that a device may not have are not there. */
 export interface SnapsForDevice {
@@ -36,5 +36,7 @@ function snapsFor(asks: Device | undefined, { packages }: Pick<Records, 'package
 }
 
 /** A name of which nothing was ever released is nobody's business but its publisher's. */
-const mayHave = (asks: Device | undefined, found: PublishedPackage): boolean =>
-  found.namespace === 'snap' && found.status === 'published' && (!found.private || asks?.brand === found.publisherId);
+function mayHave(asks: Device | undefined, found: PublishedPackage): boolean {
+  const brand = reservedFor(found);
+  return found.namespace === 'snap' && found.status === 'published' && (brand === undefined || brand === asks?.brand);
+}

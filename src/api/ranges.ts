@@ -1,13 +1,15 @@
 // Ranges of bytes, as a client asks for a part of a content (RFC 9110, 14).
 import type { IncomingMessage } from 'node:http';
 
+import type { Blobs, ByteRange } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { Answer } from './operation.ts';
 
 /**
  * The one range of bytes that is asked for (RFC 9110, 14.1.2). What is no such thing is ignored; what lies beyond the end is
  * refused.
  */
-export function rangeOf(header: string | undefined, size: number): { start: number; end: number } | undefined {
+export function rangeOf(header: string | undefined, size: number): ByteRange | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
@@ -26,3 +28,22 @@ export const stillHolds = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: 
 /** Whether a client has the whole content already (RFC 9110, 13.1.2). */
 export const hasAlready = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
+
+/** Answers with a content, or with a range of it; `missing` is thrown where it is not there, or not of its size. */
+export async function answerWith(
+  of: { sha3_384: string; size: number; range: ByteRange | undefined; headers: Record<string, string> },
+  blobs: Pick<Blobs, 'open'>,
+  missing: () => Error,
+): Promise<Answer> {
+  const { sha3_384, size, range, headers } = of;
+  const content = await blobs.open(sha3_384, range);
+  if (content?.size !== size) {
+    content?.stream.destroy();
+    throw missing();
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const sized = { ...headers, 'content-length': String(end - start + 1) };
+  if (range === undefined) return new Answer({ status: 200, headers: sized, body: content.stream });
+  const partial = { ...sized, 'content-range': `bytes ${start}-${end}/${size}` };
+  return new Answer({ status: 206, headers: partial, body: content.stream });
+}

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { hasAlready, rangeOf, stillHolds } from '#api/ranges.ts';
+import { answerWith, hasAlready, rangeOf, stillHolds } from '#api/ranges.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
@@ -28,8 +28,9 @@ export const downloadSnap = operation({
     const snap = await snaps.ofId(id);
     const revision = snap && (await records.revisions.forDevices(snap.id, Number(number)));
     // What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on.
-    const isTold = revision?.status === 'released' || (await isPinned(id, Number(number), records));
-    if (snap === undefined || revision === undefined || !isTold) {
+    const isTold =
+      revision !== undefined && (revision.status === 'released' || (await isPinned(id, revision.revision, records)));
+    if (snap === undefined || !isTold) {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
     const answer = await contentOf({ ...revision, private: snap.private }, request, blobs);
@@ -57,21 +58,13 @@ async function contentOf(
     'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
   };
   if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
-  const headers = { ...kept, 'content-type': 'application/octet-stream', 'content-length': String(size) };
+  const headers = { ...kept, 'content-type': 'application/octet-stream' };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
-    return new Answer({ headers });
+    return new Answer({ headers: { ...headers, 'content-length': String(size) } });
   }
   const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
-  const content = await blobs.open(sha3_384, range);
-  if (content?.size !== size) {
-    content?.stream.destroy();
-    throw outOfService();
-  }
-  if (range === undefined) return new Answer({ status: 200, headers, body: content.stream });
-  const { start, end } = range;
-  const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` };
-  return new Answer({ status: 206, headers: { ...headers, ...part }, body: content.stream });
+  return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
 }
 
 /** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */

@@ -4,31 +4,27 @@ import { series } from '#assertions/types.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 
 /** Whether one of these sets, as far as they are kept here, names this revision of a snap. */
-export async function pinsOf(
+export async function isPinnedBy(
   sets: readonly (readonly string[])[],
-  { assertions }: Pick<HandlerRecords, 'assertions'>,
-): Promise<(snapId: string, revision: number) => boolean> {
-  const names = sets
-    .filter(([itsSeries]) => itsSeries === series)
-    .map(([, account, name, sequence]) => ({ account, name, sequence }));
-  const kept = await assertions.listOf(
-    names
-      .filter(({ sequence }) => sequence !== undefined)
-      .map(({ account, name, sequence }) => `validation-set/${series}/${account}/${name}/${sequence}`),
-  );
-  const pins = new Set(kept.flatMap(({ text }) => pinsIn(parseAssertion(text))));
-  return (snapId, revision) => pins.has(`${snapId} ${revision}`);
-}
-
-/** Whether any set that is kept here names it. */
-export async function isPinned(
   snapId: string,
   revision: number,
   { assertions }: Pick<HandlerRecords, 'assertions'>,
 ): Promise<boolean> {
-  const kept = await assertions.setsNaming(snapId);
-  return kept.some(({ text }) => pinsIn(parseAssertion(text)).includes(`${snapId} ${revision}`));
+  const names = sets.flatMap(([itsSeries, account, name, sequence]) =>
+    itsSeries === series && sequence !== undefined ? [`validation-set/${series}/${account}/${name}/${sequence}`] : [],
+  );
+  return anyNames(await assertions.listOf(names), snapId, revision);
 }
+
+/** The same of any set that is kept here. */
+export const isPinned = async (
+  snapId: string,
+  revision: number,
+  { assertions }: Pick<HandlerRecords, 'assertions'>,
+): Promise<boolean> => anyNames(await assertions.setsNaming(snapId), snapId, revision);
+
+const anyNames = (sets: readonly { text: string }[], snapId: string, revision: number): boolean =>
+  sets.some(({ text }) => pinsIn(parseAssertion(text)).includes(`${snapId} ${revision}`));
 
 /** Each as its snap's id and the number. */
 function pinsIn({ headers: { snaps } }: Assertion): string[] {

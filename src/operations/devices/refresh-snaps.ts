@@ -8,7 +8,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
-import { pinsOf } from './pinned.ts';
+import { isPinnedBy } from './pinned.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 export const refreshSnaps = operation({
@@ -124,8 +124,7 @@ function wishOf(action: RefreshAction, item: RefreshContext | undefined, records
     isNew: action.action !== 'refresh',
     has,
     epoch: epochOf(installed?.epoch ?? action.epoch),
-    isPinned: (snap, revision) =>
-      ignoresSets ? Promise.resolve(false) : pinsOf(sets, records).then((pins) => pins(snap.id, revision)),
+    isPinned: async (snap, revision) => !ignoresSets && isPinnedBy(sets, snap.id, revision, records),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Answer, operation } from '#api/operation.ts';
-import { rangeOf } from '#api/ranges.ts';
+import { answerWith, rangeOf } from '#api/ranges.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText } from '#registry/repository.ts';
@@ -33,22 +33,14 @@ export const imageBlob = operation({
       'accept-ranges': 'bytes',
       'cache-control': 'private, max-age=31536000, immutable',
     };
-    const range = request.method === 'HEAD' ? undefined : rangeOf(request.headers.range, size);
-    const length = range === undefined ? size : range.end - range.start + 1;
-    const sized = { ...headers, 'content-length': String(length) };
     if (request.method === 'HEAD') {
       // A client that hears so sends the blob again, which mends it.
       if ((await blobs.stat(sha3_384))?.size !== size)
         throw new Refusal('blob-unknown', 'The blob was damaged and is out of service; push it again.');
-      return new Answer({ headers: sized });
+      return new Answer({ headers: { ...headers, 'content-length': String(size) } });
     }
-    const content = await blobs.open(sha3_384, range);
-    if (content?.size !== size) {
-      content?.stream.destroy();
-      throw new Error(`cannot read the blob ${name}: its content is missing or damaged`);
-    }
-    if (range === undefined) return new Answer({ headers: sized, body: content.stream });
-    const partial = { ...sized, 'content-range': `bytes ${range.start}-${range.end}/${size}` };
-    return new Answer({ status: 206, headers: partial, body: content.stream });
+    const range = rangeOf(request.headers.range, size);
+    const missing = (): Error => new Error(`cannot read the blob ${name}: its content is missing or damaged`);
+    return answerWith({ sha3_384, size, range, headers }, blobs, missing);
   },
 });

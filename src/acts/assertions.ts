@@ -2,7 +2,7 @@
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
 import { acceptAll, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
-import { restsOn } from '#assertions/prerequisites.ts';
+import { restedOn, restsOn } from '#assertions/prerequisites.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
@@ -188,27 +188,13 @@ async function basisOf(upload: readonly Assertion[], known: Known, brandAccountI
   const names = new Set(upload.flatMap((one) => [nameOf(one), ...restsOn(one)]));
   const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
   const owners = new Set(keys.map((headers) => headers['account-id'] as string));
-  const kept = [...(await restedOn(names, known)), ...(await known.assertions.keysOf([...owners]))];
+  const rested = await restedOn([...names], (some) => known.assertions.listOf(some));
+  const kept = [...rested.map((one) => one.kept), ...(await known.assertions.keysOf([...owners]))];
   const ids = keys.map((headers) => headers['public-key-sha3-384'] as string);
   const held = (await heldKeys(ids, known)).filter(
     ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
   );
   return { known: [...new Set(kept.map(({ text }) => text))].sort(), held };
-}
-
-/** What is kept of these names, and all that it rests on itself. */
-async function restedOn(names: ReadonlySet<string>, { assertions }: Known): Promise<KeptAssertion[]> {
-  const asked = new Set(names);
-  const kept: KeptAssertion[] = [];
-  for (let wanted = [...names]; wanted.length > 0;) {
-    const found = await assertions.listOf(wanted);
-    kept.push(...found);
-    wanted = [...new Set(found.flatMap(({ text }) => restsOn(parseAssertion(text))))].filter(
-      (name) => !asked.has(name),
-    );
-    wanted.forEach((name) => asked.add(name));
-  }
-  return kept;
 }
 
 /** Those that are signing keys here, or were asked here to be registered by those who have them. */

@@ -1,6 +1,6 @@
 // Assertions of many files together, of which each is wanted once: in its newest revision, with all that it rests on.
 import { joined, type Assertion } from './assertion.ts';
-import { restsOn } from './prerequisites.ts';
+import { inOrder } from './prerequisites.ts';
 import { nameOf } from './types.ts';
 
 interface Entry {
@@ -54,19 +54,6 @@ export class AssertionPool {
 
   /** An assertion and, before it, all of the pool that it rests on; each after what it rests on itself. */
   withPrerequisites(assertion: Assertion): Assertion[] {
-    const ordered: Assertion[] = [];
-    const begun = new Set<string>();
-    const place = (one: Assertion): void => {
-      const name = nameOf(one);
-      if (begun.has(name)) return;
-      begun.add(name);
-      for (const prerequisite of restsOn(one)) {
-        const found = this.find(prerequisite);
-        if (found !== undefined) place(found);
-      }
-      ordered.push(one);
-    };
-    place(assertion);
-    return ordered;
+    return inOrder(assertion, (name) => this.find(name));
   }
 }

@@ -49,28 +49,38 @@ export async function withPrerequisites(
   assertion: Assertion,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): Promise<Assertion[]> {
-  const chain = new Map([[nameOf(assertion), assertion]]);
-  const asked = new Set(chain.keys());
-  for (let wanted = restsOn(assertion); wanted.length > 0;) {
-    wanted.forEach((name) => asked.add(name));
-    const found = (await find(wanted)).map(({ text }) => parseAssertion(text));
-    for (const one of found) chain.set(nameOf(one), one);
-    wanted = [...new Set(found.flatMap(restsOn))].filter((name) => !asked.has(name));
-  }
-  return inOrder([...chain.values()]);
+  const kept = await restedOn(restsOn(assertion), find);
+  const byName = new Map(kept.map(({ assertion: one }) => [nameOf(one), one]));
+  return inOrder(assertion, (name) => byName.get(name));
 }
 
-/** Each after those of them that it rests on. */
-function inOrder(assertions: readonly Assertion[]): Assertion[] {
-  const byName = new Map(assertions.map((one) => [nameOf(one), one]));
-  const begun = new Set<Assertion>();
+/** What is kept of these names, and all that it rests on itself, with the texts read. */
+export async function restedOn<Kept extends { text: string }>(
+  names: readonly string[],
+  find: (names: string[]) => Promise<readonly Kept[]>,
+): Promise<{ kept: Kept; assertion: Assertion }[]> {
+  const asked = new Set(names);
+  const all: { kept: Kept; assertion: Assertion }[] = [];
+  for (let wanted = [...asked]; wanted.length > 0;) {
+    const found = (await find(wanted)).map((kept) => ({ kept, assertion: parseAssertion(kept.text) }));
+    all.push(...found);
+    wanted = [...new Set(found.flatMap(({ assertion }) => restsOn(assertion)))].filter((name) => !asked.has(name));
+    wanted.forEach((name) => asked.add(name));
+  }
+  return all;
+}
+
+/** An assertion and, before it, all that it rests on as far as that is found by name; each after what it rests on itself. */
+export function inOrder(assertion: Assertion, find: (name: string) => Assertion | undefined): Assertion[] {
   const ordered: Assertion[] = [];
+  const begun = new Set<string>();
   const place = (one: Assertion): void => {
-    if (begun.has(one)) return;
-    begun.add(one);
-    for (const prerequisite of restsOn(one).flatMap((name) => byName.get(name) ?? [])) place(prerequisite);
+    const name = nameOf(one);
+    if (begun.has(name)) return;
+    begun.add(name);
+    for (const prerequisite of restsOn(one).flatMap((rested) => find(rested) ?? [])) place(prerequisite);
     ordered.push(one);
   };
-  for (const one of assertions) place(one);
+  place(assertion);
   return ordered;
 }

@@ -6,7 +6,8 @@ import { days, minutes } from '#domain/clock.ts';
 import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
-import { bring, keep, makeAcme, modelOf, pumpDevice, serialOf, servingDevices, startForDevices } from './world.ts';
+import { servingSnaps } from '#test/fixtures/devices.ts';
+import { bring, keep, makeAcme, modelOf, pumpDevice, serialOf, startForDevices } from './world.ts';
 
 t.setTimeout(300_000);
 const refused = (status: number, message: RegExp, code = status === 401 ? 'unauthorized' : 'api-error') => ({
@@ -48,7 +49,7 @@ t.test('a nonce is good for ten minutes, and only where it was given', async (t)
 
 t.test('of two processes one takes a nonce, and the other knows', async (t) => {
   const trusts = trusting(t, trusted);
-  const { store, turnTo } = await startTwoProcesses(t, (text) => servingDevices(trusts(text)));
+  const { store, turnTo } = await startTwoProcesses(t, (text) => servingSnaps(trusts(text)));
   await makeAcme(store);
   const device = await pumpDevice(store.anyone);
   const sent = await device.texts();

@@ -16,10 +16,9 @@ import {
 } from '#test/assertions/world.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trusting } from '#test/fixtures/brands.ts';
+import { servingSnaps } from '#test/fixtures/devices.ts';
 
 type Test = Parameters<typeof startStore>[0];
-
-export const servingDevices = (text: string): string => text.replace(/^# snap = false$/m, 'snap = true');
 
 /** What acme's brand consists of in the world of trust: all of it can be imported. */
 export const acmesChain = async (): Promise<Assertion[]> => [
@@ -38,7 +37,7 @@ export async function bring(store: TestAppliance, all: readonly Assertion[]): Pr
 /** A store with the brand acme, whose key a root vouches for. */
 export async function startForDevices(t: Test): Promise<{ store: TestAppliance; anyone: Client }> {
   const trusts = trusting(t, trusted);
-  const store = await startStore(t, (text) => servingDevices(trusts(text)), now);
+  const store = await startStore(t, (text) => servingSnaps(trusts(text)), now);
   await makeAcme(store);
   return { store, anyone: store.anyone };
 }

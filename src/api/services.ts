@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 
 import type { Acts } from '#acts/act.ts';
 import type { Roots } from '#assertions/chain.ts';
+import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import type { Custody } from '#assertions/custody.ts';
 import type { RequestIds } from '#assertions/request-ids.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -36,6 +37,7 @@ export interface Services {
   roots: () => Roots;
   requestIds: RequestIds;
   deviceNonces: RequestIds;
+  cohortKeys: CohortKeys;
   /** What devices are known by that have proven their serials. */
   deviceSessions: DeviceSessions;
   /** The configuration as it stands now; a reload changes it between calls. */

@@ -3,6 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 
+import { cohortKeys } from '#assertions/cohort-keys.ts';
 import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
 import { connectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
@@ -135,6 +136,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     roots: () => current().roots,
     requestIds: requestIds(siteKey),
     deviceNonces: deviceNonces(siteKey),
+    cohortKeys: cohortKeys(siteKey),
     deviceSessions: createDeviceSessions(siteKey, () => latestTime.now()),
     reviewSoon: () => {
       background.queue.soon();

@@ -1,7 +1,7 @@
-// Request ids and nonces: a device asks for one and signs it, so that what it signed long ago is worth nothing. Nothing
-// of them is recorded when they are given: each says when that was and carries a code that only this store can make.
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+// Request ids and nonces: a device asks for one and signs it, so that what it signed long ago is worth nothing.
+import { randomBytes } from 'node:crypto';
 import { hours, minutes } from '#domain/clock.ts';
+import { signedMoments } from './signed-moments.ts';
 
 export interface RequestIds {
   make(moment: Date): string;
@@ -11,7 +11,6 @@ export interface RequestIds {
 
 /** A clock may be set back a little between the two. */
 const slack = hours(1);
-const codeLength = 16;
 
 /** How long a device may take to come back with a nonce. */
 const nonceLife = minutes(10);
@@ -25,21 +24,13 @@ export const requestIds = (siteKey: Buffer): RequestIds => codes(siteKey, 'larde
 export const deviceNonces = (siteKey: Buffer): RequestIds => codes(siteKey, 'larder device nonces', nonceLife);
 
 function codes(siteKey: Buffer, purpose: string, life: number): RequestIds {
-  const key = Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));
-  const codeOf = (said: Buffer): Buffer => createHmac('sha256', key).update(said).digest().subarray(0, codeLength);
+  const signed = signedMoments(siteKey, purpose);
   return {
-    make(moment) {
-      const said = Buffer.concat([Buffer.alloc(8), randomBytes(12)]);
-      said.writeBigUInt64BE(BigInt(moment.getTime()));
-      return Buffer.concat([said, codeOf(said)]).toString('base64url');
-    },
+    make: (moment) => signed.make(moment, randomBytes(12)),
     holds(id, moment) {
-      const bytes = Buffer.from(id, 'base64url');
-      if (bytes.length !== 20 + codeLength || bytes.toString('base64url') !== id) return false;
-      const said = bytes.subarray(0, 20);
-      if (!timingSafeEqual(codeOf(said), bytes.subarray(20))) return false;
-      const age = moment.getTime() - Number(said.readBigUInt64BE());
-      return age > -slack && age < life;
+      const said = signed.read(id);
+      const age = said && moment.getTime() - said.moment.getTime();
+      return age !== undefined && age > -slack && age < life;
     },
   };
 }

@@ -23,6 +23,7 @@ import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
+import { createCohorts } from './devices/create-cohorts.ts';
 import { downloadSnap } from './devices/download-snap.ts';
 import { refreshSnaps } from './devices/refresh-snaps.ts';
 import { snapInfo } from './devices/snap-info.ts';
@@ -374,6 +375,7 @@ export const sections: readonly Section[] = [
       refreshSnaps,
       snapInfo,
       downloadSnap,
+      createCohorts,
     ],
   },
   {

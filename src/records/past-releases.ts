@@ -16,6 +16,9 @@ export interface PastRelease {
   releasedBy: string | null;
 }
 
+/** What a slot held once. */
+type HeldAt = Pick<PastRelease, 'channel' | 'slot' | 'releasedAt'> & { revision: number };
+
 type Row = Omit<PastRelease, 'paused'> & { seq: number; paused: 0 | 1 | null };
 
 export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -28,15 +31,26 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map((row) => ({ ...row, paused: row.paused === null ? null : row.paused === 1 }));
   },
 
-  /** The revisions that one of these slots of a channel ever held for everybody, the newest first, a thousand at most. */
-  everHeld: async (packageId: string, channel: string, slots: readonly string[]): Promise<number[]> =>
+  /** The revisions that one of these slots of a channel held for everybody, the newest first, a thousand at most; those until a moment. */
+  everHeld: async (packageId: string, channel: string, slots: readonly string[], until = '9999'): Promise<number[]> =>
     (
       await db.all<{ revision: number }>(sql`
         SELECT DISTINCT revision FROM past_releases
         WHERE package_id = ${packageId} AND channel = ${channel} AND slot IN ${list(slots)} AND revision IS NOT NULL
-          AND percentage IS NULL
+          AND percentage IS NULL AND released_at <= ${until}
         ORDER BY revision DESC LIMIT 1000`)
     ).map(({ revision }) => revision),
+
+  /** What the channels of a package held for everybody at a moment. */
+  heldAt: (packageId: string, at: string) =>
+    db.all<HeldAt>(sql`
+      SELECT channel, slot, revision, released_at AS "releasedAt"
+      FROM past_releases
+      WHERE package_id = ${packageId} AND revision IS NOT NULL AND seq IN (
+        SELECT MAX(seq) FROM past_releases
+        WHERE package_id = ${packageId} AND percentage IS NULL AND released_at <= ${at}
+        GROUP BY channel, slot)
+      ORDER BY channel, slot`),
 });
 
 export const pastReleaseChanges = (db: Queries) => ({

@@ -9,8 +9,8 @@ import { canRead, type Epoch } from '#domain/epoch.ts';
 import type { Device } from '#api/device-access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
+import { mapAt } from './cohort-map.ts';
 import { announced } from './served-snap.ts';
 
 /** Who asks: what decides about all the snaps of a call. */
@@ -46,6 +46,8 @@ export interface Wish {
   /** What it has; the epoch is also said of what a snap that is not there yet has to read. */
   has: number | undefined;
   epoch: Epoch | undefined;
+  /** The cohort whose key it shows; it was made at no time where the key is none for this snap, or has ended. */
+  cohort: { madeAt: Date | undefined } | undefined;
   /** Whether a validation set names this very revision. */
   isPinned(snap: PublishedPackage, revision: number): Promise<boolean>;
 }
@@ -60,7 +62,7 @@ export interface Chosen {
 
 /** Why there is none, in the words that snapd knows. */
 export interface NoneToGive {
-  code: 'revision-not-found' | 'invalid-channel';
+  code: 'revision-not-found' | 'invalid-channel' | 'invalid-cohort-key';
   message: string;
   /** What there is instead. */
   releases: { architecture: string; channel: string }[];
@@ -75,8 +77,14 @@ export async function chooseRevision(
   asker: Asker,
   records: Reads,
 ): Promise<Chosen | NoneToGive> {
-  const map = await records.releases.current(snap.id, timestamp(asker.now));
-  if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map, asker, records });
+  const current = await records.releases.current(snap.id, timestamp(asker.now));
+  if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
+  const { cohort = { madeAt: asker.now } } = wish;
+  if (cohort.madeAt === undefined) {
+    const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
+    return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
+  }
+  const map = wish.cohort === undefined ? current : await mapAt(snap.id, cohort.madeAt, records);
   const asked = parseChannel(wish.channel ?? 'stable');
   if (asked === undefined) {
     return { ...nothing(snap, map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
@@ -88,7 +96,7 @@ export async function chooseRevision(
 }
 
 interface At {
-  map: readonly Release[];
+  map: readonly Holding[];
   asker: Asker;
   records: Reads;
 }
@@ -152,11 +160,12 @@ async function inChannel(
 /** The newest that was ever in the channel and reads the data that the device has. */
 async function stepOnTheWay(
   snap: PublishedPackage,
-  { channel }: Choice<Release>,
+  { channel }: Choice<Holding>,
   present: RevisionForDevices,
   { wish, epoch, architecture, records }: { wish: Wish; epoch: Epoch; architecture: string; records: Reads },
 ): Promise<RevisionForDevices | undefined> {
-  const numbers = await records.pastReleases.everHeld(snap.id, channel.name, [architecture, 'all', '*']);
+  const until = wish.cohort?.madeAt && timestamp(wish.cohort.madeAt);
+  const numbers = await records.pastReleases.everHeld(snap.id, channel.name, [architecture, 'all', '*'], until);
   const past = await Promise.all(numbers.map((number) => records.revisions.forDevices(snap.id, number)));
   const steps = past.filter((one) => one !== undefined).map((one) => ({ ...one, epoch: announced(one).epoch }));
   return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
@@ -169,7 +178,7 @@ function shareOf(identity: string, packageId: string, { channel, slot, revision 
 }
 
 /** Branches are told to nobody who does not know them, nor what is on its way to a part of the devices. */
-function nothing({ name }: PublishedPackage, map: readonly Release[]): NoneToGive {
+function nothing({ name }: PublishedPackage, map: readonly Holding[]): NoneToGive {
   const told = map
     .filter(({ progressive, channel }) => !isProgressive(progressive) && parseChannel(channel)?.branch === null)
     .map(

@@ -2,6 +2,7 @@
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
 import type { RefreshAction, RefreshContext, RefreshResponse, RefreshResult, SnapEpoch } from '#api/wire.ts';
+import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -24,12 +25,13 @@ export const refreshSnaps = operation({
   errors: 'snapd',
   prefixed: false,
 
-  async handle({ body, request, address, device, snaps, assertions, records, config, now }): Promise<RefreshResponse> {
+  async handle(called): Promise<RefreshResponse> {
+    const { body, request, address, device, snaps, assertions, records, cohortKeys, config, now } = called;
     const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
     refuseConfusion(body.actions, context);
     const asker = askerOf(request.headers, device, address, now());
     const { base_url: baseUrl } = config.http;
-    const call = { asker, snaps, records, fields: body.fields ?? everyField, baseUrl };
+    const call = { asker, snaps, records, cohortKeys, fields: body.fields ?? everyField, baseUrl };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: RefreshResult[] = [];
@@ -47,6 +49,7 @@ interface Calling {
   asker: Asker;
   snaps: SnapsForDevice;
   records: HandlerRecords;
+  cohortKeys: CohortKeys;
   fields: readonly string[];
   baseUrl: string;
 }
@@ -71,14 +74,16 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
 async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  { asker, snaps, records, fields, baseUrl }: Calling,
+  { asker, snaps, records, cohortKeys, fields, baseUrl }: Calling,
 ): Promise<RefreshResult> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   const snap = id === undefined || id === '' ? await snaps.named(action.name ?? '') : await snaps.ofId(id);
   if (snap === undefined) return { result: 'error', ...key, ...unknown(id, action.name) };
   const said = { ...key, 'snap-id': snap.id, name: snap.name };
-  const chosen = await chooseRevision(snap, wishOf(action, item, records), asker, records);
+  const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
+  const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
+  const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
   if ('code' in chosen) return { result: 'error', ...said, error: told(chosen) };
   return { result: action.action, ...said, ...present(snap, chosen, fields, baseUrl) };
 }
@@ -113,7 +118,11 @@ function present(
   };
 }
 
-function wishOf(action: RefreshAction, item: RefreshContext | undefined, records: HandlerRecords): Wish {
+function wishOf(
+  action: RefreshAction,
+  item: RefreshContext | undefined,
+  records: HandlerRecords,
+): Omit<Wish, 'cohort'> {
   const installed = action.action === 'refresh' ? item : undefined;
   const has = installed === undefined || installed.revision === 0 ? undefined : installed.revision;
   const ignoresSets = action['ignore-validation'] ?? item?.['ignore-validation'] ?? false;

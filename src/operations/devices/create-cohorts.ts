@@ -1,0 +1,29 @@
+// Where devices that are to move together get the keys by which they do.
+import { snapsForDevice } from '#api/device-snaps.ts';
+import { operation } from '#api/operation.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+export const createCohorts = operation({
+  name: 'create_cohorts',
+  method: 'POST',
+  path: '/v2/cohorts',
+  since: 0,
+  summary: 'Make keys with which devices get the revisions that the channels of some snaps hold now.',
+  access: snapsForDevice,
+  body: 'CohortsRequest',
+  response: 'CohortsResponse',
+  refuses: ['resource-not-found'],
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+
+  async handle({ body, snaps, cohortKeys, now }) {
+    const keys: Record<string, string> = {};
+    for (const name of body.snaps) {
+      const snap = await snaps.named(name);
+      if (snap === undefined) throw new Refusal('resource-not-found', `There is no snap named '${name}'.`);
+      keys[name] = cohortKeys.make(snap.id, now());
+    }
+    return { 'cohort-keys': keys };
+  },
+});

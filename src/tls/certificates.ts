@@ -17,16 +17,20 @@ export interface Certified {
 /** 128 bits of security, and the least that counts as good until well after the authority has ended. */
 const modulusLength = 3072;
 const authorityDays = 3652;
-/** Browsers and phones take no certificate that is good for longer. */
+/** A board whose clock has no battery starts in the year of its image: the authority is good then already. */
+const authorityBackdated = days(authorityDays);
+/** Browsers and phones take no certificate that is good for longer, from its beginning to its end. */
 export const serverDays = 397;
-/** A clock of a device may be a little behind. */
-const backdated = hours(1);
+/** So far behind may the clock of a device be; what is left before the end is renewed by the server itself. */
+const serverBackdated = days(300);
+/** A clock of a person's computer may be a little behind. */
+const signingBackdated = hours(1);
 
 const generate = promisify(generateKeyPair);
 
 /** A new certificate authority of this name. */
 export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
-  selfSigned(name, now, authorityDays, [
+  selfSigned(name, after(now, -authorityBackdated), after(now, days(authorityDays)), [
     { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     { name: 'subjectKeyIdentifier' },
@@ -34,21 +38,20 @@ export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
 
 /** A key that signs texts, with a certificate of its own by which others know it. */
 export const makeSigningCertificate = (name: string, now: Date): Promise<Certified> =>
-  selfSigned(name, now, 2 * authorityDays, [
+  selfSigned(name, after(now, -signingBackdated), after(now, days(2 * authorityDays)), [
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, critical: true },
     { name: 'subjectKeyIdentifier' },
   ]);
 
 /** A key with a certificate that it has signed itself. */
-async function selfSigned(name: string, now: Date, lasts: number, extensions: Plan['extensions']): Promise<Certified> {
+async function selfSigned(name: string, from: Date, until: Date, extensions: Plan['extensions']): Promise<Certified> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const subject = [
     { name: 'organizationName', value: 'larder' },
     { name: 'commonName', value: name.slice(0, 64) },
   ];
-  const until = after(now, days(lasts));
-  const certificate = build({ publicKey, signer: privateKey, subject, issuer: subject, from: now, until, extensions });
+  const certificate = build({ publicKey, signer: privateKey, subject, issuer: subject, from, until, extensions });
   return { certificate, key: pem(privateKey) };
 }
 
@@ -61,13 +64,14 @@ export async function makeServerCertificate(
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const issuer = forge.pki.certificateFromPem(authority.certificate);
   const end = new Date(authorityEnd(authority));
-  const wanted = after(now, days(serverDays) - backdated);
+  const from = after(now, -serverBackdated);
+  const wanted = after(from, days(serverDays));
   const certificate = build({
     publicKey,
     signer: createPrivateKey(authority.key),
     subject: [{ name: 'commonName', value: (hosts[0] ?? 'larder').slice(0, 64) }],
     issuer: issuer.subject.attributes,
-    from: now,
+    from,
     until: wanted < end ? wanted : end,
     extensions: [
       { name: 'basicConstraints', cA: false, critical: true },
@@ -117,7 +121,7 @@ function build({ publicKey, signer, subject, issuer, from, until, extensions }: 
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
   certificate.serialNumber = serial();
-  certificate.validity.notBefore = after(from, -backdated);
+  certificate.validity.notBefore = from;
   certificate.validity.notAfter = until;
   certificate.setSubject(subject);
   certificate.setIssuer(issuer);

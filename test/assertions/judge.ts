@@ -77,9 +77,11 @@ export function buildJudge(): (text: string, ...flags: string[]) => Judgement {
 
 const run = promisify(execFile);
 
-/** Builds snapd's client of stores; it takes the address of a store and what test/snapclient says. */
-export function buildClient(): (url: string, ...command: string[]) => Promise<Judgement> {
-  const tool = build('snapclient');
+/** Builds a client of stores, snapd's own or the one whose clock is behind; it takes the address of a store and what its folder says. */
+export function buildClient(
+  program: 'snapclient' | 'slowclock' = 'snapclient',
+): (url: string, ...command: string[]) => Promise<Judgement> {
+  const tool = build(program);
   return async (url, ...command) => {
     // While the client asks, the store that answers must go on in this very process.
     const { code, stdout, stderr } = await run(tool, [url, ...command]).then(

@@ -21,6 +21,12 @@ t.test('the authority is good for ten years, the server for 397 days, under ever
   t.equal(leaf.checkIssued(ca), true);
   t.equal((Date.parse(leaf.validTo) - Date.parse(leaf.validFrom)) / days(1), 397);
   t.equal(new Date(ca.validTo).getUTCFullYear(), 2036);
+  t.equal(
+    new Date(ca.validFrom).getUTCFullYear(),
+    2016,
+    'and as long before, for boards that start in the year of their image',
+  );
+  t.equal((now.getTime() - Date.parse(leaf.validFrom)) / days(1), 300);
   t.strictSame(hostsOf(server.certificate), [...hosts].sort());
   t.equal(leaf.checkHost('store.example.internal'), 'store.example.internal');
   t.equal(leaf.checkIP('10.0.0.7'), '10.0.0.7');

@@ -12,6 +12,9 @@ import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 const overTls = (text: string): string =>
   text.replace('base_url = "http://127.0.0.1:8080"', 'base_url = "https://store.example.internal"');
 
+/** The clients here hold certificates against the clock of the computer. */
+const present = new Date();
+
 interface Page {
   status: number;
   text: string;
@@ -34,7 +37,7 @@ function fetchPage({ url }: TestAppliance, path: string, options: object): Promi
 }
 
 t.test('a store at https makes its certificates, and a client that trusts its authority reaches it', async (t) => {
-  const store = await startStore(t, overTls);
+  const store = await startStore(t, overTls, present);
   t.match(store.url, /^https:/);
   const ca = readFileSync(join(store.directory, 'tls/ca.pem'), 'utf8');
   const trusting = { ca, servername: 'store.example.internal', checkServerIdentity: () => undefined };
@@ -56,7 +59,7 @@ t.test('a store at https makes its certificates, and a client that trusts its au
 });
 
 t.test('only TLS 1.2 and later with suites that authenticate is spoken', async (t) => {
-  const store = await startStore(t, overTls);
+  const store = await startStore(t, overTls, present);
   const { hostname, port } = new URL(store.url);
   const shake = (options: object): Promise<string> => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -77,10 +80,10 @@ t.test('only TLS 1.2 and later with suites that authenticate is spoken', async (
 });
 
 t.test('a certificate that ends soon is renewed, and one that lacks a name is made anew', async (t) => {
-  const store = await startStore(t, overTls);
+  const store = await startStore(t, overTls, present);
   const server = (): string => readFileSync(join(store.directory, 'tls/server.pem'), 'utf8');
   const first = server();
-  store.clock.advance(days(366));
+  store.clock.advance(days(66));
   await store.restart();
   t.equal(server(), first, 'a month before its end it is good');
   store.clock.advance(days(2));
@@ -100,9 +103,8 @@ t.test('a certificate that ends soon is renewed, and one that lacks a name is ma
 
 t.test("the site's own certificate is served, and a wrong one is refused with a sentence", async (t) => {
   const folder = t.testdir();
-  const now = new Date('2026-03-01T12:00:00.000Z');
-  const authority = await makeAuthority('The site', now);
-  const certified = await makeServerCertificate(authority, ['store.example.internal'], now);
+  const authority = await makeAuthority('The site', present);
+  const certified = await makeServerCertificate(authority, ['store.example.internal'], present);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'server.pem'), certified.certificate);
   writeFileSync(join(folder, 'server.key'), certified.key);
@@ -113,7 +115,7 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
       overTls(text)
         .replace(/# certificate_file = .*/, `certificate_file = "${folder}/server.pem"`)
         .replace(/# key_file = .*/, `key_file = "${folder}/${key}"`);
-  const store = await startStore(t, files('server.key'));
+  const store = await startStore(t, files('server.key'), present);
   const { certificate } = await fetchPage(store, '/healthz', {
     ca: authority.certificate,
     servername: 'store.example.internal',
@@ -137,14 +139,14 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
 });
 
 t.test('a certificate that is made or renewed at a start is in the log and in the audit log', async (t) => {
-  const store = await startStore(t, overTls);
+  const store = await startStore(t, overTls, present);
   const told = async (): Promise<number> =>
     (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'renew_certificate').length;
   const logged = (): number => store.log.filter((line) => line.includes('the server has a new certificate')).length;
   t.same([await told(), logged()], [1, 1]);
   await store.restart();
   t.same([await told(), logged()], [1, 1], 'one that is still good is not new');
-  store.clock.advance(days(380));
+  store.clock.advance(days(80));
   await store.restart();
   t.same([await told(), logged()], [2, 2]);
 });

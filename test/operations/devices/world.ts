@@ -98,7 +98,8 @@ export async function pumpDevice(
   const nonce = async (): Promise<string> => (await anyone.post('/api/v1/snaps/auth/nonces', undefined)).body.nonce;
   /** What it sends, with other headers in the request where they are given. */
   const texts = async (more: Headers = {}): Promise<Texts> => {
-    const headers = { ...pump, serial: '0001', nonce: await nonce(), timestamp: '2016-01-01T00:00:00Z', ...more };
+    const fresh = more['nonce'] ?? (await nonce());
+    const headers = { ...pump, serial: '0001', timestamp: '2016-01-01T00:00:00Z', ...more, nonce: fresh };
     return {
       'device-session-request': await signAssertion(signer, keys[key].id, {
         type: 'device-session-request',

@@ -1,4 +1,5 @@
 // The snaps that a device may have: it reaches them through this rule, and no other.
+import { then, type Soon } from '#domain/soon.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Access } from './access.ts';
@@ -8,7 +9,7 @@ import { device, reservedFor, type Device } from './device-access.ts';
 /** The way to snaps; those that a device may not have are not there. */
 export interface SnapsForDevice {
   named(name: string): Promise<PublishedPackage | undefined>;
-  ofId(id: string): Promise<PublishedPackage | undefined>;
+  ofId(id: string): Soon<PublishedPackage | undefined>;
 }
 
 interface ForDevice {
@@ -31,7 +32,7 @@ function snapsFor(asks: Device | undefined, { packages }: Pick<Records, 'package
     found !== undefined && mayHave(asks, found) ? found : undefined;
   return {
     named: async (name) => granted(await packages.find('snap', name)),
-    ofId: async (id) => granted(await packages.byId(id)),
+    ofId: (id) => then(packages.forDevices(id), granted),
   };
 }
 

@@ -22,9 +22,14 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 
-/** One pass over a text that is known to be JSON: counts the depth and remembers each object's names. */
+/**
+ * One pass over a text that is known to be JSON: counts the depth and remembers each object's names. A string without an escape
+ * holds no NUL, which the parser refuses as it is, and in most texts there is none: they are looked through in half the time.
+ */
 function refuseTraps(text: string): void {
   const names: (Set<string> | undefined)[] = [];
+  const escapes = text.includes('\\');
+  if (!text.isWellFormed()) throw unkeepable();
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
@@ -38,19 +43,16 @@ function refuseTraps(text: string): void {
         names.pop();
         continue;
       case quote: {
-        const end = endOfString(text, at);
-        const raw = text.slice(at, end + 1);
-        const string = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
-        if (string.includes('\0') || !string.isWellFormed()) {
-          throw new Refusal('api-error', 'The body holds a text with a NUL character or with half a surrogate pair.');
-        }
+        const start = at;
+        at = escapes ? endOfString(text, start) : text.indexOf('"', start + 1);
         const seen = names[names.length - 1];
-        if (seen !== undefined && isName(text, end)) {
-          if (seen.has(string))
-            throw new Refusal('api-error', `The member '${string.slice(0, 100)}' appears twice in one object.`);
-          seen.add(string);
-        }
-        at = end;
+        const member = seen !== undefined && isName(text, at);
+        if (!member && !escapes) continue;
+        const string = stringAt(text, start, at);
+        if (!member) continue;
+        if (seen.has(string))
+          throw new Refusal('api-error', `The member '${string.slice(0, 100)}' appears twice in one object.`);
+        seen.add(string);
         continue;
       }
       default:
@@ -59,6 +61,18 @@ function refuseTraps(text: string): void {
     if (names.length > deepest) throw new Refusal('api-error', `The body is nested more than ${deepest} levels deep.`);
   }
 }
+
+/** What a string says that stands between two quotes. */
+function stringAt(text: string, start: number, end: number): string {
+  const raw = text.slice(start, end + 1);
+  if (!raw.includes('\\')) return raw.slice(1, -1);
+  const string = JSON.parse(raw) as string;
+  if (string.includes('\0') || !string.isWellFormed()) throw unkeepable();
+  return string;
+}
+
+const unkeepable = (): Refusal =>
+  new Refusal('api-error', 'The body holds a text with a NUL character or with half a surrogate pair.');
 
 function endOfString(text: string, start: number): number {
   let at = start + 1;

@@ -123,6 +123,10 @@ function saferThan(channel: Channel): Channel | undefined {
   return name === null ? undefined : parseChannel(name);
 }
 
+/** What of a channel map has not expired. */
+export const unexpired = <Held extends Holding>(map: readonly Held[], now: string): readonly Held[] =>
+  map.some((held) => hasExpired(held, now)) ? map.filter((held) => !hasExpired(held, now)) : map;
+
 const hasExpired = ({ expiresAt }: Holding, now: string): boolean => expiresAt !== null && expiresAt <= now;
 
 /** Whether it was made for the very architecture and base of whoever asks. */

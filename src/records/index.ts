@@ -198,18 +198,37 @@ const passing = (db: Queries) => ({
 /** The tables that what is remembered is made of; each has its number in `noun_versions`, and triggers that raise it. */
 export const madeOf = {
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
+  held: ['releases'],
+  packageForDevices: ['accounts', 'packages'],
+  revisionForDevices: ['revisions'],
   session: ['accounts', 'macaroons', 'root_keys', 'store_administrators'],
   snapsFor: ['collaborators', 'packages'],
 } as const;
 
-/** What every request of a gateway asks is remembered until one of its tables changes. */
+/** What every request of a gateway or a device asks is remembered until one of its tables changes. */
 const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
   const counted = memo({ versions, nouns: madeOf.counts }, () => nouns.counts.all());
+  // As many as a fleet asks for; a revision brings the text of its snap.yaml along.
+  const most = 4_000;
+  const byId = memo({ versions, nouns: madeOf.packageForDevices, most }, nouns.packages.byId);
+  const held = memo({ versions, nouns: madeOf.held, most }, nouns.releases.held);
+  const revision = memo({ versions, nouns: madeOf.revisionForDevices, most }, (number, packageId) =>
+    nouns.revisions.forDevices(packageId, Number(number)),
+  );
   return {
     ...nouns,
     counts: { all: () => counted('', '') },
     macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
-    packages: { ...nouns.packages, snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor) },
+    packages: {
+      ...nouns.packages,
+      snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor),
+      forDevices: (id: string) => byId(id, ''),
+    },
+    releases: { ...nouns.releases, held: (packageId: string) => held(packageId, '') },
+    revisions: {
+      ...nouns.revisions,
+      forDevices: (packageId: string, number: number) => revision(String(number), packageId),
+    },
 
     /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
     eras: { snapsFor: era({ versions, nouns: madeOf.snapsFor }) },

@@ -26,6 +26,13 @@ const releaseColumns = columns`
   released_at AS "releasedAt", expires_at AS "expiresAt"`;
 
 export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** What a package's channels hold, with what has expired. */
+  async held(packageId: string): Promise<Release[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${releaseColumns} FROM releases WHERE package_id = ${packageId} ORDER BY channel, slot, progressive`);
+    return rows.map(asRelease);
+  },
+
   /** What a package's channels hold, without what has expired by `now`. */
   async current(packageId: string, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`

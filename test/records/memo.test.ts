@@ -194,6 +194,9 @@ t.test('what is remembered says which tables it is made of', async (t) => {
     counts: () => records.counts.all(),
     session: () => records.macaroons.session('s', 'r'),
     snapsFor: () => records.packages.snapsFor(['a'], 'x'),
+    held: () => records.releases.held('a'),
+    packageForDevices: () => records.packages.forDevices('a'),
+    revisionForDevices: () => records.revisions.forDevices('a', 1),
   };
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());

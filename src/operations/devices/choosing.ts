@@ -2,7 +2,15 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { choose, isProgressive, stepTowards, type Asking, type Choice, type Holding } from '#domain/channel-map.ts';
+import {
+  choose,
+  isProgressive,
+  stepTowards,
+  unexpired,
+  type Asking,
+  type Choice,
+  type Holding,
+} from '#domain/channel-map.ts';
 import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/epoch.ts';
@@ -22,6 +30,8 @@ export interface Asker {
   /** Whether it tracks what it is redirected to. */
   knowsDefaultTracks: boolean;
   now: Date;
+  /** The same moment as the records write it. */
+  at: string;
 }
 
 /** Who asks, as its headers and its session say. */
@@ -33,6 +43,7 @@ export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined
     identity: device === undefined ? address : [device.brand, device.model, device.serial].join('/'),
     knowsDefaultTracks: capabilities.split(/[ ,]+/).includes('default-tracks'),
     now,
+    at: timestamp(now),
   };
 }
 
@@ -77,7 +88,7 @@ export async function chooseRevision(
   asker: Asker,
   records: Reads,
 ): Promise<Chosen | NoneToGive> {
-  const current = await records.releases.current(snap.id, timestamp(asker.now));
+  const current = unexpired(await records.releases.held(snap.id), asker.at);
   if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
   const { cohort = { madeAt: asker.now } } = wish;
   if (cohort.madeAt === undefined) {
@@ -139,13 +150,13 @@ async function inChannel(
   wish: Wish,
   { map, asker, records }: At,
 ): Promise<Chosen | undefined> {
-  const { architecture, identity, now } = asker;
+  const { architecture, identity, at } = asker;
   const asking: Asking = {
     channel: asked,
     architecture,
     share: (release) => shareOf(identity, snap.id, release),
     has: wish.has,
-    now: timestamp(now),
+    now: at,
   };
   const choice = choose(map, asking);
   const present = choice && (await records.revisions.forDevices(snap.id, choice.held.revision));
@@ -166,8 +177,11 @@ async function stepOnTheWay(
 ): Promise<RevisionForDevices | undefined> {
   const until = wish.cohort?.madeAt && timestamp(wish.cohort.madeAt);
   const numbers = await records.pastReleases.everHeld(snap.id, channel.name, [architecture, 'all', '*'], until);
-  const past = await Promise.all(numbers.map((number) => records.revisions.forDevices(snap.id, number)));
-  const steps = past.filter((one) => one !== undefined).map((one) => ({ ...one, epoch: announced(one).epoch }));
+  const steps: (RevisionForDevices & { epoch: Epoch })[] = [];
+  for (const number of numbers) {
+    const past = await records.revisions.forDevices(snap.id, number);
+    if (past !== undefined) steps.push({ ...past, epoch: announced(past).epoch });
+  }
   return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
 }
 

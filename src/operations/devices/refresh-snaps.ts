@@ -1,16 +1,16 @@
 // What a device installs, refreshes and downloads: one call with all of its snaps.
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
-import { operation } from '#api/operation.ts';
-import type { RefreshAction, RefreshContext, RefreshResponse, RefreshResult, SnapEpoch } from '#api/wire.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { json } from '#api/sent.ts';
+import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#api/wire.ts';
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import type { PublishedPackage } from '#records/packages.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { isPinnedBy } from './pinned.ts';
-import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
+import { fieldsOf, snapText, type Fields } from './served-snap.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',
@@ -25,23 +25,23 @@ export const refreshSnaps = operation({
   errors: 'snapd',
   prefixed: false,
 
-  async handle(called): Promise<RefreshResponse> {
+  async handle(called) {
     const { body, request, address, device, snaps, assertions, records, cohortKeys, config, now } = called;
     const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
     refuseConfusion(body.actions, context);
     const asker = askerOf(request.headers, device, address, now());
     const { base_url: baseUrl } = config.http;
-    const call = { asker, snaps, records, cohortKeys, fields: body.fields ?? everyField, baseUrl };
+    const call = { asker, snaps, records, cohortKeys, fields: fieldsOf(body.fields ?? undefined), baseUrl };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
-    const results: RefreshResult[] = [];
+    const results: string[] = [];
     for (const action of body.actions) {
       const { action: kind, key = '', assertions: wanted } = action;
       if (kind === 'fetch-assertions')
-        results.push({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) });
+        results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
       else results.push(await resultOf(action, context.get(keyOf(action)), call));
     }
-    return { results, 'error-list': [] };
+    return new Answer({ headers: json, body: `{"results":[${results.join()}],"error-list":[]}` });
   },
 });
 
@@ -50,9 +50,11 @@ interface Calling {
   snaps: SnapsForDevice;
   records: HandlerRecords;
   cohortKeys: CohortKeys;
-  fields: readonly string[];
+  fields: Fields;
   baseUrl: string;
 }
+
+const written = (result: RefreshResult): string => JSON.stringify(result);
 
 const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
 
@@ -75,17 +77,18 @@ async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
   { asker, snaps, records, cohortKeys, fields, baseUrl }: Calling,
-): Promise<RefreshResult> {
+): Promise<string> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   const snap = id === undefined || id === '' ? await snaps.named(action.name ?? '') : await snaps.ofId(id);
-  if (snap === undefined) return { result: 'error', ...key, ...unknown(id, action.name) };
+  if (snap === undefined) return written({ result: 'error', ...key, ...unknown(id, action.name) });
   const said = { ...key, 'snap-id': snap.id, name: snap.name };
   const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
   const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
   const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
-  if ('code' in chosen) return { result: 'error', ...said, error: told(chosen) };
-  return { result: action.action, ...said, ...present(snap, chosen, fields, baseUrl) };
+  if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
+  const result = written({ result: action.action, ...said, ...whereFound(chosen) });
+  return `${result.slice(0, -1)},"snap":${snapText(snap, chosen.revision, fields, baseUrl)}}`;
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {
@@ -105,18 +108,13 @@ const told = ({ code, message, releases }: NoneToGive): NonNullable<RefreshResul
   extra: { releases },
 });
 
-function present(
-  snap: PublishedPackage,
-  { revision, effective, redirect }: Chosen,
-  fields: readonly string[],
-  baseUrl: string,
-): Pick<RefreshResult, 'effective-channel' | 'redirect-channel' | 'snap'> {
-  return {
-    ...(effective !== undefined && { 'effective-channel': effective }),
-    ...(redirect !== undefined && { 'redirect-channel': redirect }),
-    snap: { ...presentSnap(snap, fields, baseUrl), ...presentSnapRevision(revision, fields, baseUrl) },
-  };
-}
+const whereFound = ({
+  effective,
+  redirect,
+}: Chosen): Pick<RefreshResult, 'effective-channel' | 'redirect-channel'> => ({
+  ...(effective !== undefined && { 'effective-channel': effective }),
+  ...(redirect !== undefined && { 'redirect-channel': redirect }),
+});
 
 function wishOf(
   action: RefreshAction,

@@ -61,6 +61,30 @@ export const presentSnapRevision = (
   baseUrl: string,
 ): SnapDetails => some(ofRevision, revision, fields, baseUrl);
 
+/**
+ * Both together as JSON. What the records remember is the same object each time that it is asked for, and its text is kept as
+ * long: a refresh asks thirty, and to write one costs more than to choose it.
+ */
+export function snapText(
+  snap: PublishedPackage,
+  revision: RevisionForDevices,
+  { fields, key }: Fields,
+  baseUrl: string,
+): string {
+  const whole = texts.of(snap, key, () => JSON.stringify(presentSnap(snap, fields, baseUrl)));
+  const part = texts.of(revision, key, () => JSON.stringify(presentSnapRevision(revision, fields, baseUrl)));
+  if (whole === '{}' || part === '{}') return whole === '{}' ? part : whole;
+  return `${whole.slice(0, -1)},${part.slice(1)}`;
+}
+
+/** The members that somebody wants, and the one name that such a list has. */
+export interface Fields {
+  fields: readonly string[];
+  key: string;
+}
+
+export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({ fields, key: fields.join() });
+
 /** Everything, in the order of the alphabet, for those who do not say what they want. */
 export const everyField: readonly string[] = [...Object.keys(ofSnap), ...Object.keys(ofRevision)].sort();
 
@@ -88,3 +112,28 @@ export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announ
   known.set(sha3_384, read);
   return read;
 }
+
+/** Texts that are made of objects, each for one list of fields. Whoever asks for ever other lists makes all be forgotten. */
+class Texts {
+  readonly #most: number;
+  #size = 0;
+  #texts = new WeakMap<object, Map<string, string>>();
+
+  /** @param most - Characters. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  of(object: object, key: string, make: () => string): string {
+    const known = this.#texts.get(object)?.get(key);
+    if (known !== undefined) return known;
+    const text = make();
+    this.#size += text.length + key.length;
+    if (this.#size > this.#most) [this.#texts, this.#size] = [new WeakMap(), 0];
+    const its = this.#texts.get(object) ?? new Map<string, string>();
+    this.#texts.set(object, its.set(key, text));
+    return text;
+  }
+}
+
+const texts = new Texts(16 * 1024 * 1024);

@@ -29,17 +29,14 @@ export const snapInfo = operation({
     const wanted = query.architecture ?? architecture;
     const releases = snap === undefined ? [] : await records.releases.current(snap.id, timestamp(now()));
     const held = shownOf(releases, wanted, snap?.defaultTrack ?? 'latest');
-    const revisions = await Promise.all(
-      held.map(({ release }) => records.revisions.forDevices(release.packageId, release.revision)),
-    );
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
-    const map = held.flatMap(({ release, channel }, at) => {
-      const revision = revisions[at];
-      return revision === undefined
-        ? []
-        : [{ channel: presentChannel(release, channel), ...presentSnapRevision(revision, fields, baseUrl) }];
-    });
+    const map: SnapInfoResponse['channel-map'] = [];
+    for (const { release, channel } of held) {
+      const revision = await records.revisions.forDevices(release.packageId, release.revision);
+      if (revision === undefined) continue;
+      map.push({ channel: presentChannel(release, channel), ...presentSnapRevision(revision, fields, baseUrl) });
+    }
     if (snap === undefined || map.length === 0) throw notThere(params.name);
     return {
       name: snap.name,

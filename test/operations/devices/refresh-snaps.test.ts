@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import type { RefreshAction } from '#api/wire.ts';
+import { days } from '#domain/clock.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, fields, refresh, servingSnaps } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
@@ -257,6 +258,37 @@ t.test('a device hears in the same call where the assertions are that it has not
   t.match(await store.anyone.get(new URL(url).pathname), { status: 200, body: /^type: account$/m });
   t.match(two, { key: 'two', 'error-list': [{ code: 'not-found', type: 'account', 'primary-key': ['nobody'] }] });
   t.same(three, { result: 'fetch-assertions', key: 'three', 'assertion-stream-urls': [], 'error-list': [] });
+});
+
+t.test('what changed is told by the next refresh, also what another process has changed', async (t) => {
+  const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} });
+  const told = async () => {
+    const { result, snap, error } = (await refresh(store, [{ ...install(), 'snap-id': id }]))[0] ?? {};
+    return result === 'error' ? error?.code : [snap?.revision, snap?.title, snap?.publisher?.username];
+  };
+  const { records } = store.beside;
+  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'try', object: 'x' };
+  t.same(
+    [await told(), await told()],
+    [
+      [1, undefined, 'ada'],
+      [1, undefined, 'ada'],
+    ],
+  );
+  await ada.patch('/v1/snap/hello', { title: 'Hello' });
+  t.same(await told(), [1, 'Hello', 'ada']);
+  await release(ada, { channel: 'stable', revision: 2 });
+  t.same(await told(), [2, 'Hello', 'ada']);
+  await records.change(entry, (tx) => tx.releases.close(id, 'latest/stable'));
+  t.same(await told(), 'revision-not-found', 'a channel that was closed beside the server');
+  await release(ada, { channel: 'stable/fix', revision: 1 });
+  const onBranch = () => refresh(store, [{ ...install({ channel: 'stable/fix' }), 'snap-id': id }]);
+  t.match(await onBranch(), found(1));
+  store.clock.advance(days(31));
+  t.match(await onBranch(), none('revision-not-found'), 'a branch that has ended meanwhile');
+  await release(ada, { channel: 'stable', revision: 1 });
+  await ada.patch('/v1/snap/hello', { private: true });
+  t.same(await told(), 'id-not-found');
 });
 
 t.test('every action has one result, and what no action named has none', async (t) => {

@@ -48,6 +48,7 @@ import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } f
 import { logIn, putOffLogins } from './logins.ts';
 import { refuseAfterReview } from './after-review.ts';
 import { exportAudit } from './exports.ts';
+import { grantToDevices, revokeFromDevices } from './device-grants.ts';
 import { importPackage } from './imports.ts';
 import { createModel, deleteModel, updateModel } from './models.ts';
 import { updatePackageMetadata } from './package-metadata.ts';
@@ -120,6 +121,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Charm libraries
   createLibrary,
   publishLibrary,
+  // Grants to devices
+  grantToDevices,
+  revokeFromDevices,
   // Exports
   exportAudit,
   // The clock

@@ -3,7 +3,9 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/device-proof.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Device } from '#macaroons/device-sessions.ts';
+import type { Records } from '#records/index.ts';
 import type { Package } from '#records/packages.ts';
 import type { Access, Asked } from './access.ts';
 
@@ -12,6 +14,15 @@ export type { Device } from '#macaroons/device-sessions.ts';
 export interface DeviceEvidence {
   /** Nothing where the request brings no session: a device without a serial has none, and may have what is public. */
   device: Device | undefined;
+  rights: DeviceRights;
+}
+
+/** What a device may fetch. This alone decides it, and every call of devices asks here. */
+export interface DeviceRights {
+  /** A public package is for anybody; a private one for the devices of its publisher's brand, and those it is granted to. */
+  reaches(subject: Pick<Package, 'id' | 'private' | 'publisherId'>): boolean;
+  /** What is for the devices of a brand alone, such as what names their serials. */
+  areOf(brandId: string): boolean;
 }
 
 /** Anybody; a device is known by its session, and one that does not hold sends it for a new one. */
@@ -21,13 +32,46 @@ export const device: Access<DeviceEvidence> = {
   who: 'anyone; a device is known by its session',
   async admit(asked) {
     const text = presented(asked);
-    return { device: text === undefined ? undefined : await deviceOf(text, asked) };
+    const known = text === undefined ? undefined : await deviceOf(text, asked);
+    const isOurs = known !== undefined && (await belongsHere(asked));
+    return { device: known, rights: await rightsOf(isOurs ? known : undefined, asked.records) };
   },
 };
 
-/** The brand whose devices alone may have a package, and read what speaks of it; nothing where anybody may. */
-export const reservedFor = ({ private: isPrivate, publisherId }: Package): string | undefined =>
-  isPrivate ? publisherId : undefined;
+/** What somebody may fetch who is this device; what is public where nobody knows which one it is. */
+export function rightsOf(
+  known: Device | undefined,
+  { deviceGrants }: Pick<Records, 'deviceGrants'>,
+): Soon<DeviceRights> {
+  if (known === undefined) return publicAlone;
+  const { brand, model, serial } = known;
+  return then(deviceGrants.heldBy(serial, `${brand}/${model}`), (granted) => ({
+    reaches: ({ id, private: isPrivate, publisherId }) => !isPrivate || publisherId === brand || granted.has(id),
+    areOf: (brandId) => brandId === brand,
+  }));
+}
+
+const publicAlone: DeviceRights = { reaches: (subject) => !subject.private, areOf: () => false };
+
+/**
+ * Whether the store that a device names, if it names one, is this one or a friendly one, as one of the two store assertions
+ * says. What a device says of itself takes away and never gives: of another store it has what is public.
+ */
+async function belongsHere({
+  request,
+  config,
+  records,
+}: Pick<Asked, 'request' | 'config' | 'records'>): Promise<boolean> {
+  const { 'snap-device-store': newer, 'x-ubuntu-store': older } = request.headers;
+  const [named = ''] = [newer ?? older].flat();
+  const { id } = config.store;
+  if (named === '' || named === id) return true;
+  const kept = await records.assertions.listOf([`store/${id}`, `store/${named}`]);
+  return kept.some(({ name, text }) => {
+    const { 'friendly-stores': friends } = parseAssertion(text).headers;
+    return Array.isArray(friends) && friends.includes(name === `store/${id}` ? named : id);
+  });
+}
 
 /** What the request brings: under the newer name in the second version of the interface, under the older in the first. */
 function presented({ request }: Pick<Asked, 'request'>): string | undefined {

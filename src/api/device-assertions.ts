@@ -3,7 +3,7 @@ import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
 import type { Records } from '#records/index.ts';
 import type { Access } from './access.ts';
-import { device, reservedFor, type Device, type DeviceEvidence } from './device-access.ts';
+import { device, type DeviceEvidence, type DeviceRights } from './device-access.ts';
 
 export interface ReadableAssertion {
   readonly name: string;
@@ -26,40 +26,43 @@ export const assertionsForDevice: Access<DeviceEvidence & { assertions: Assertio
   ...device,
   async admit(asked) {
     const evidence = await device.admit(asked);
-    return { ...evidence, assertions: assertionsFor(evidence.device, asked.records) };
+    return { ...evidence, assertions: assertionsFor(evidence.rights, asked.records) };
   },
 };
 
 /** The same for rules that supply more than assertions. */
-export function assertionsFor(asks: Device | undefined, records: Pick<Records, 'assertions' | 'packages'>) {
-  const readable = async ({ name, text }: KeptAssertion): Promise<ReadableAssertion | undefined> => {
-    const assertion = parseAssertion(text);
-    const brand = await readersOf(assertion, records);
-    if (brand !== undefined && brand !== asks?.brand) return undefined;
-    return { name, text, assertion, confidential: brand !== undefined };
+export function assertionsFor(rights: DeviceRights, records: Pick<Records, 'assertions' | 'packages'>) {
+  const readable = async (kept: readonly KeptAssertion[]): Promise<ReadableAssertion[]> => {
+    const all = kept.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));
+    const ids = [...new Set(all.flatMap(({ assertion }) => snapsNamed(assertion)))];
+    const confined = ids.length === 0 ? [] : await records.packages.privateAmong(ids);
+    const secret = new Map(confined.map((snap) => [snap.id, snap]));
+    return all.flatMap((one) => {
+      const brand = brandReading(one.assertion);
+      const snaps = snapsNamed(one.assertion).flatMap((id) => secret.get(id) ?? []);
+      const mayRead = (brand === undefined || rights.areOf(brand)) && snaps.every((snap) => rights.reaches(snap));
+      return mayRead ? [{ ...one, confidential: brand !== undefined || snaps.length > 0 }] : [];
+    });
   };
   return {
-    async listOf(names: readonly string[]) {
-      const kept = await Promise.all((await records.assertions.listOf(names)).map(readable));
-      return kept.filter((one) => one !== undefined);
-    },
+    listOf: async (names: readonly string[]) => readable(await records.assertions.listOf(names)),
     async newestOfSet(accountId: string, setName: string) {
       const kept = await records.assertions.newestOfSet(accountId, setName);
-      return kept && readable(kept);
+      return kept && (await readable([kept])).at(0);
     },
   };
 }
 
-/**
- * Whose devices alone may read an assertion: a brand; nothing where anybody may. What speaks of a private snap is as
- * private as that.
- */
-async function readersOf(
-  { type, headers }: Assertion,
-  { packages }: Pick<Records, 'packages'>,
-): Promise<string | undefined> {
-  const [brand, snapId] = [headers['brand-id'], headers['snap-id']];
-  if ((type === 'serial' || type === 'system-user') && typeof brand === 'string') return brand;
-  const snap = typeof snapId === 'string' ? await packages.byId(snapId) : undefined;
-  return snap && reservedFor(snap);
+/** The brand whose devices alone may read an assertion; nothing where others may. */
+function brandReading({ type, headers }: Assertion): string | undefined {
+  const brand = headers['brand-id'];
+  return (type === 'serial' || type === 'system-user') && typeof brand === 'string' ? brand : undefined;
+}
+
+/** The ids of the snaps that an assertion speaks of: where one of them is private, it is as private as that. */
+function snapsNamed({ type, headers }: Assertion): string[] {
+  const { 'snap-id': one, 'approved-snap-id': other, snaps } = headers;
+  const ofSet: readonly unknown[] = type === 'validation-set' && Array.isArray(snaps) ? snaps : [];
+  const ids = ofSet.map((snap) => (snap as { id?: unknown } | null)?.id);
+  return [one, other, ...ids].filter((id) => typeof id === 'string');
 }

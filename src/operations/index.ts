@@ -29,6 +29,9 @@ import { refreshSnaps } from './devices/refresh-snaps.ts';
 import { snapInfo } from './devices/snap-info.ts';
 import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
+import { grantToDevices } from './device-grants/grant-to-devices.ts';
+import { listDeviceGrants } from './device-grants/list-device-grants.ts';
+import { revokeFromDevices } from './device-grants/revoke-from-devices.ts';
 import { deviceNonce } from './devices/device-nonce.ts';
 import { deviceSession } from './devices/device-session.ts';
 import { readAssertion } from './devices/read-assertion.ts';
@@ -376,6 +379,9 @@ export const sections: readonly Section[] = [
       snapInfo,
       downloadSnap,
       createCohorts,
+      listDeviceGrants,
+      grantToDevices,
+      revokeFromDevices,
     ],
   },
   {

@@ -16,6 +16,7 @@ import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
+import { deviceGrantChanges, deviceGrants } from './device-grants.ts';
 import { deviceNoncePassing } from './device-nonces.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
 import { downloadPassing, downloads } from './downloads.ts';
@@ -75,6 +76,7 @@ const reading = (db: Reading) => ({
   commitWorkflows: commitWorkflows(db),
   counts: counts(db),
   damagedBlobs: damagedBlobs(db),
+  deviceGrants: deviceGrants(db),
   dischargerKeys: dischargerKeys(db),
   downloads: downloads(db),
   exports: exports(db),
@@ -150,6 +152,7 @@ const changing = madeWhenAsked({
   collaborators: collaboratorChanges,
   commitWorkflows: commitWorkflowChanges,
   damagedBlobs: damagedBlobChanges,
+  deviceGrants: deviceGrantChanges,
   dischargerKeys: dischargerKeyChanges,
   exports: exportChanges,
   externalImages: externalImageChanges,
@@ -201,8 +204,9 @@ export const madeOf = {
   held: ['releases'],
   packageForDevices: ['accounts', 'packages'],
   revisionForDevices: ['revisions'],
+  deviceGrants: ['device_grants'],
   session: ['accounts', 'macaroons', 'root_keys', 'store_administrators'],
-  snapsFor: ['collaborators', 'packages'],
+  snapsFor: ['collaborators', 'device_grants', 'packages'],
 } as const;
 
 /** What every request of a gateway or a device asks is remembered until one of its tables changes. */
@@ -218,6 +222,10 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
   return {
     ...nouns,
     counts: { all: () => counted('', '') },
+    deviceGrants: {
+      ...nouns.deviceGrants,
+      heldBy: memo({ versions, nouns: madeOf.deviceGrants }, nouns.deviceGrants.heldBy),
+    },
     macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
     packages: {
       ...nouns.packages,

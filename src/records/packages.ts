@@ -93,6 +93,8 @@ export interface SnapPart {
   private: 0 | 1;
   publishes: 0 | 1;
   collaborates: 0 | 1;
+  /** Whether it is granted to all devices of the brand that the account is. */
+  granted: 0 | 1;
 }
 
 const packageColumns = columns`
@@ -164,8 +166,18 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
         CASE WHEN publisher_id = ${accountId} THEN 1 ELSE 0 END AS publishes,
         CASE WHEN EXISTS (
           SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}
-        ) THEN 1 ELSE 0 END AS collaborates
+        ) THEN 1 ELSE 0 END AS collaborates,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM device_grants WHERE package_id = packages.id AND brand_id = ${accountId} AND model = ''
+        ) THEN 1 ELSE 0 END AS granted
       FROM packages WHERE id = ${id} AND namespace = 'snap'`),
+
+  /** Those of these that only some may have. */
+  async privateAmong(ids: readonly string[]): Promise<Pick<Package, 'id' | 'private' | 'publisherId'>[]> {
+    const rows = await db.all<{ id: string; publisherId: string }>(sql`
+      SELECT id, publisher_id AS "publisherId" FROM packages WHERE id IN ${list(ids)} AND private = 1`);
+    return rows.map((row) => ({ ...row, private: true }));
+  },
 
   /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
   async named(names: { namespace: Namespace; name: string }[], accountId: string): Promise<NamedPackage[]> {

@@ -153,6 +153,26 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
       (name) => `guardrail remove snap/${name} 'lts-[0-9]+' --yes`,
     ],
     [
+      'grant it to devices',
+      (name) => root.post(`${at(name)}/device-grants`, { 'brand-id': 'acme', model: 'pump' }),
+      (name) => `device grant snap/${name} --brand acme --model pump`,
+    ],
+    [
+      'grant it to no brand',
+      (name) => root.post(`${at(name)}/device-grants`, { 'brand-id': '..' }),
+      (name) => `device grant snap/${name} --brand ..`,
+    ],
+    [
+      'take the grant back',
+      (name) => root.post(`${at(name)}/device-grants/revoke`, { 'brand-id': 'acme', model: 'pump' }),
+      (name) => `device revoke snap/${name} --brand acme --model pump --yes`,
+    ],
+    [
+      'take it back again',
+      (name) => root.post(`${at(name)}/device-grants/revoke`, { 'brand-id': 'acme', model: 'pump' }),
+      (name) => `device revoke snap/${name} --brand acme --model pump --yes`,
+    ],
+    [
       'take a collaborator away',
       (name) => root.delete(`${at(name)}/collaborators/${bob}`),
       (name) => `collaborator remove snap/${name} ${bob} --yes`,

@@ -45,6 +45,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/builds/builds.test.ts', 'a build is watched', 'commit workflows'],
   ['operations/collaborators/invites.test.ts', 'who ', 'an invite is worth'],
   ['operations/libraries/libraries.test.ts', 'a library is created'],
+  ['operations/devices/device-grants.test.ts', 'a grant is given', 'grants are for snaps'],
   ['operations/models/models.test.ts', 'a model is'],
   ['operations/names/unregister-package.test.ts', 'a publisher gives up'],
   ['operations/names/update-package-metadata.test.ts', 'what is said about'],

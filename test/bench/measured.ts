@@ -70,6 +70,8 @@ async function furnishSnap(store: TestAppliance, ada: Client): Promise<{ snap: s
   must(await ada.post(`${at}/collaborators/invites`, { invites: [{ email: 'carol@example.com' }] }), 'invite');
   const guardrails = '/internal/v1/packages/snap/tiny-app/guardrails';
   must(await (await store.as('root')).post(guardrails, { pattern: '^[0-9]+$' }), 'guard');
+  const grants = '/internal/v1/packages/snap/tiny-app/device-grants';
+  must(await (await store.as('root')).post(grants, { 'brand-id': 'acme' }), 'grant');
 
   const drawing = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
   await ada.upload(drawing);

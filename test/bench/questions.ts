@@ -183,6 +183,7 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       'list_packages, quiet ones': '/internal/v1/packages?quiet-since=2020-01-01T00:00:00Z',
       read_package: '/internal/v1/packages/snap/tiny-app',
       list_guardrails: '/internal/v1/packages/snap/tiny-app/guardrails',
+      list_device_grants: '/internal/v1/packages/snap/tiny-app/device-grants',
       list_accounts: '/internal/v1/accounts',
       list_brands: '/internal/v1/brands',
       list_waiting_uploads: '/internal/v1/uploads',

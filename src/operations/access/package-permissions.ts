@@ -27,7 +27,7 @@ export const packagePermissions = operation({
       for (const snap of found) {
         if (snap === undefined) continue;
         const has = administers || snap.publishes === 1 || snap.collaborates === 1;
-        if ((!has && snap.private === 1) || !reachesPackage(principal, snap)) continue;
+        if ((!has && snap.private === 1 && snap.granted === 0) || !reachesPackage(principal, snap)) continue;
         packages.push({ type: 'snap', id: snap.id, 'allowed-by-revision': has });
       }
       return { account: presentPrincipal(principal), packages };

@@ -2,6 +2,7 @@
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
+import { rightsOf } from '#api/device-access.ts';
 import { assertionsFor } from '#api/device-assertions.ts';
 import type { WantedAssertion } from '#api/wire.ts';
 import { fetchAssertions } from '#operations/devices/fetch-assertions.ts';
@@ -25,10 +26,10 @@ t.test('a device is told where the assertions are that it has not, or has older'
   const model = await modelOf({ revision: '3' });
   const sets = [await set(1), await set(2), await set(5, '1')];
   await keep(store, model, ...sets);
-  const fetch = (wanted: WantedAssertion[], maxFormats = {}) =>
+  const fetch = async (wanted: WantedAssertion[], maxFormats = {}) =>
     fetchAssertions(wanted, {
       maxFormats,
-      assertions: assertionsFor(undefined, store.beside.records),
+      assertions: assertionsFor(await rightsOf(undefined, store.beside.records), store.beside.records),
       baseUrl: store.url,
     });
   /** The texts behind the addresses. */
@@ -83,7 +84,11 @@ t.test('what is not here, or not for this device, is named beside the rest', asy
     { type: 'model', 'sequence-key': ['16', 'acme', 'pump'] },
     { type: 'account' },
   ];
-  const options = { maxFormats: {}, assertions: assertionsFor(undefined, records), baseUrl: store.url };
+  const options = {
+    maxFormats: {},
+    assertions: assertionsFor(await rightsOf(undefined, records), records),
+    baseUrl: store.url,
+  };
   const { 'assertion-stream-urls': urls, 'error-list': errors } = await fetchAssertions(wanted, options);
   t.equal(urls.length, 1);
   t.match(errors, [
@@ -96,7 +101,11 @@ t.test('what is not here, or not for this device, is named beside the rest', asy
   ]);
   t.equal(errors.length, 6);
   const device = { brand: 'acme', model: 'pump', serial: '0001' };
-  const own = { ...options, maxFormats: { 'snap-declaration': 6 }, assertions: assertionsFor(device, records) };
+  const own = {
+    ...options,
+    maxFormats: { 'snap-declaration': 6 },
+    assertions: assertionsFor(await rightsOf(device, records), records),
+  };
   t.match(await fetchAssertions([ofSerial, declared], own), {
     'assertion-stream-urls': [
       `${store.url}/v2/assertions/serial/acme/pump/0001?max-format=0`,

@@ -124,3 +124,29 @@ export async function pumpDevice(
     },
   };
 }
+
+/** The brands whose devices tests have: acme, and one that is somebody else's. */
+const makers = { acme: 'ada', vault: 'second' } as const;
+
+/** The header by which a device of one of the brands is known; vault's chain has to be here. */
+export async function sessionOf(
+  anyone: Client,
+  { brand, model, serial }: { brand: keyof typeof makers; model: string; serial: string },
+): Promise<{ 'snap-device-authorization': string }> {
+  const named = { 'brand-id': brand, model };
+  const by = makers[brand];
+  const more = { series: '16', ...named, architecture: 'amd64', base: 'core18', gadget: 'pc', kernel: 'pc-kernel' };
+  const device = await pumpDevice(anyone, {
+    model: await made(by, brand, 'model', { ...more, timestamp }),
+    serial: await serialOf({ ...named, serial }, by, brand),
+  });
+  const { status, body } = await device.send(await device.texts({ ...named, serial }));
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return { 'snap-device-authorization': `Macaroon root="${body.macaroon}"` };
+}
+
+/** The chain of vault's devices. */
+export const vaultsChain = async (): Promise<Assertion[]> => [
+  await account('vault'),
+  await accountKey('second', 'vault', 'default'),
+];

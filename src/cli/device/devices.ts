@@ -1,0 +1,19 @@
+// Devices as command lines name them.
+import type { GrantedDevices } from '#records/device-grants.ts';
+
+/** The options that name all devices of a brand, those of one of its models, or a single one. */
+export const deviceOptions = {
+  brand: { type: 'string', value: 'ACCOUNT-ID', summary: 'The brand, by its account id.', required: true },
+  model: { type: 'string', value: 'MODEL', summary: 'Only its devices of this model.' },
+  serial: { type: 'string', value: 'SERIAL', summary: 'Only the one of the model that has this serial.' },
+} as const;
+
+export const meant = ({
+  brand: brandId,
+  model,
+  serial,
+}: {
+  brand: string;
+  model: string | undefined;
+  serial: string | undefined;
+}): GrantedDevices => ({ brandId, model, serial });

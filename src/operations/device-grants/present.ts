@@ -1,0 +1,17 @@
+// Grants to devices as they go over the wire.
+import type { DeviceGrant, GrantedDevices } from '#api/wire.ts';
+import type { DeviceGrant as Kept, GrantedDevices as Meant } from '#records/device-grants.ts';
+
+export const meant = ({ 'brand-id': brandId, model, serial }: GrantedDevices): Meant => ({
+  brandId,
+  model: model ?? undefined,
+  serial: serial ?? undefined,
+});
+
+export const presentGrant = ({ brandId, model, serial, createdAt, createdBy }: Kept): DeviceGrant => ({
+  'brand-id': brandId,
+  model: model ?? null,
+  serial: serial ?? null,
+  'created-at': createdAt,
+  'created-by': createdBy,
+});

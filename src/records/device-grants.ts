@@ -1,0 +1,73 @@
+// Grants to devices: which private snaps the devices of a brand, of one of its models, or a single one may have.
+import { columns, sql, type Queries } from '#engine/database.ts';
+
+/** The devices that are meant: all of a brand, those of a model, or one. */
+export interface GrantedDevices {
+  /** An account id. */
+  brandId: string;
+  /** Nothing means every model. */
+  model: string | undefined;
+  /** Nothing means every device; a serial is one of a model. */
+  serial: string | undefined;
+}
+
+export interface DeviceGrant extends GrantedDevices {
+  packageId: string;
+  createdAt: string;
+  /** An account id, or `cli:<user>`. */
+  createdBy: string;
+}
+
+type Row = Omit<DeviceGrant, 'model' | 'serial'> & { model: string; serial: string };
+
+const asGrant = ({ model, serial, ...row }: Row): DeviceGrant => ({
+  ...row,
+  model: model === '' ? undefined : model,
+  serial: serial === '' ? undefined : serial,
+});
+
+const grantColumns = columns`
+  package_id AS "packageId", brand_id AS "brandId", model, serial, created_at AS "createdAt", created_by AS "createdBy"`;
+
+/** Most devices have none, and share this. */
+const none: ReadonlySet<string> = new Set();
+
+export const deviceGrants = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The ids of the packages that were granted to a device of a model, `BRAND/MODEL`, however it is meant. */
+  async heldBy(serial: string, brandAndModel: string): Promise<ReadonlySet<string>> {
+    const [brandId = '', model = ''] = brandAndModel.split('/');
+    const rows = await db.all<{ id: string }>(sql`
+      SELECT package_id AS id FROM device_grants
+      WHERE brand_id = ${brandId} AND model IN ('', ${model}) AND serial IN ('', ${serial})`);
+    return rows.length === 0 ? none : new Set(rows.map(({ id }) => id));
+  },
+
+  /** The grants of a package in the order of brands, models and serials, behind the one that is named. */
+  async list(packageId: string, after: readonly string[], limit: number): Promise<DeviceGrant[]> {
+    const [brand = '', model = '', serial = ''] = after;
+    const rows = await db.all<Row>(sql`
+      SELECT ${grantColumns} FROM device_grants
+      WHERE package_id = ${packageId} AND (brand_id, model, serial) > (${brand}, ${model}, ${serial})
+      ORDER BY brand_id, model, serial LIMIT ${limit}`);
+    return rows.map(asGrant);
+  },
+});
+
+export const deviceGrantChanges = (db: Queries) => ({
+  ...deviceGrants(db),
+
+  /** Grants a package; false when these very devices have it already. */
+  claim: async ({ packageId, brandId, model = '', serial = '', createdAt, createdBy }: DeviceGrant) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO device_grants (package_id, brand_id, model, serial, created_at, created_by)
+      VALUES (${packageId}, ${brandId}, ${model}, ${serial}, ${createdAt}, ${createdBy})
+      ON CONFLICT DO NOTHING`)),
+
+  /** Takes a grant away; false when there is none in these very words. */
+  remove: async (packageId: string, { brandId, model = '', serial = '' }: GrantedDevices) =>
+    0 <
+    (await db.run(sql`
+      DELETE FROM device_grants
+      WHERE package_id = ${packageId} AND brand_id = ${brandId} AND model = ${model} AND serial = ${serial}`)),
+});

@@ -72,7 +72,7 @@ import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { restoreRevision, withdrawRevision } from './revisions.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
-import { giveSerial } from './serials.ts';
+import { giveSerial, revokeSerial } from './serials.ts';
 import { createSigningKey, deleteSigningKey, requestRegistration } from './signing-keys.ts';
 import { rememberSiteKey } from './site-key.ts';
 import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
@@ -218,6 +218,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   deleteSerialPolicy,
   // Serials
   giveSerial,
+  revokeSerial,
   // Signing keys
   createSigningKey,
   deleteSigningKey,

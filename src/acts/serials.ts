@@ -1,9 +1,12 @@
 // Serials: what a device is called from the day on which it got it.
+import { isModelName } from '#assertions/types.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import type { SerialRequest } from '#assertions/signing.ts';
+import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import { act } from './act.ts';
+import { reasonOf } from './reason.ts';
 import { asKept } from './assertions.ts';
 import { noSigningKey } from './signing-keys.ts';
 
@@ -45,6 +48,9 @@ export const giveSerial = act({
       throw new Refusal('conflict', `What holds for serials of the model '${model}' was just changed; ask again.`);
     }
     const serial = serialOf(given);
+    if ((await tx.revokedSerials.find(serial, `${brandId}/${model}`)) !== null) {
+      throw new Refusal('forbidden', `The serial '${serial}' of the model '${model}' is revoked here.`);
+    }
     const kept = asKept(signed, 'signed', { at, actor });
     const claimed = await tx.serialLog.claim({
       brandAccountId: brandId,
@@ -66,6 +72,34 @@ export const giveSerial = act({
     note({ key, ...(under !== undefined && { policy: under.policy }) });
   },
 });
+
+interface Revoked {
+  brandId: string;
+  model: string;
+  serial: string;
+  reason: string;
+}
+
+export const revokeSerial = act<Revoked, void>({
+  name: 'revoke_serial',
+  summary: 'Revoke the serial of a device: its session ends, and it gets neither a session nor a serial any more.',
+  on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
+  object: ({ brandId, model, serial }) => `brand/${brandId}/model/${model}/serial/${serial}`,
+  gate: { never: 'a device in wrong hands has to lose what it may at once' },
+
+  async perform(tx, { brandId, model, serial, reason }, { at, actor, note }) {
+    const because = reasonOf(reason);
+    if (!isAccountId(brandId) || !isModelName(model) || !isSerial(serial)) {
+      throw new Refusal('api-error', 'A serial is named by the account id of its brand, its model and itself.');
+    }
+    if (!(await tx.revokedSerials.claim({ brandId, model, serial, because, revokedAt: at, revokedBy: actor }))) {
+      throw new Refusal('conflict', `The serial '${serial}' of the model '${model}' is revoked already.`);
+    }
+    note({ because });
+  },
+});
+
+const isSerial = (text: string): boolean => /^[^\s/\p{Cc}]{1,256}$/u.test(text);
 
 async function stillHold(
   tx: Changes,

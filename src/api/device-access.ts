@@ -89,6 +89,9 @@ async function deviceOf(
   if (session === undefined) throw needsRefresh('The session of the device is none of this store, or it has ended.');
   if (session.store !== config.store.id) throw needsRefresh('The session of the device is one of another store.');
   const { brand, model, serial } = session.device;
+  if ((await records.revokedSerials.find(serial, `${brand}/${model}`)) !== null) {
+    throw needsRefresh('The serial of the device is revoked here.');
+  }
   const names = [`account-key/${session.signedWith}`, `serial/${brand}/${model}/${serial}`];
   for (const { name, text } of await records.assertions.listOf(names)) {
     const kept = parseAssertion(text);

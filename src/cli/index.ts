@@ -81,6 +81,10 @@ export const groups: readonly Group[] = [
       { name: 'guardrail remove', load: async () => (await import('./guardrail/remove.ts')).guardrailRemove },
       { name: 'device grant', load: async () => (await import('./device/grant.ts')).deviceGrant },
       { name: 'device revoke', load: async () => (await import('./device/revoke.ts')).deviceRevoke },
+      {
+        name: 'device revoke-serial',
+        load: async () => (await import('./device/revoke-serial.ts')).deviceRevokeSerial,
+      },
       { name: 'device grants', load: async () => (await import('./device/grants.ts')).deviceGrants },
       { name: 'token issue', load: async () => (await import('./token/issue.ts')).tokenIssue },
       { name: 'token list', load: async () => (await import('./token/list.ts')).tokenList },

@@ -132,6 +132,7 @@ import { listUploadReviews } from './revisions/list-upload-reviews.ts';
 import { pushRevision } from './revisions/push-revision.ts';
 import { restoreRevision } from './revisions/restore-revision.ts';
 import { withdrawRevision } from './revisions/withdraw-revision.ts';
+import { revokeSerial } from './serial-log/revoke-serial.ts';
 import { listSerialLogOfSerial } from './serial-log/list-serial-log-of-serial.ts';
 import { listSerialLog } from './serial-log/list-serial-log.ts';
 import { createSerialPolicy } from './serial-policies/create-serial-policy.ts';
@@ -340,6 +341,7 @@ export const sections: readonly Section[] = [
       importBrandAssertions,
       listSerialLog,
       listSerialLogOfSerial,
+      revokeSerial,
     ],
   },
   {

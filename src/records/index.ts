@@ -49,6 +49,7 @@ import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
 import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
 import { resourceChanges, resources } from './resources.ts';
+import { revokedSerialChanges, revokedSerials } from './revoked-serials.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
@@ -107,6 +108,7 @@ const reading = (db: Reading) => ({
   resources: resources(db),
   oldRevisions: oldRevisions(db),
   revisions: revisions(db),
+  revokedSerials: revokedSerials(db),
   rootKeys: rootKeys(db),
   setUpLinks: setUpLinks(db),
   shares: shares(db),
@@ -174,6 +176,7 @@ const changing = madeWhenAsked({
   resources: resourceChanges,
   oldRevisions,
   revisions: revisionChanges,
+  revokedSerials: revokedSerialChanges,
   rootKeys: rootKeyChanges,
   setUpLinks: setUpLinkChanges,
   serialLog: serialLogChanges,
@@ -205,6 +208,7 @@ export const madeOf = {
   packageForDevices: ['accounts', 'packages'],
   revisionForDevices: ['revisions'],
   deviceGrants: ['device_grants'],
+  revokedSerials: ['revoked_serials'],
   session: ['accounts', 'macaroons', 'root_keys', 'store_administrators'],
   snapsFor: ['collaborators', 'device_grants', 'packages'],
 } as const;
@@ -237,6 +241,8 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
       ...nouns.revisions,
       forDevices: (packageId: string, number: number) => revision(String(number), packageId),
     },
+
+    revokedSerials: { find: memo({ versions, nouns: madeOf.revokedSerials }, nouns.revokedSerials.find) },
 
     /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
     eras: { snapsFor: era({ versions, nouns: madeOf.snapsFor }) },

@@ -46,6 +46,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/collaborators/invites.test.ts', 'who ', 'an invite is worth'],
   ['operations/libraries/libraries.test.ts', 'a library is created'],
   ['operations/devices/device-grants.test.ts', 'a grant is given', 'grants are for snaps'],
+  ['operations/devices/device-session.test.ts', 'a device whose serial'],
   ['operations/models/models.test.ts', 'a model is'],
   ['operations/names/unregister-package.test.ts', 'a publisher gives up'],
   ['operations/names/update-package-metadata.test.ts', 'what is said about'],

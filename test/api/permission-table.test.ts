@@ -242,6 +242,7 @@ const table: Row[] = [
       'add_remodel_allowlist',
       'delete_remodel_allowlist',
       'update_remodel_allowlist',
+      'revoke_serial',
       'create_serial_policy',
       'delete_serial_policy',
     ],

@@ -1,6 +1,10 @@
 // Where a device begins to ask for its serial; under the address of the device service, and under the older one.
+import type { IncomingMessage } from 'node:http';
+
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import { refuseOtherService } from './named-service.ts';
 
 const declaration = {
   method: 'POST',
@@ -9,9 +13,17 @@ const declaration = {
   response: 'DeviceRequestIdResponse',
   prefixed: false,
   errors: 'device',
-  handle: ({ requestIds, now }: { requestIds: { make(moment: Date): string }; now: () => Date }) => ({
-    'request-id': requestIds.make(now()),
-  }),
+  refuses: ['forbidden'],
+
+  handle({
+    request,
+    config,
+    requestIds,
+    now,
+  }: Pick<Services, 'config' | 'requestIds' | 'now'> & { request: IncomingMessage }) {
+    refuseOtherService(request.headers, config);
+    return { 'request-id': requestIds.make(now()) };
+  },
 } as const;
 
 export const deviceRequestId = operation({

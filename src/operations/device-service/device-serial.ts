@@ -4,6 +4,7 @@ import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { anyone } from '#api/access.ts';
 import { readBody } from '#api/body.ts';
 import { Answer, operation, type Call } from '#api/operation.ts';
+import { refuseOtherService } from './named-service.ts';
 import { giveSerial } from './give-serial.ts';
 
 /** A request, and the model and serial of before that a device may send along. */
@@ -20,7 +21,8 @@ const declaration = {
   errors: 'device',
 
   async handle(call: Call<string, object, undefined, undefined>) {
-    const { request, records } = call;
+    const { request, records, config } = call;
+    refuseOtherService(request.headers, config);
     const { 'api-key': apiKey, 'snap-device-capabilities': capabilities = '' } = request.headers;
     const serial = await giveSerial(await readBody(request, bodyLimit), String(apiKey ?? ''), call);
     // Devices that do not say that they read a stream take the serial and nothing else.

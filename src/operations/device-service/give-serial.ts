@@ -38,6 +38,7 @@ export async function giveSerial(text: string, apiKey: string, parts: Parts): Pr
   checkApiKey(model, apiKey);
   const earlier = await records.serialLog.ofDevice(request.brandId, request.deviceKeyId);
   const same = earlier.find(({ modelName }) => modelName === request.model);
+  await refuseRevoked(earlier, request.brandId, records);
   if (same !== undefined) return parseAssertion(same.serialAssertion);
   const former = await formerSerial(request, earlier, parts);
   const remodelled = former?.model === request.model ? undefined : former;
@@ -50,6 +51,19 @@ function checkApiKey({ apiKey, name }: Model, given: string): void {
   const [wanted, said] = [apiKey, given].map((key) => Buffer.from(hash('sha256', key), 'hex')) as [Buffer, Buffer];
   if (timingSafeEqual(wanted, said)) return;
   throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);
+}
+
+/** Refuses a device of which a serial was revoked, of whichever model. */
+async function refuseRevoked(
+  serials: readonly SerialLogEntry[],
+  brandId: string,
+  { revokedSerials }: Pick<Parts['records'], 'revokedSerials'>,
+): Promise<void> {
+  for (const { modelName, serial } of serials) {
+    const revoked = await revokedSerials.find(serial, `${brandId}/${modelName}`);
+    if (revoked === null) continue;
+    throw new Refusal('forbidden', `The serial '${serial}' of this device was revoked: ${revoked.because}`);
+  }
 }
 
 /** What the device was before, once it is known to be its own and the remodel to be permitted. */

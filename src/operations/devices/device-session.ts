@@ -51,8 +51,14 @@ export const deviceSession = operation({
   },
 });
 
-/** Refuses a device whose serial does not lead to a root of trust by what is known here. */
+/** Refuses a device whose serial is revoked here, or does not lead to a root of trust by what is known here. */
 async function vouchedFor(proof: Proof, { records, roots, now }: Pick<Services, 'records' | 'roots' | 'now'>) {
+  const { brandId, model: modelName, serial: ownSerial } = proof;
+  const revoked = await records.revokedSerials.find(ownSerial, `${brandId}/${modelName}`);
+  if (revoked !== null) {
+    const when = revoked.revokedAt.slice(0, 10);
+    throw new Refusal('unauthorized', `The serial '${ownSerial}' was revoked here on ${when}: ${revoked.because}`);
+  }
   const names = namesFor(proof);
   const kept = await records.assertions.listOf([...names.keys, names.model, names.serial]);
   const read = (name: string): Assertion[] =>

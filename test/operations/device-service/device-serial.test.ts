@@ -249,3 +249,37 @@ t.test('the serial log says who got what, page by page', async (t) => {
   t.equal((await brand.get(`${brandPath}/model/saw/serial-log`)).status, 404);
   t.equal((await (await store.as('bob')).get(log)).status, 404);
 });
+
+t.test('a device whose serial is revoked gets none any more, also not as another model', async (t) => {
+  const { store, brand } = await withPolicy(t);
+  const { request, send } = device(store, 'rsa2048-a');
+  t.match(await send(await request({ ...pump, serial: 'stolen' })), { status: 200 });
+  const revoked = await brand.post(`${brandPath}/model/pump/serial/stolen/revoke`, { reason: 'It was stolen.' });
+  t.equal(revoked.status, 204);
+  t.match(await send(await request({ ...pump, serial: 'stolen' })), refusal(403, /was revoked: It was stolen\./));
+  t.match(await send(await request({ ...pump, model: 'mill', serial: 'new' })), refusal(403, /was revoked/));
+  const other = device(store, 'rsa3072-a');
+  t.match(await other.send(await other.request({ ...pump, serial: 'stolen' })), refusal(403, /is revoked here/));
+});
+
+t.test('a device service that a gadget names is this one, or the device is told why not', async (t) => {
+  const { store } = await withPolicy(t);
+  const base = store.beside.config.http.base_url;
+  const named = (url: string, path: string) =>
+    store.anyone.post(`${path}/request-id`, undefined, { 'x-snap-device-service-url': url });
+  for (const path of ['/device-service', '/api/v1/snaps/auth']) {
+    for (const own of ['', base, `${base}/`, `${base}/device-service`, `${base}/device-service/`]) {
+      t.match(await named(own, path), { status: 200, body: { 'request-id': String } }, own);
+    }
+    for (const other of [
+      ...['https://vault.example/v1/', `${base}/elsewhere`, `${base}.evil.example/`, 'nonsense', 'file:///etc/passwd'],
+      ...[base.replace('//', '//ada:secret@'), `${base}@evil.example/`, 'http://127.0.0.1:1/', 'x'.repeat(5000)],
+    ]) {
+      t.match(await named(other, path), refusal(403, /asks no other one; let 'device-service\.url' be/), other);
+    }
+  }
+  const url = { 'x-snap-device-service-url': 'http://127.0.0.1:1/', 'content-type': mediaType };
+  for (const path of ['/device-service/serial', '/api/v1/snaps/auth/devices']) {
+    t.match(await store.anyone.post(path, 'anything', url), refusal(403, /asks no other one/));
+  }
+});

@@ -7,6 +7,7 @@ import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
+import { larder } from '../../cli/world.ts';
 import { bring, keep, makeAcme, modelOf, pumpDevice, serialOf, startForDevices } from './world.ts';
 
 t.setTimeout(300_000);
@@ -153,4 +154,25 @@ t.test('bodies of every wrong kind cost a 4xx', async (t) => {
     t.match(reply.body, { 'error-list': [{ code: String, message: String }] });
   }
   t.match(await device.send(good), { status: 200 }, 'and none of them used up the nonce');
+});
+
+t.test('a device whose serial is revoked loses its session at once, and gets no other', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  const header = { 'snap-device-authorization': await device.session() };
+  const read = () => anyone.get('/v2/assertions/account/acme', header);
+  t.match(await read(), { status: 200 });
+  const acme = await store.as('acme');
+  const revoke = '/v1/brand/acme/model/pump/serial';
+  t.match(await acme.post(`${revoke}/0002/revoke`, { reason: 'Another one.' }), { status: 204 });
+  t.match(await read(), { status: 200 });
+  t.match(await acme.post(`${revoke}/0001/revoke`, { reason: 'two\nlines' }), { status: 400 });
+  const line = "device revoke-serial --brand acme --model pump --serial 0001 --reason 'It was stolen.' --yes";
+  t.match(await larder(`${line} --data ${store.directory}`), { err: '', out: /is revoked/ });
+  const ended = await read();
+  t.match(ended, { status: 401, body: { 'error-list': [{ message: /revoked/ }] } });
+  t.equal(ended.headers.get('www-authenticate'), 'Macaroon refresh_device_session=1');
+  t.match(await device.send(await device.texts()), refused(401, /revoked here on 2026-11-2\d: It was stolen\./));
+  t.match(await acme.post(`${revoke}/0001/revoke`, { reason: 'Again.' }), { status: 409 });
+  t.match(await store.as('bob').then((bob) => bob.post(`${revoke}/0003/revoke`, { reason: 'x' })), { status: 404 });
 });

@@ -6,10 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { StoreServer } from '#api/server.ts';
 import { seconds } from '#domain/clock.ts';
 
-/** How long a stop waits for the requests under way. */
-const patience = seconds(30);
-
-/** How long it then waits for handlers that have nobody to answer to. */
+/** How long a stop waits, when no connection is left, for handlers that have nobody to answer to. */
 const afterwards = seconds(10);
 
 /** Listens on HOST:PORT; where that really is, such as `https://127.0.0.1:8443`. */
@@ -31,25 +28,11 @@ export async function listen(server: Server, where: string): Promise<string> {
 }
 
 /**
- * Takes no more requests, and resolves when those under way are finished: their answers, and the handlers whose client has
- * gone, which would otherwise be at work on records that are closed.
+ * Takes no more requests, and resolves when those under way are finished: their answers (`drain`), and the handlers whose
+ * client has gone, which would otherwise be at work on records that are closed.
  */
-export async function close({ server, settled }: StoreServer): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  server.close(() => {
-    resolve(undefined);
-  });
-  server.closeIdleConnections();
-  // A connection is idle again when its request under way is finished.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, 100);
-  const timer = setTimeout(() => {
-    server.closeAllConnections();
-  }, patience);
-  await promise;
-  clearInterval(sweep);
-  clearTimeout(timer);
+export async function close({ settled }: Pick<StoreServer, 'settled'>, drain: () => Promise<void>): Promise<void> {
+  await drain();
   const given = Promise.withResolvers<undefined>();
   const end = setTimeout(() => {
     given.resolve(undefined);

@@ -25,6 +25,7 @@ import { secureContext } from '#tls/settings.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import { openFilesLimit } from './descriptors.ts';
+import { followConnections } from './draining.ts';
 import { close, listen } from './listening.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
@@ -66,10 +67,14 @@ export async function startServing(
         tls: secureContext(certificate.current()),
       });
       followCertificate(server, certificate);
+      const drain = followConnections(server);
       const url = await listen(server, options.listen ?? current().config.http.listen);
-      return { server, settled, url };
+      return { settled, drain, url };
     },
-    (listening) => close(listening),
+    ({ settled, drain }) => {
+      const { drain_minutes: most } = current().config.http;
+      return close({ settled }, () => drain({ minutes: most, elapsed: options.elapsed ?? (() => performance.now()) }));
+    },
   );
   // Who waits for a login or for changes would keep the server from closing.
   await parts.start(

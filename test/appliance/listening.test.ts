@@ -7,6 +7,7 @@ import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
+import { followConnections } from '#appliance/draining.ts';
 import { close, listen } from '#appliance/listening.ts';
 
 t.test('a handler whose client has gone is waited for', async (t) => {
@@ -41,6 +42,7 @@ t.test('a handler whose client has gone is waited for', async (t) => {
   } as unknown as ServerServices;
   const connections = { requests: 16, ofClient: 16, all: 16 };
   const listening = createServer({ operations: [slow], services: () => services, checkAnswers: false, connections });
+  const drain = followConnections(listening.server);
   const url = await listen(listening.server, '127.0.0.1:0');
 
   const asking = request(`${url}/slow`, { agent: false }).end();
@@ -49,7 +51,7 @@ t.test('a handler whose client has gone is waited for', async (t) => {
   asking.destroy();
   await gone.promise;
   let closed = false;
-  const closing = close(listening).then(() => (closed = true));
+  const closing = close(listening, () => drain({ minutes: 1, elapsed: () => performance.now() })).then(() => (closed = true));
   await once(listening.server, 'close');
   await new Promise((resolve) => setImmediate(resolve));
   t.notOk(closed, 'there is no connection any more, and the handler is at work');

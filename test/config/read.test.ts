@@ -31,6 +31,7 @@ const defaults = {
     metrics: true,
     monitors: [],
     documents: true,
+    drain_minutes: 10,
   },
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
@@ -66,6 +67,7 @@ listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
 metrics = false
 monitors = ["10.0.0.9"]
+drain_minutes = 60
 [tls]
 names = ["store", "10.0.0.7", "fd00::7"]
 certificate_file = "/etc/larder/server.pem"
@@ -115,6 +117,7 @@ const everythingRead = {
     metrics: false,
     monitors: ['10.0.0.9'],
     documents: true,
+    drain_minutes: 60,
   },
   tls: {
     names: ['store', '10.0.0.7', 'fd00::7'],

@@ -1,0 +1,94 @@
+// A cache in front of the store, Debian's nginx: what it keeps, and for whom.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { snapFixture, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { pumpDevice, startForDevices } from './world.ts';
+
+const skip = spawnSync('nginx', ['-v']).status !== 0 && 'nginx is not installed (Debian: nginx-light)';
+t.setTimeout(300_000);
+
+/** nginx, which keeps what it is allowed to for everybody, as an operator would set it up; the address of it. */
+async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: TestAppliance): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'larder-nginx-'));
+  for (const one of ['cache', 'logs']) mkdirSync(join(folder, one));
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (one) => `${one}_temp_path ${folder}/${one};`,
+  );
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
+     ${process.getuid?.() === 0 ? 'user root;' : ''}
+     events {}
+     http {
+       access_log off; ${temporary.join(' ')}
+       proxy_cache_path ${folder}/cache keys_zone=snaps:1m;
+       server {
+         listen 127.0.0.1:${port};
+         location / { proxy_pass ${store.url}; }
+         location /api/v1/snaps/download/ {
+           proxy_pass ${store.url};
+           proxy_cache snaps;
+           proxy_cache_key $uri;
+           proxy_force_ranges on;
+           add_header X-Cache $upstream_cache_status;
+         }
+       }
+     }`,
+  );
+  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });
+  t.teardown(() => {
+    nginx.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const listens = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true));
+      socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+    });
+  while (!(await listens())) {
+    if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`);
+    await pause(20);
+  }
+  return `http://127.0.0.1:${port}`;
+}
+
+t.test('a cache keeps public files for everybody, and private ones for nobody', { skip }, async (t) => {
+  const { store } = await startForDevices(t);
+  const acme = await store.as('acme');
+  const content = await snapFixture('app-xz');
+  const { id } = (await acme.post('/v1/snap', { name: 'tiny-app', private: true })).body;
+  await acme.push('snap', 'tiny-app', content);
+  await acme.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+  const session = await (await pumpDevice(store.anyone)).session();
+  const cache = await cacheBefore(t, store);
+  const ask = async (headers: Record<string, string> = {}) => {
+    const response = await fetch(`${cache}/api/v1/snaps/download/${id}_1.snap`, { headers });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return [response.status, response.headers.get('x-cache'), content.includes(bytes) ? bytes.length : 'other'];
+  };
+  const { length } = content;
+  const device = { 'x-device-authorization': session };
+
+  t.same(await ask(device), [200, 'MISS', length], 'a device of the brand first');
+  t.match(await ask(), [404], 'a stranger after it');
+  t.same(await ask(device), [200, 'MISS', length], 'nor is it kept for the device itself');
+  t.match(await ask({ 'x-device-authorization': 'Macaroon root="forged"' }), [401]);
+
+  await acme.patch('/v1/snap/tiny-app', { private: false });
+  t.same(await ask(), [200, 'MISS', length], 'once it is public, anybody');
+  t.same(await ask(device), [200, 'HIT', length], 'and everybody after him, from the cache');
+  t.same(await ask({ range: 'bytes=1000-' }), [206, 'HIT', length - 1000], 'also the rest of what broke off');
+
+  await store.appliance.stop();
+  t.same(await ask(), [200, 'HIT', length], 'while the store is away, too');
+  await store.restart();
+});

@@ -55,6 +55,8 @@ export interface Services {
   health: () => { working: boolean; problems: string[]; notices: string[] };
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
+  /** Lets the catalog of snaps say what was committed before. */
+  catalogUpToDate: () => Promise<void>;
   unknownProxies: UnknownProxies;
   metrics: Metrics;
   documents: Documents;

@@ -8,6 +8,7 @@ import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
+import { catalogKeeping, type CatalogKeeping } from '#jobs/keep-catalog.ts';
 import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
@@ -36,6 +37,7 @@ export interface Background {
   signing: RevisionSigning;
   queue: ReviewQueue;
   finishing: PushFinishing;
+  catalog: CatalogKeeping;
   proof: ProofOfRecords;
   runner: Runner;
   scrub: Scrub;
@@ -67,6 +69,7 @@ export async function startBackground(
     () => pushFinishing({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
     (finishing) => finishing.idle(),
   );
+  const catalog = await startCatalog(parts, storage);
   const queue = await startReviews(parts, storage, () => {
     signing.soon();
     finishing.soon();
@@ -81,7 +84,7 @@ export async function startBackground(
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);
-  const jobs = jobsOf(storage, current, certificate, [signing.job, finishing.job, proof.job]);
+  const jobs = jobsOf(storage, current, certificate, [signing.job, finishing.job, catalog.job, proof.job]);
   const firstAfter = options.jobsAfter ?? seconds(5);
   const runner = await parts.start(
     'jobs',
@@ -97,8 +100,15 @@ export async function startBackground(
     },
     (scrub) => scrub.stop(),
   );
-  return { custody, signing, queue, finishing, proof, runner, scrub };
+  return { custody, signing, queue, finishing, catalog, proof, runner, scrub };
 }
+
+const startCatalog = (parts: Parts, { store: { records, now }, log }: Storage): Promise<CatalogKeeping> =>
+  parts.start(
+    'catalog',
+    () => catalogKeeping({ records, now, log }),
+    (catalog) => catalog.idle(),
+  );
 
 async function startReviews(parts: Parts, storage: Storage, reviewed: () => void): Promise<ReviewQueue> {
   const { store, log, health, leases, blobs, digests } = storage;

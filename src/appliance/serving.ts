@@ -147,6 +147,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
       background.queue.soon();
       background.finishing.soon();
     },
+    catalogUpToDate: () => background.catalog.upToDate(),
     signSoon: () => {
       background.signing.soon();
     },

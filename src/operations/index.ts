@@ -24,9 +24,13 @@ import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
 import { createCohorts } from './devices/create-cohorts.ts';
+import { deviceMessages } from './devices/device-messages.ts';
 import { downloadSnap } from './devices/download-snap.ts';
+import { findSnaps } from './devices/find-snaps.ts';
 import { refreshSnaps } from './devices/refresh-snaps.ts';
 import { snapInfo } from './devices/snap-info.ts';
+import { snapNames } from './devices/snap-names.ts';
+import { snapCategories, snapSections } from './devices/snap-sections.ts';
 import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
 import { grantToDevices } from './device-grants/grant-to-devices.ts';
@@ -379,11 +383,16 @@ export const sections: readonly Section[] = [
       storeAssertions,
       refreshSnaps,
       snapInfo,
+      findSnaps,
+      snapNames,
+      snapCategories,
+      snapSections,
       downloadSnap,
       createCohorts,
       listDeviceGrants,
       grantToDevices,
       revokeFromDevices,
+      deviceMessages,
     ],
   },
   {

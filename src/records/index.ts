@@ -10,6 +10,7 @@ import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
 import { auditSeals, keepSeal, leftBehind, settle, type Occasion, type Sealing } from './audit-seals.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
+import { catalog, catalogPassing } from './catalog.ts';
 import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
@@ -72,6 +73,7 @@ const reading = (db: Reading) => ({
   auditSeals: auditSeals(db),
   brands: brands(db),
   buildSets: buildSets(db),
+  catalog: catalog(db),
   charmLibraries: charmLibraries(db),
   collaborators: collaborators(db),
   commitWorkflows: commitWorkflows(db),
@@ -187,8 +189,12 @@ const changing = madeWhenAsked({
   uploads: uploadChanges,
 });
 
-/** What passes: rows with an end, which no audit log tells of and no backup keeps; and what nobody has claimed yet. */
+/**
+ * What passes: rows with an end, which no audit log tells of and no backup keeps; what nobody has claimed yet; and what is
+ * made of other records.
+ */
 const passing = (db: Queries) => ({
+  catalog: catalogPassing(db),
   deviceNonces: deviceNoncePassing(db),
   downloads: downloadPassing(db),
   failures: failurePassing(db),
@@ -203,6 +209,7 @@ const passing = (db: Queries) => ({
 
 /** The tables that what is remembered is made of; each has its number in `noun_versions`, and triggers that raise it. */
 export const madeOf = {
+  catalog: ['catalog'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
   held: ['releases'],
   packageForDevices: ['accounts', 'packages'],
@@ -245,7 +252,10 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
     revokedSerials: { find: memo({ versions, nouns: madeOf.revokedSerials }, nouns.revokedSerials.find) },
 
     /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
-    eras: { snapsFor: era({ versions, nouns: madeOf.snapsFor }) },
+    eras: {
+      catalog: era({ versions, nouns: madeOf.catalog }),
+      snapsFor: era({ versions, nouns: madeOf.snapsFor }),
+    },
   };
 };
 

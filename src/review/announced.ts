@@ -6,21 +6,28 @@ export interface Announced {
   epoch: Epoch;
   /** By which its apps are known elsewhere, such as `org.example.Hello`. */
   commonIds: string[];
+  /** Other names of its commands. */
+  aliases: string[];
 }
+
+export const nothingAnnounced: Announced = { epoch: firstEpoch, commonIds: [], aliases: [] };
 
 /** Reads a text that its review has found to be right. */
 export function announcedIn(snapYaml: string): Announced {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
-  if (!(document instanceof Map)) return { epoch: firstEpoch, commonIds: [] };
+  if (!(document instanceof Map)) return nothingAnnounced;
   const epoch = document.get('epoch') ?? null;
   const apps = document.get('apps');
   const listed = apps instanceof Map ? [...apps.values()] : [];
-  const commonIds = listed.flatMap((app) => (app instanceof Map ? [app.get('common-id')] : []));
+  const said = (key: string): Yaml[] => listed.flatMap((app) => (app instanceof Map ? (app.get(key) ?? []) : []));
   return {
     epoch: readEpoch(epoch instanceof Map ? plain(epoch) : epoch) ?? firstEpoch,
-    commonIds: [...new Set(commonIds.filter((id) => typeof id === 'string'))],
+    commonIds: texts(said('common-id')),
+    aliases: texts(said('aliases')),
   };
 }
+
+const texts = (values: Yaml[]): string[] => [...new Set(values.filter((value) => typeof value === 'string'))];
 
 /** As an object, of which one list stands for both. */
 const plain = (epoch: Map<Yaml, Yaml>): Record<string, Yaml | undefined> => {

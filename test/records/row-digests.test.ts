@@ -192,8 +192,8 @@ function dump(file: string): string {
         `SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name`,
       )
       .all()
-      // Numbers that say nothing but that they are others than before.
-      .filter(({ name }) => name !== 'noun_versions');
+      // Numbers that say nothing but that they are others than before, and what can be made anew.
+      .filter(({ name }) => !['noun_versions', 'catalog_words', 'catalog_stale'].includes(name));
     return tables
       .map(({ name, sql }) => {
         const rowid = /WITHOUT ROWID/i.test(sql) ? '' : 'rowid, ';

@@ -33,6 +33,10 @@ const wholeLists = [
   / FROM brands ORDER BY account_id$/,
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,
+  // All names, a thousand at a time.
+  / FROM catalog_snaps WHERE name > \+?\? ORDER BY name LIMIT /,
+  // Empty but for what has just changed.
+  / FROM catalog_stale LIMIT /,
   // Read backwards as far as the last one, by `larder status` and `larder doctor`.
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
   // Accounts and damaged blobs are few beside what they are counted with.

@@ -12,10 +12,10 @@ type Connection = SQLite.Database;
 
 /**
  * The audit log has a chain of its own; the migrations are under the digest of the schema; what passes or is only noted may go;
- * and figures can be made anew from the rows that they were made of.
+ * and figures and the words of the catalog can be made anew from the rows that they were made of.
  */
 const exempt =
-  /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|noun_versions|kept_contents|.*_figures|row_digest.*)$/;
+  /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
 /** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
 export function keepRowDigests(writer: Connection): void {

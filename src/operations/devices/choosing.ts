@@ -2,15 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import {
-  choose,
-  isProgressive,
-  stepTowards,
-  unexpired,
-  type Asking,
-  type Choice,
-  type Holding,
-} from '#domain/channel-map.ts';
+import { toldOf } from '#domain/catalog.ts';
+import { choose, stepTowards, unexpired, type Asking, type Choice, type Holding } from '#domain/channel-map.ts';
 import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/epoch.ts';
@@ -193,12 +186,10 @@ function shareOf(identity: string, packageId: string, { channel, slot, revision 
 
 /** Branches are told to nobody who does not know them, nor what is on its way to a part of the devices. */
 function nothing({ name }: PublishedPackage, map: readonly Holding[]): NoneToGive {
-  const told = map
-    .filter(({ progressive, channel }) => !isProgressive(progressive) && parseChannel(channel)?.branch === null)
-    .map(
-      ({ architecture, channel }) =>
-        [`${architecture} ${channel}`, { architecture: architecture ?? 'all', channel }] as const,
-    );
+  const told = toldOf(map).map(
+    ({ architecture, channel }) =>
+      [`${architecture} ${channel}`, { architecture: architecture ?? 'all', channel }] as const,
+  );
   return {
     code: 'revision-not-found',
     message: `There is no revision of '${name}' as it was asked for.`,

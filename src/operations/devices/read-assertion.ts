@@ -1,11 +1,9 @@
 // Where devices fetch one assertion, by its type and the values of its primary key.
-import { hash } from 'node:crypto';
-
 import { mediaType } from '#assertions/assertion.ts';
 import { askedFor } from '#assertions/lookup.ts';
 import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
-import { Answer, operation } from '#api/operation.ts';
-import { hasAlready } from '#api/ranges.ts';
+import { operation } from '#api/operation.ts';
+import { revalidated } from '#api/revalidated.ts';
 import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -36,10 +34,13 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
       const { type = '', ...keys } = params as Record<string, string>;
       const wanted = values.flatMap((value) => keys[value] ?? []);
       const { text, confidential } = await find(type, wanted, query, assertions);
-      const etag = `"${hash('sha256', text)}"`;
-      const headers = { etag, 'cache-control': `${confidential ? 'private, ' : ''}max-age=300`, vary: authorized };
-      if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
-      return new Answer({ headers: { ...headers, 'content-type': mediaType }, body: text });
+      const more = { 'content-type': mediaType, vary: authorized };
+      return revalidated(
+        request,
+        text,
+        300,
+        confidential ? { ...more, 'cache-control': 'private, max-age=300' } : more,
+      );
     },
   });
 

@@ -1,10 +1,9 @@
 // A revision of a snap as devices are told of it: each member by its name, of which they say which they want.
 import type { SnapDetails } from '#api/wire.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
-import { firstEpoch } from '#domain/epoch.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
-import { announcedIn, type Announced } from '#review/announced.ts';
+import { announcedIn, nothingAnnounced, type Announced } from '#review/announced.ts';
 
 /** What is said of a snap as a whole. */
 const ofSnap: Members<PublishedPackage> = {
@@ -105,7 +104,7 @@ const downloadAddress = (baseUrl: string, { packageId, revision }: RevisionForDe
 const known = new BoundedMap<string, Announced>(10_000);
 
 export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announced {
-  if (packageYaml === null) return { epoch: firstEpoch, commonIds: [] };
+  if (packageYaml === null) return nothingAnnounced;
   const before = known.get(sha3_384);
   if (before !== undefined) return before;
   const read = announcedIn(packageYaml);

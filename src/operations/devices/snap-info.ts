@@ -1,7 +1,7 @@
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
-import { isProgressive } from '#domain/channel-map.ts';
+import { toldOf } from '#domain/catalog.ts';
 import { parseChannel, risks, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -35,7 +35,7 @@ export const snapInfo = operation({
     for (const { release, channel } of held) {
       const revision = await records.revisions.forDevices(release.packageId, release.revision);
       if (revision === undefined) continue;
-      map.push({ channel: presentChannel(release, channel), ...presentSnapRevision(revision, fields, baseUrl) });
+      map.push({ ...presentSnapRevision(revision, fields, baseUrl), channel: presentChannel(release, channel) });
     }
     if (snap === undefined || map.length === 0) throw notThere(params.name);
     return {
@@ -63,12 +63,9 @@ interface Shown {
  * track first, since the first is what a device shows, then each by its risk, the most stable first.
  */
 function shownOf(releases: readonly Release[], architecture: string, defaultTrack: string): Shown[] {
-  const shown = releases
-    .filter(
-      ({ progressive, architecture: its }) => !isProgressive(progressive) && [architecture, 'all', null].includes(its),
-    )
-    .map((release) => ({ release, channel: parseChannel(release.channel) }))
-    .filter((one): one is Shown => one.channel?.branch === null);
+  const shown = toldOf(releases)
+    .filter(({ architecture: its }) => [architecture, 'all', null].includes(its))
+    .map((release) => ({ release, channel: parseChannel(release.channel)! }));
   const rank = ({ channel: { track, risk } }: Shown): string =>
     [track === defaultTrack ? 0 : track === 'latest' ? 1 : 2, track, risks.indexOf(risk)].join(' ');
   return shown.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));

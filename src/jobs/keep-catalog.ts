@@ -1,0 +1,131 @@
+// Makes the catalog of public snaps anew where what it is made of has changed.
+import type { Logger } from 'pino';
+
+import { parseAssertion } from '#assertions/assertion.ts';
+import { series } from '#assertions/types.ts';
+import { findableBy, levels, placesOf, shownIn, toldOf } from '#domain/catalog.ts';
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { Passing, Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { RevisionForDevices } from '#records/revisions.ts';
+import { announcedIn, nothingAnnounced } from '#review/announced.ts';
+import { rounds, type Rounds } from './rounds.ts';
+import type { Job } from './runner.ts';
+
+export interface CatalogKeeping {
+  /**
+   * Resolves when the catalog says what was committed before the call, unless a great many snaps wait, as after an
+   * upgrade or an import: then it says of most of them what it said before, and of new ones nothing yet.
+   */
+  upToDate(): Promise<void>;
+  /** Goes over all that waits. */
+  job: Job;
+  /** Resolves when none is under way. */
+  idle(): Promise<void>;
+}
+
+/** Everybody else waits for what is done at once: it takes some 10 ms. */
+const together = 10;
+
+type Tx = Passing['catalog'];
+
+export function catalogKeeping({
+  records,
+  now,
+  log,
+}: {
+  records: Pick<Records, 'catalog' | 'passing'>;
+  now: Now;
+  log: Logger;
+}): CatalogKeeping {
+  const some = (): Promise<number> =>
+    records.passing(async ({ catalog }) => {
+      const stale = await catalog.stale(together);
+      for (const id of stale) await makeAnew(id, catalog, now);
+      return stale.length;
+    });
+  const warn = (error: unknown): void => {
+    log.error({ err: error }, 'cannot bring the catalog of snaps up to date; it is tried again within the minute');
+  };
+  const few: Rounds<number> = rounds(some, warn);
+  async function all(): Promise<Record<string, unknown>> {
+    for (let made = 0; ;) {
+      const done = await few.run();
+      made += done;
+      if (done < together) return made === 0 ? {} : { made };
+    }
+  }
+  return {
+    async upToDate() {
+      if ((await records.catalog.stale(1)).length === 0) return;
+      // One that is under way may have begun before what the caller knows of.
+      await few.idle();
+      for (let batch = 0; batch < 20; batch++) {
+        const made = await few.run().catch(warn);
+        if (made !== together) return;
+      }
+    },
+    job: { name: 'keep-catalog', inDoubt: 'runs', every: minutes(1), run: all },
+    idle: few.idle,
+  };
+}
+
+async function makeAnew(id: string, catalog: Tx, now: Now): Promise<void> {
+  const { sources } = catalog;
+  const snap = await sources.package(id);
+  const isFound = snap?.namespace === 'snap' && snap.status === 'published' && !snap.private;
+  const map = isFound ? toldOf(await sources.releases(id, timestamp(now()))) : [];
+  const held = new Map<number, RevisionForDevices>();
+  for (const { revision } of map) {
+    const found = held.has(revision) ? undefined : await sources.revision(id, revision);
+    if (found !== undefined) held.set(revision, found);
+  }
+  const architectures = [...new Set(map.map(({ architecture }) => architecture ?? 'all'))].sort();
+  const shown = (level: (typeof levels)[number], architecture: string) => {
+    const found = snap && shownIn(map, level, architecture, snap.defaultTrack);
+    return found && held.get(found.held.revision);
+  };
+  const [first] = architectures.flatMap((architecture) => shown('any', architecture) ?? []);
+  if (snap === undefined || first === undefined) return catalog.put(id, undefined, new Map());
+  const places = architectures.flatMap((architecture) => {
+    const confinements = levels.map((level) => {
+      const one = shown(level, architecture);
+      return one && confinementOf(one);
+    });
+    return placesOf(architecture, confinements);
+  });
+  const { commonIds, aliases } = first.packageYaml === null ? nothingAnnounced : announcedIn(first.packageYaml);
+  const declared = await sources.assertion(`snap-declaration/${series}/${id}`);
+  const allAliases = [...new Set([...aliasesOf(declared?.text), ...aliases])];
+  await catalog.put(
+    id,
+    { packageId: id, name: snap.name, confinement: confinementOf(first), entry: entryOf(snap, first, allAliases) },
+    findableBy({ ...snap, publisher: snap.publisher.username, commonIds, places }),
+  );
+}
+
+const confinementOf = ({ details }: RevisionForDevices): string => details.confinement ?? 'strict';
+
+/** What the list of all names says of a snap; what it is called there is snapd's. */
+const entryOf = (
+  { name, summary }: PublishedPackage,
+  { version, details }: RevisionForDevices,
+  aliases: string[],
+): string =>
+  JSON.stringify({
+    package_name: name,
+    version,
+    summary: summary ?? '',
+    aliases: aliases.map((alias) => ({ name: alias })),
+    apps: details.apps ?? [],
+  });
+
+/** The aliases that a snap-declaration gives. */
+function aliasesOf(text: string | undefined): string[] {
+  const said = text === undefined ? undefined : parseAssertion(text).headers['aliases'];
+  if (!Array.isArray(said)) return [];
+  return said.flatMap((one) => {
+    const name = typeof one === 'object' && !Array.isArray(one) ? (one as Record<string, unknown>)['name'] : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
+}

@@ -1,0 +1,18 @@
+// Where a device fetches messages of its remote management, which this store has none of.
+import { anyone } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+
+export const deviceMessages = operation({
+  name: 'device_messages',
+  method: 'POST',
+  path: '/v2/messages',
+  since: 0,
+  summary: 'Tell a device that no messages wait for it; what it says is passed over.',
+  access: anyone,
+  body: 'DeviceMessagesRequest',
+  response: 'DeviceMessagesResponse',
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+  handle: () => ({ messages: [], 'total-pending-messages': 0 }),
+});

@@ -1,0 +1,94 @@
+// The list of all names, which each device fetches once a day: by it a person hears which snap has a command that is not there.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { createGzip, gunzip } from 'node:zlib';
+
+import { anyone } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { hasAlready } from '#api/ranges.ts';
+import { notModified } from '#api/revalidated.ts';
+import { hal } from './snap-sections.ts';
+
+export const snapNames = operation({
+  name: 'snap_names',
+  method: 'GET',
+  path: '/api/v1/snaps/names',
+  since: 0,
+  summary: 'List the names of all public snaps that are released, with their commands.',
+  access: anyone,
+  query: 'SnapNamesQuery',
+  produces: { [hal]: 'SnapNamesResponse' },
+  headers: ['etag', 'vary'],
+  also: notModified,
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+
+  async handle({ query, request, records, catalogUpToDate }) {
+    await catalogUpToDate();
+    const { etag, packed } = await namesOf(query.confinement?.split(',') ?? known, records);
+    // The same digest stands for both encodings, which a weak one says.
+    const headers = { etag: `W/${etag}`, 'cache-control': 'max-age=300', vary: 'Accept-Encoding' };
+    if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
+    const isPacked = /\bgzip\b/.test([request.headers['accept-encoding'] ?? ''].flat().join());
+    return new Answer({
+      headers: { ...headers, 'content-type': hal, ...(isPacked && { 'content-encoding': 'gzip' }) },
+      body: isPacked ? packed : await promisify(gunzip)(packed),
+    });
+  },
+});
+
+interface Names {
+  etag: string;
+  /** With gzip: a tenth of the size, and devices ask for it so. */
+  packed: Buffer;
+}
+
+const known = ['strict', 'classic', 'devmode'];
+
+/** Made once for each state of the catalog, and for each choice of confinements that somebody asks for. */
+const made = new WeakMap<object, Map<string, Promise<Names>>>();
+
+async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<Names> {
+  // Asked before the catalog is read: what is committed in between makes another one.
+  const era = await records.eras.catalog();
+  const all = made.get(era) ?? new Map<string, Promise<Names>>();
+  made.set(era, all);
+  const wanted = known.filter((one) => confinements.includes(one));
+  const key = wanted.join();
+  const names = all.get(key) ?? make(wanted, records);
+  all.set(key, names);
+  names.catch(() => all.delete(key));
+  return names;
+}
+
+const pageSize = 1000;
+
+async function make(confinements: readonly string[], { catalog }: HandlerRecords): Promise<Names> {
+  const digest = createHash('sha256');
+  async function* text(): AsyncGenerator<string> {
+    // A device reads it token by token, and wants these keys first.
+    yield '{"_embedded":{"clickindex:package":[';
+    let isFirst = true;
+    for (let after = ''; ;) {
+      const page = await catalog.entries(after, pageSize);
+      const entries = page.filter(({ confinement }) => confinements.includes(confinement)).map(({ entry }) => entry);
+      if (entries.length > 0) yield `${isFirst ? '' : ','}${entries.join(',')}`;
+      isFirst &&= entries.length === 0;
+      if (page.length < pageSize) break;
+      after = page.at(-1)!.name;
+    }
+    yield ']}}';
+  }
+  async function* digested(): AsyncGenerator<string> {
+    for await (const part of text()) {
+      digest.update(part);
+      yield part;
+    }
+  }
+  const packed = await buffer(Readable.from(digested()).pipe(createGzip()));
+  return { etag: `"${digest.digest('hex')}"`, packed };
+}

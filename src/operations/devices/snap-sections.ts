@@ -1,0 +1,39 @@
+// What snapd asks for before it shows all there is: this store has one category, which is everything.
+import { anyone } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { everything } from './find-snaps.ts';
+
+/** JSON with links, by the name that snapd insists on. */
+export const hal = 'application/hal+json';
+
+export const snapCategories = operation({
+  name: 'snap_categories',
+  method: 'GET',
+  path: '/v2/snaps/categories',
+  since: 0,
+  summary: 'List the categories of snaps: there is one, of everything.',
+  access: anyone,
+  response: 'SnapCategoriesResponse',
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+  handle: () => ({ categories: [{ name: everything }] }),
+});
+
+export const snapSections = operation({
+  name: 'snap_sections',
+  method: 'GET',
+  path: '/api/v1/snaps/sections',
+  since: 0,
+  summary: 'List the categories of snaps, for older devices.',
+  access: anyone,
+  produces: { [hal]: 'SnapSectionsResponse' },
+  enabledBy: 'devices.snap',
+  errors: 'snapd',
+  prefixed: false,
+  handle: () =>
+    new Answer({
+      headers: { 'content-type': hal },
+      body: JSON.stringify({ _embedded: { 'clickindex:sections': [{ name: everything }] } }),
+    }),
+});

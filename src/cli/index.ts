@@ -85,6 +85,7 @@ export const groups: readonly Group[] = [
         name: 'device revoke-serial',
         load: async () => (await import('./device/revoke-serial.ts')).deviceRevokeSerial,
       },
+      { name: 'device snippet', load: async () => (await import('./device/snippet.ts')).deviceSnippet },
       { name: 'device grants', load: async () => (await import('./device/grants.ts')).deviceGrants },
       { name: 'token issue', load: async () => (await import('./token/issue.ts')).tokenIssue },
       { name: 'token list', load: async () => (await import('./token/list.ts')).tokenList },

@@ -10,7 +10,7 @@ import { servingSnaps } from '#test/fixtures/devices.ts';
 import { larder } from '../../cli/world.ts';
 import { bring, keep, makeAcme, modelOf, pumpDevice, serialOf, startForDevices } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(3_600_000);
 const refused = (status: number, message: RegExp, code = status === 401 ? 'unauthorized' : 'api-error') => ({
   status,
   body: { 'error-list': [{ code, message }] },
@@ -175,4 +175,25 @@ t.test('a device whose serial is revoked loses its session at once, and gets no 
   t.match(await device.send(await device.texts()), refused(401, /revoked here on 2026-11-2\d: It was stolen\./));
   t.match(await acme.post(`${revoke}/0001/revoke`, { reason: 'Again.' }), { status: 409 });
   t.match(await store.as('bob').then((bob) => bob.post(`${revoke}/0003/revoke`, { reason: 'x' })), { status: 404 });
+});
+
+const many = process.env['LARDER_LONG'] === '1' ? 20_000 : 40;
+
+t.test('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
+  const { anyone } = await startForDevices(t);
+  let devices = 0;
+  const one = async (): Promise<void> => {
+    while (devices < many) {
+      const serial = `no-${devices++}`;
+      const device = await pumpDevice(anyone, { serial: await serialOf({ serial }) });
+      const reply = await device.send(await device.texts({ serial }));
+      if (reply.status !== 200) t.fail(JSON.stringify(reply.body));
+      const header = { 'snap-device-authorization': `Macaroon root="${reply.body.macaroon}"` };
+      const actions = [{ action: 'install', 'instance-key': 'a', name: 'hello' }];
+      const answer = await anyone.post('/v2/snaps/refresh', { context: [], actions }, header);
+      if (answer.status !== 200) t.fail(JSON.stringify(answer.body));
+    }
+  };
+  await Promise.all([one(), one(), one(), one()]);
+  t.equal(devices, many);
 });

@@ -49,7 +49,10 @@ export async function makeAcme(store: TestAppliance): Promise<void> {
 }
 
 /** Keeps assertions as if the administrator of the store had taken them in. */
-export async function keep(store: TestAppliance, ...all: Assertion[]): Promise<void> {
+export async function keep(
+  store: { beside: Pick<TestAppliance['beside'], 'records'>; clock: { readonly now: Date } },
+  ...all: Assertion[]
+): Promise<void> {
   const at = store.clock.now.toISOString();
   await store.beside.records.change(
     { at, actor: 'test', action: 'import_assertions', object: 'assertions' },

@@ -1,0 +1,79 @@
+// larder device snippet
+import { parseAssertion, stream } from '#assertions/assertion.ts';
+import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { readCertificates } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import type { Store } from '#data/store.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+
+export const deviceSnippet = command({
+  name: 'device snippet',
+  summary: 'Print the lines that point a device here, to be run on it as root.',
+  description:
+    'They hold all that the device needs: the authority of the certificate where there is one, the assertion of this ' +
+    'store with what it rests on, and the settings. They are the same for every device, and hold nothing secret.',
+  examples: ['larder device snippet', 'larder device snippet --json'],
+
+  run: ({ data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const assertions = await storeStream(store);
+      const { config } = store;
+      const authority = speaksTls(config) ? readCertificates(data, tlsSettings(config))?.authority : undefined;
+      const { id } = config.store;
+      const text = snippet({ id, url: config.http.base_url, assertions, authority });
+      return { text, json: { store: id, stream: assertions, 'ca-certificate': authority ?? null, snippet: text } };
+    }),
+});
+
+/** The assertion of this store and what it rests on; refused where a device could not come here by it. */
+async function storeStream({ records, config }: Pick<Store, 'records' | 'config'>): Promise<string> {
+  const { id } = config.store;
+  const kept = await records.assertions.find(`store/${id}`);
+  if (kept === undefined) {
+    throw new Refusal(
+      'resource-not-found',
+      `The store assertion of '${id}' is not here: the online store signs it, and 'larder assertion import' takes it in.`,
+    );
+  }
+  const assertion = parseAssertion(kept.text);
+  const { url } = assertion.headers;
+  const { base_url: own } = config.http;
+  if (typeof url !== 'string' || !URL.canParse(url) || new URL(url).href !== new URL(own).href) {
+    const named = typeof url === 'string' ? `names the address ${url}` : 'names no address';
+    throw new Refusal(
+      'conflict',
+      `The store assertion of '${id}' ${named}, and this store is at ${own}: devices would not come here. ` +
+        'Let the online store sign one for this address, or change http.base_url.',
+    );
+  }
+  return stream(await withPrerequisites(assertion, (names) => records.assertions.listOf(names)));
+}
+
+interface Told {
+  id: string;
+  url: string;
+  assertions: string;
+  /** In PEM; nothing where devices need none. */
+  authority: string | undefined;
+}
+
+/** For a POSIX shell. What a store is told of itself comes from assertions and files, and stands between marks that they have not. */
+function snippet({ id, url, assertions, authority }: Told): string {
+  const end = 'END-OF-ASSERTIONS';
+  if (assertions.includes(end)) throw new Refusal('conflict', `An assertion holds the text ${end}.`);
+  const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+  return [
+    `# Points this device at the store ${id}, ${url}. To be run as root.`,
+    'set -e',
+    ...(authority === undefined ? [] : [`snap set system store-certs.larder=${quote(authority.trimEnd())}`]),
+    'assertions=$(mktemp)',
+    `trap 'rm -f "$assertions"' EXIT`,
+    `cat > "$assertions" << '${end}'`,
+    assertions.trimEnd(),
+    end,
+    'snap ack "$assertions"',
+    `snap set core proxy.store=${quote(id)}`,
+  ].join('\n');
+}

@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { deltas } from './deltas.ts';
 import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';
 import { identity } from './identity.ts';
@@ -17,6 +18,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
   uploads,
   downloads,
+  deltas,
   devices,
   start,
   identity,

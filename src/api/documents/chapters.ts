@@ -9,6 +9,7 @@ import { operationLink } from './operations.ts';
 const teasers = {
   publisher: 'From an account to a released revision, with the tools you have.',
   administrator: 'Set up, watch, back up, upgrade: one command for each.',
+  devices: 'What snapd needs of this store, and how a device is pointed here.',
   'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
 };

@@ -16,6 +16,7 @@ export interface Documents {
 export const guides = {
   publisher: 'Publishing packages',
   administrator: 'Looking after the store',
+  devices: 'Looking after devices',
   'device-gateway': 'Device gateways',
   recovery: 'When something went wrong',
 } as const;

@@ -1,6 +1,6 @@
 // A cache in front of the store, Debian's nginx: what it keeps, and for whom.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,11 +15,14 @@ import { pumpDevice, startForDevices } from './world.ts';
 const skip = spawnSync('nginx', ['-v']).status !== 0 && 'nginx is not installed (Debian: nginx-light)';
 t.setTimeout(300_000);
 
-/** nginx, which keeps what it is allowed to for everybody, as an operator would set it up; the address of it. */
+const guide = join(import.meta.dirname, '../../../src/api/documents/guides/devices.html');
+
+/** nginx as the guide for device operators sets it up; the address of it. */
 async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: TestAppliance): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'larder-nginx-'));
   for (const one of ['cache', 'logs']) mkdirSync(join(folder, one));
   const port = await freePort();
+  const [, guided = ''] = /# nginx\n([^]*?)<\/code>/.exec(readFileSync(guide, 'utf8')) ?? [];
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (one) => `${one}_temp_path ${folder}/${one};`,
   );
@@ -30,18 +33,10 @@ async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: Test
      events {}
      http {
        access_log off; ${temporary.join(' ')}
-       proxy_cache_path ${folder}/cache keys_zone=snaps:1m;
-       server {
-         listen 127.0.0.1:${port};
-         location / { proxy_pass ${store.url}; }
-         location /api/v1/snaps/download/ {
-           proxy_pass ${store.url};
-           proxy_cache snaps;
-           proxy_cache_key $uri;
-           proxy_force_ranges on;
-           add_header X-Cache $upstream_cache_status;
-         }
-       }
+       ${guided
+         .replace('/var/cache/nginx/larder', `${folder}/cache`)
+         .replace('listen 8443', `listen 127.0.0.1:${port}`)
+         .replaceAll('http://127.0.0.1:8080', store.url)}
      }`,
   );
   const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });

@@ -17,6 +17,7 @@ import {
 import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
+import { readCharm } from './charm-texts.ts';
 import { createLibrary, publishLibrary } from './charm-libraries.ts';
 import { acceptClock, rememberTime } from './clock.ts';
 import { acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
@@ -206,6 +207,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   rejectUpload,
   scanUpload,
   // Revisions
+  readCharm,
   deleteRevisions,
   expireRevisions,
   restoreRevision,

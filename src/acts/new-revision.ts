@@ -4,6 +4,9 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { NewRevision } from '#records/revisions.ts';
 import type { Findings } from '#records/uploads.ts';
 
+/** Of a charm that was reviewed before what juju hears was read from it. */
+const unread = { sha384: '', configYaml: null, actionsYaml: null };
+
 export type FoundRevision = Findings & { kind: 'revision' };
 
 /** What is known of it beside what was found in it. */
@@ -29,6 +32,7 @@ export async function addRevisionTo(
     details: findings.details,
     packageYaml: findings.packageYaml,
     craftYaml: findings.craftYaml,
+    charm: findings.charm ?? (subject.namespace === 'charm' ? unread : undefined),
   });
   for (const resource of findings.declares) await tx.resources.declare(subject.id, revision, resource);
   if (isNewest) await follow(tx, subject, findings);

@@ -96,6 +96,7 @@ interface Declaration<
   repeatable?: keyof Records['eras'];
   /** The configuration switch that must be on; the path does not exist without it. */
   enabledBy?:
+    | 'devices.charm'
     | 'devices.snap'
     | 'store.offline_mode'
     | 'internal.package_permissions'

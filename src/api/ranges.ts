@@ -47,3 +47,37 @@ export async function answerWith(
   const partial = { ...sized, 'content-range': `bytes ${start}-${end}/${size}` };
   return new Answer({ status: 206, headers: partial, body: content.stream });
 }
+
+/** A file that was given a number once; its bytes are the same for ever. */
+interface NumberedFile {
+  sha3_384: string;
+  size: number;
+  /** Whether caches that others ask may not keep it. */
+  private: boolean;
+}
+
+/** Answers with the whole file, the range that was asked for, or nothing where the client has it. */
+export async function answerWithFile(
+  { sha3_384, size, private: only }: NumberedFile,
+  request: IncomingMessage,
+  blobs: Blobs,
+): Promise<Answer> {
+  const etag = `"${sha3_384}"`;
+  const kept = {
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
+  };
+  if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
+  const headers = { ...kept, 'content-type': 'application/octet-stream' };
+  if (request.method === 'HEAD') {
+    if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
+    return new Answer({ headers: { ...headers, 'content-length': String(size) } });
+  }
+  const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
+  return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
+}
+
+/** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */
+const outOfService = (): Refusal =>
+  new Refusal('resource-not-found', 'The file was damaged and is out of service until its publisher sends it again.');

@@ -7,9 +7,11 @@ import { json, type Sent } from './sent.ts';
  * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
  * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm
  * libraries at once, `registry` by those of image registries, `device` by snapd when it asks for a serial, which shows its
- * message to whoever stands before the device, `snapd` by the same where it installs and refreshes.
+ * message to whoever stands before the device, `snapd` by the same where it installs and refreshes, `juju` by whoever
+ * deploys charms, who never brings a token.
  */
-export type ErrorFamily = 'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device' | 'snapd';
+export type ErrorFamily =
+  'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device' | 'snapd' | 'juju';
 
 /**
  * The family of the clients that ask at an address where nothing is. Repositories of images may have any name below `/v2/`,
@@ -104,6 +106,7 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
   snapd: (code, message) => ({ 'error-list': [{ code, message }] }),
+  juju: (code, message) => ({ 'error-list': [{ code, message }] }),
   device: (code, message) => ({ message, error_list: [{ code, message }] }),
   // Its clients look up the error without a code, and stumble when there is none.
   libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),

@@ -8,6 +8,7 @@ export const isOn = ({ enabledBy }: Operation, config: Config): boolean =>
 
 /** What turns operations on; the compiler asks for an entry for each that a record names. */
 const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
+  'devices.charm': ({ devices }) => devices.charm,
   'devices.snap': ({ devices }) => devices.snap,
   'http.documents': ({ http }) => http.documents,
   'http.metrics': ({ http }) => http.metrics,

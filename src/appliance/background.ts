@@ -16,10 +16,11 @@ import { forgetPullCredentials } from '#jobs/forget-pull-credentials.ts';
 import { forgetPassing } from '#jobs/forget-passing.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { readCharms } from '#jobs/read-charms.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
-import { runJobs, type Runner } from '#jobs/runner.ts';
+import { runJobs, type Job, type Runner } from '#jobs/runner.ts';
 import { sealAudit } from '#jobs/seal-audit.ts';
 import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
@@ -70,7 +71,7 @@ export async function startBackground(
     (finishing) => finishing.idle(),
   );
   const catalog = await startCatalog(parts, storage);
-  const queue = await startReviews(parts, storage, () => {
+  const { queue, reading } = await startReviews(parts, storage, () => {
     signing.soon();
     finishing.soon();
   });
@@ -84,7 +85,8 @@ export async function startBackground(
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);
-  const jobs = jobsOf(storage, current, certificate, [signing.job, finishing.job, catalog.job, proof.job]);
+  const waiting = [signing.job, finishing.job, catalog.job, proof.job, reading];
+  const jobs = jobsOf(storage, current, certificate, waiting);
   const firstAfter = options.jobsAfter ?? seconds(5);
   const runner = await parts.start(
     'jobs',
@@ -110,10 +112,14 @@ const startCatalog = (parts: Parts, { store: { records, now }, log }: Storage): 
     (catalog) => catalog.idle(),
   );
 
-async function startReviews(parts: Parts, storage: Storage, reviewed: () => void): Promise<ReviewQueue> {
+async function startReviews(
+  parts: Parts,
+  storage: Storage,
+  reviewed: () => void,
+): Promise<{ queue: ReviewQueue; reading: Job }> {
   const { store, log, health, leases, blobs, digests } = storage;
   const { records, acts, newId } = store;
-  const { queue } = await parts.start(
+  const { queue, reviewer } = await parts.start(
     'reviews',
     () => {
       const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
@@ -129,7 +135,7 @@ async function startReviews(parts: Parts, storage: Storage, reviewed: () => void
       await stopping;
     },
   );
-  return queue;
+  return { queue, reading: readCharms({ records, acts, blobs, reviewer, digests, log }) };
 }
 
 const jobsOf = (

@@ -15,6 +15,18 @@ export interface Shown<Held> {
 export const toldOf = <Held extends Holding>(map: readonly Held[]): Held[] =>
   map.filter(({ progressive, channel }) => !isProgressive(progressive) && parseChannel(channel)?.branch === null);
 
+/**
+ * What is told of a channel map: the default track first, since the first is what is given to whoever says nothing, then each by
+ * its risk, the most stable first.
+ */
+export function listed<Held extends Holding>(map: readonly Held[], defaultTrack: string | null): Shown<Held>[] {
+  const rank = ({ channel: { track, risk } }: Shown<Held>): string =>
+    [track === (defaultTrack ?? 'latest') ? 0 : track === 'latest' ? 1 : 2, track, risks.indexOf(risk)].join(' ');
+  return toldOf(map)
+    .map((held) => ({ held, channel: parseChannel(held.channel)! }))
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+}
+
 /** The release of which a list speaks to a device of an architecture; `map` is what is told of a snap. */
 export function shownIn<Held extends Holding>(
   map: readonly Held[],

@@ -22,7 +22,8 @@ export async function keepIcon(
   return iconName(sha3_384, { mediaType });
 }
 
-export function findingsOf(verdict: Approval, icon: string | null): Findings {
+/** `sha384` is asked for with a charm alone. */
+export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''): Findings {
   const nothing = { version: null, details: {}, declares: [], packageYaml: null, craftYaml: null, prose: null };
   switch (verdict.kind) {
     case 'snap': {
@@ -41,14 +42,15 @@ export function findingsOf(verdict: Approval, icon: string | null): Findings {
     }
     case 'charm':
     case 'bundle': {
-      const { version, bases, resources, packageYaml, craftYaml } = verdict.facts;
+      const { version, bases, resources, said, packageYaml, craftYaml, configYaml, actionsYaml } = verdict.facts;
       return {
         kind: 'revision',
         version,
-        details: { bases },
+        details: { bases, said },
         declares: resources,
         packageYaml,
         craftYaml,
+        charm: { sha384, configYaml, actionsYaml },
         prose: proseOf(verdict.facts),
       };
     }

@@ -13,6 +13,7 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
+import type { Approval } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
 import { findingsOf, keepIcon, kindOf } from './findings.ts';
@@ -194,7 +195,10 @@ class ReviewLine implements ReviewQueue {
     );
     if (this.#stopped) return;
     if (!verdict.approved) await this.#reject(upload, subject, verdict.errors);
-    else await this.#settle(upload, subject, findingsOf(verdict, await keepIcon(verdict, this.#options)));
+    else {
+      const icon = await keepIcon(verdict, this.#options);
+      await this.#settle(upload, subject, findingsOf(verdict, icon, await sha384Of(verdict, upload, this.#options)));
+    }
   }
 
   /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
@@ -244,6 +248,16 @@ class ReviewLine implements ReviewQueue {
       if (!(refused instanceof NotNeeded)) throw refused;
     });
   }
+}
+
+/** The digest of a charm that only juju asks for: all other content is spared it. */
+async function sha384Of(
+  { kind }: Approval,
+  { sha3_384 }: Review,
+  { blobs, digests }: ReviewQueueOptions,
+): Promise<string | undefined> {
+  if (kind !== 'charm' && kind !== 'bundle') return undefined;
+  return (await withFile(blobs, sha3_384, (file) => digests.ofFile(file, ['sha384']))).sha384;
 }
 
 /** Somebody else was quicker. */

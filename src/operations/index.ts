@@ -23,6 +23,12 @@ import { importBrandAssertions } from './assertions/import-assertions.ts';
 import { deleteBrand } from './brands/delete-brand.ts';
 import { readBrand } from './brands/read-brand.ts';
 import { updateBrand } from './brands/update-brand.ts';
+import { charmInfo } from './charms/charm-info.ts';
+import { charmResourceRevisions } from './charms/charm-resource-revisions.ts';
+import { downloadCharm } from './charms/download-charm.ts';
+import { downloadCharmResource } from './charms/download-charm-resource.ts';
+import { findCharms } from './charms/find-charms.ts';
+import { refreshCharms } from './charms/refresh-charms.ts';
 import { createCohorts } from './devices/create-cohorts.ts';
 import { deviceMessages } from './devices/device-messages.ts';
 import { downloadSnap } from './devices/download-snap.ts';
@@ -394,6 +400,11 @@ export const sections: readonly Section[] = [
       revokeFromDevices,
       deviceMessages,
     ],
+  },
+  {
+    title: 'Charms for juju',
+    about: 'What juju asks: it finds, deploys and refreshes the charms and bundles that are public here.',
+    operations: [findCharms, charmInfo, refreshCharms, charmResourceRevisions, downloadCharm, downloadCharmResource],
   },
   {
     title: 'Older tools',

@@ -122,6 +122,29 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && withPublisher(row);
   },
 
+  /**
+   * Released packages that anybody may see, in the order of the alphabet: those whose name, title or summary holds a text, which is
+   * in lower case.
+   */
+  async searchPublic(
+    namespace: Namespace,
+    { text, type, publisher }: { text: string; type?: string | undefined; publisher?: string | undefined },
+    limit: number,
+  ): Promise<PublishedPackage[]> {
+    const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+    const rows = await db.all<RowWithPublisher>(sql`
+      SELECT ${packageColumns},
+        ${publisherColumns}
+      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
+      WHERE namespace = ${namespace} AND private = 0 AND status = 'published'
+        AND (${type ?? null} IS NULL OR type = ${type ?? null})
+        AND (${publisher ?? null} IS NULL OR username = ${publisher ?? null})
+        AND (name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
+          OR lower(summary) LIKE ${pattern} ESCAPE '\\')
+      ORDER BY name LIMIT ${limit}`);
+    return rows.map(withPublisher);
+  },
+
   /** The names an account publishes in a namespace, in the order of the alphabet. */
   async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const publisher = await db.get<Publisher>(sql`

@@ -1,4 +1,5 @@
 // Revisions: approved content of a package, numbered 1, 2, 3, or as in the store from which it was carried in.
+import type { PackageType } from '#domain/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
@@ -13,6 +14,21 @@ export interface RevisionDetails {
   confinement?: 'strict' | 'classic' | 'devmode';
   grade?: 'stable' | 'devel';
   type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';
+  /** What a charm says of its relations and resources. */
+  said?: {
+    /** The interfaces of its relations. */
+    provides: string[];
+    requires: string[];
+    /** By their names. */
+    resources: Record<string, { filename: string; description: string }>;
+  };
+}
+
+/** What juju hears of a charm before it fetches it, beside its metadata; null for a file that it does not have. */
+export interface CharmTexts {
+  sha384: string;
+  configYaml: string | null;
+  actionsYaml: string | null;
 }
 
 /** A revision as it is made. */
@@ -44,6 +60,9 @@ export interface Revision extends Omit<NewRevision, 'status'> {
 
 /** A revision with what it says of itself. */
 export type RevisionForDevices = Revision & { packageYaml: string | null };
+
+/** A revision of a charm with what juju needs to deploy it; an empty `sha384` says that it has not been read for that yet. */
+export type RevisionForJuju = RevisionForDevices & CharmTexts;
 
 type Row = Omit<Revision, 'details'> & { details: string };
 
@@ -111,6 +130,24 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
+  /** The same of a charm, for juju. */
+  async forJuju(packageId: string, revision: number): Promise<RevisionForJuju | undefined> {
+    const row = await db.get<Row & { packageYaml: string | null } & CharmTexts>(sql`
+      SELECT ${revisionColumns}, package_yaml AS "packageYaml", coalesce(sha384, '') AS sha384,
+        config_yaml AS "configYaml", actions_yaml AS "actionsYaml"
+      FROM revisions
+      WHERE package_id = ${packageId} AND revision = ${revision} AND withdrawn_at IS NULL AND deleted_at IS NULL`);
+    return row && asRevision(row);
+  },
+
+  /** Charms that were taken in before juju was answered, and have not been read for it, after the one given. */
+  toReadForJuju: (after: { packageId: string; revision: number }, limit: number) =>
+    db.all<{ packageId: string; revision: number; sha3_384: string; name: string; type: PackageType }>(sql`
+      SELECT package_id AS "packageId", revision, sha3_384, packages.name, packages.type
+      FROM revisions JOIN packages ON packages.id = package_id
+      WHERE sha384 = '' AND deleted_at IS NULL AND (package_id, revision) > (${after.packageId}, ${after.revision})
+      ORDER BY package_id, revision LIMIT ${limit}`),
+
   /** The build recipes of these revisions, where one was found inside. */
   craftYaml: (packageId: string, numbers: number[]) =>
     db.all<{ revision: number; craftYaml: string | null }>(sql`
@@ -172,12 +209,28 @@ export const revisionChanges = (db: Queries) => ({
     return revisions(db).find(packageId, revision);
   },
 
-  add: (r: NewRevision & { packageYaml: string | null; craftYaml: string | null }) =>
+  add: (r: NewRevision & { packageYaml: string | null; craftYaml: string | null; charm?: CharmTexts | undefined }) =>
     db.run(sql`
       INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details,
-        package_yaml, craft_yaml)
+        package_yaml, craft_yaml, sha384, config_yaml, actions_yaml)
       VALUES (${r.packageId}, ${r.revision}, ${r.sha3_384}, ${r.sha256}, ${r.size}, ${r.version}, ${r.status}, ${r.createdAt},
-        ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml})`),
+        ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml}, ${r.charm?.sha384 ?? null},
+        ${r.charm?.configYaml ?? null}, ${r.charm?.actionsYaml ?? null})`),
+
+  /** Keeps what was read of a charm that was there already. */
+  async setCharm(
+    packageId: string,
+    revision: number,
+    { sha384, configYaml, actionsYaml }: CharmTexts,
+    details: RevisionDetails,
+  ): Promise<void> {
+    await refuseDamaged(db, packageId, revision);
+    await db.run(sql`
+      UPDATE revisions
+      SET sha384 = ${sha384}, config_yaml = ${configYaml}, actions_yaml = ${actionsYaml},
+        details = ${JSON.stringify(details)}
+      WHERE package_id = ${packageId} AND revision = ${revision} AND sha384 = ''`);
+  },
 
   /** Says under which name the assertion of a revision is kept; empty when it needs none. */
   async setAssertion(packageId: string, revision: number, assertion: string): Promise<void> {

@@ -5,7 +5,7 @@ import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 import { unclaimedUploadChanges, type Upload } from './unclaimed-uploads.ts';
 import type { DeclaredResource } from './resources.ts';
-import type { RevisionDetails } from './revisions.ts';
+import type { CharmTexts, RevisionDetails } from './revisions.ts';
 
 export interface ReviewError {
   code: string;
@@ -44,6 +44,8 @@ export type Findings =
       declares: DeclaredResource[];
       packageYaml: string | null;
       craftYaml: string | null;
+      /** What juju hears of a charm beside its metadata. */
+      charm?: CharmTexts;
       /** What the content says of itself, for what its publisher has not said. */
       prose: { title: string | null; summary: string | null; description: string | null } | null;
       /** The icon's digest and file ending; undefined where content has no say in that. */

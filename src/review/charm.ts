@@ -1,7 +1,7 @@
 // Reads a charm or a bundle: a zip archive with its metadata, the bases that it was built for, and what it was built from.
 import type { Source } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
-import type { Base, CharmFacts, DeclaredResource } from './verdict.ts';
+import type { Base, CharmFacts, CharmSayings, DeclaredResource } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 import { openZip, type Zip } from './zip.ts';
 
@@ -25,7 +25,7 @@ export function readCharm(source: Source, packageName: string): CharmFacts {
   // Where there is no metadata.yaml, newer charms have all of it in charmcraft.yaml.
   const own = mappingIn(zip, 'metadata.yaml') ?? (craft?.document.has('name') === true ? craft : undefined);
   if (own === undefined) throw new Unacceptable('Missing required file: metadata.yaml');
-  for (const file of ['actions.yaml', 'config.yaml']) mappingIn(zip, file);
+  const [actions, config] = ['actions.yaml', 'config.yaml'].map((file) => mappingIn(zip, file)?.text ?? null);
   const { document, file } = own;
   nameOf(document, file, packageName);
   return {
@@ -36,7 +36,10 @@ export function readCharm(source: Source, packageName: string): CharmFacts {
     description: proseOf(document, 'description', 64 << 10),
     bases: basesOf(mappingIn(zip, 'manifest.yaml')?.document),
     resources: resourcesOf(document, file),
+    said: saidIn(document),
     packageYaml: own.text,
+    configYaml: config ?? null,
+    actionsYaml: actions ?? null,
     craftYaml: craft?.text ?? null,
   };
 }
@@ -60,7 +63,10 @@ export function readBundle(source: Source, packageName: string): CharmFacts {
     description: proseOf(document, 'description', 64 << 10),
     bases: basesOf(mappingIn(zip, 'manifest.yaml')?.document),
     resources: [],
+    said: { provides: [], requires: [], resources: {} },
     packageYaml: own.text,
+    configYaml: null,
+    actionsYaml: null,
     craftYaml: zip.text('charmcraft.yaml') ?? null,
   };
 }
@@ -163,3 +169,34 @@ function resourcesOf(document: Mapping, file: string): DeclaredResource[] {
     return { name, type, optional: resource instanceof Map && resource.get('optional') === 'true' };
   });
 }
+
+const mostInterfaces = 200;
+
+/** What people are told of the relations and resources of a charm; what does not fit is left out. */
+function saidIn(document: Mapping): CharmSayings {
+  const resources: CharmSayings['resources'] = {};
+  for (const [name, resource] of entriesOf(document.get('resources'))) {
+    if (!(resource instanceof Map)) continue;
+    const filename = proseOf(resource, 'filename', 255) ?? '';
+    const description = proseOf(resource, 'description', 2000) ?? '';
+    if (filename !== '' || description !== '') resources[name] = { filename, description };
+  }
+  return {
+    provides: interfacesOf(document.get('provides')),
+    requires: interfacesOf(document.get('requires')),
+    resources,
+  };
+}
+
+/** The interfaces of relations, each once. */
+function interfacesOf(relations: Yaml | undefined): string[] {
+  const found = new Set<string>();
+  for (const [, relation] of entriesOf(relations)) {
+    const name = relation instanceof Map ? relation.get('interface') : undefined;
+    if (isWord(name) && found.size < mostInterfaces) found.add(name);
+  }
+  return [...found];
+}
+
+const entriesOf = (mapping: Yaml | undefined): [string, Yaml][] =>
+  mapping instanceof Map ? [...mapping].filter((entry): entry is [string, Yaml] => typeof entry[0] === 'string') : [];

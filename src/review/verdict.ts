@@ -41,6 +41,13 @@ export interface Base {
   name: string;
 }
 
+/** The interfaces of a charm's relations, and by its name the file that a resource is kept in and what it is for. */
+export interface CharmSayings {
+  provides: string[];
+  requires: string[];
+  resources: Record<string, { filename: string; description: string }>;
+}
+
 /** What stands in a charm or a bundle. */
 export interface CharmFacts {
   name: string;
@@ -51,8 +58,12 @@ export interface CharmFacts {
   description: string | null;
   bases: Base[];
   resources: DeclaredResource[];
+  /** What it says of its relations and resources, for people who look for a charm. */
+  said: CharmSayings;
   /** metadata.yaml, or what stands in its place. */
   packageYaml: string;
+  configYaml: string | null;
+  actionsYaml: string | null;
   craftYaml: string | null;
 }
 

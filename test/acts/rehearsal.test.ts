@@ -36,6 +36,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['jobs/forget-images.test.ts', 'an image that lost its tag', 'an index from before', 'a blob that became'],
   ['jobs/forget-invites.test.ts', 'what has ended', 'so can credentials'],
   ['jobs/forget-sessions.test.ts'],
+  ['jobs/read-charms.test.ts'],
   ['jobs/sign-revisions.test.ts', 'what waits for the online store', 'a revision of no provenance'],
   ['macaroons/root-keys.test.ts', 'an old root key goes'],
   ['operations/accounts/account-details.test.ts', 'an operation', 'everybody'],

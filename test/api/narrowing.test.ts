@@ -18,7 +18,8 @@ const table: Record<About, string> = {
     read_assertion_of_three_values read_assertion_of_four_values store_assertions registry_version registry_token registry_events start_blob_upload blob_upload_state
     continue_blob_upload finish_blob_upload cancel_blob_upload image_blob image_manifest put_image_manifest
     list_image_tags list_image_referrers delete_image_manifest delete_image_blob refresh_snaps snap_info download_snap create_cohorts find_snaps snap_names
-    snap_categories snap_sections device_messages`,
+    snap_categories snap_sections device_messages
+    find_charms charm_info refresh_charms charm_resource_revisions download_charm download_charm_resource`,
   token: `get_macaroon revoke_macaroon macaroon_info dashboard_whoami exchange_macaroons exchange_usso_macaroons
     exchange_dashboard_macaroons`,
   packages: `list_package_offers list_registered_names register_name dashboard_account dashboard_register_name package_access

@@ -19,6 +19,9 @@ export const snapdMissing = (): string[] => missing(forAssertions);
 /** The same for its client of stores, which test/snapclient is built from. */
 export const snapdClientMissing = (): string[] => missing({ ...forAssertions, ...forItsClient });
 
+/** What must be installed before test/jujuclient can be built. */
+export const jujuClientMissing = (): string[] => missing({});
+
 const forAssertions = {
   'golang-github-snapcore-snapd-dev': 'github.com/snapcore/snapd/asserts',
   'golang-golang-x-crypto-dev': 'golang.org/x/crypto/openpgp',
@@ -48,7 +51,11 @@ const folderOf = (program: string): string => join(import.meta.dirname, '..', pr
 const sources = (program: string): unknown[] => [
   ...readdirSync(folderOf(program)).map((name) => [name, readFileSync(join(folderOf(program), name), 'utf8')]),
   ['go', spawnSync('go', ['version'], { encoding: 'utf8' }).stdout],
-  ['library', gocode, statSync(join(gocode, 'src/github.com/snapcore/snapd/asserts')).mtimeMs],
+  [
+    'library',
+    gocode,
+    statSync(join(gocode, 'src/github.com/snapcore/snapd/asserts'), { throwIfNoEntry: false })?.mtimeMs,
+  ],
 ];
 
 /** Builds a program in the folder of its name below test/, unless it was built before; the path of it. */
@@ -85,6 +92,20 @@ export function buildClient(
   return async (url, ...command) => {
     // While the client asks, the store that answers must go on in this very process.
     const { code, stdout, stderr } = await run(tool, [url, ...command]).then(
+      (done) => ({ ...done, code: 0 }),
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
+    );
+    return { status: code, stderr, result: (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, unknown> };
+  };
+}
+
+/** Builds a client that asks and reads as juju does; it takes the address of a store and what test/jujuclient says. */
+export function buildJujuClient(): (url: string, command: string[], input?: string) => Promise<Judgement> {
+  const tool = build('jujuclient');
+  return async (url, command, input = '') => {
+    const asked = run(tool, [url, ...command], { maxBuffer: 16 << 20 });
+    asked.child.stdin?.end(input);
+    const { code, stdout, stderr } = await asked.then(
       (done) => ({ ...done, code: 0 }),
       (error: unknown) => error as { code: number; stdout: string; stderr: string },
     );

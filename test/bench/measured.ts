@@ -10,6 +10,7 @@ import { vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import { startStore, snapFixture, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { declare, digestOf, logIn, pushImage, uploadLogin, type Login } from '#test/fixtures/images.ts';
+import { pushCharm, pushResource } from '#test/fixtures/juju.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 import type { WritableStore } from '#test/fixtures/writable.ts';
 import { addMeasured } from './store.ts';
@@ -17,7 +18,7 @@ import { addMeasured } from './store.ts';
 /** Where things are, and who may ask for them. */
 export interface World {
   tokens: Record<'ada' | 'bob' | 'root', string>;
-  ids: Record<'ada' | 'bob' | 'snap' | 'charm' | 'upload' | 'library', string>;
+  ids: Record<'ada' | 'bob' | 'snap' | 'charm' | 'upload' | 'library' | 'pages', string>;
   icon: string;
   /** Credentials of the charm's repository, and the digests of what is in it. */
   login: Login;
@@ -37,7 +38,7 @@ export async function makeMeasured(): Promise<{ directory: string; world: World 
 }
 
 const configured = (text: string): string =>
-  ['build_records', 'metrics', 'documents', 'snap'].reduce(
+  ['build_records', 'metrics', 'documents', 'snap', 'charm'].reduce(
     (config, name) => config.replace(new RegExp(`^(?:# ?)?${name} = .*$`, 'm'), `${name} = true`),
     text,
   );
@@ -47,13 +48,14 @@ async function furnish(store: TestAppliance): Promise<World> {
   await addMeasured(store.beside, store.ids.bob);
   const { icon, ...snap } = await furnishSnap(store, ada);
   const { login, image, ...charm } = await furnishCharm(store, ada);
+  const pages = await furnishPages(store, ada);
   await furnishBrand(store, ada);
   await furnishBuilds(ada);
   must(await ada.post('/v1/snap', { name: 'offered' }), 'register');
   must(await ada.post('/internal/v1/packages/snap/offered/offer', { email: 'bob@example.com' }), 'offer');
   return {
     tokens: { ada: ada.token, bob: bob.token, root: root.token },
-    ids: { ada: store.ids.ada, bob: store.ids.bob, ...snap, ...charm },
+    ids: { ada: store.ids.ada, bob: store.ids.bob, ...snap, ...charm, pages },
     icon,
     login,
     image,
@@ -129,6 +131,16 @@ async function furnishCharm(
   const version = { api: 0, patch: 1, content: 'LIBAPI = 0', hash: 'a'.repeat(64) };
   must(await ada.post(`${libraries}/${library}`, version), 'library');
   return { charm, library, login, image: { manifest, blob: digestOf(layer) } };
+}
+
+/** A charm as juju deploys it, with a file beside it. */
+async function furnishPages(store: TestAppliance, ada: Client): Promise<string> {
+  const { id } = must(await ada.post('/v1/charm', { name: 'pages' }), 'register').body as { id: string };
+  await pushCharm(ada, 'pages', { metadata: 'resources:\n  site: {type: file, filename: site.tar}\n' });
+  await pushResource(store, ada, '/v1/charm/pages/resources/site', 'pages');
+  const resources = [{ name: 'site', revision: 1 }];
+  must(await ada.post('/v1/charm/pages/releases', [{ channel: 'stable', revision: 1, resources }]), 'release');
+  return id;
 }
 
 /** Brand, model, key, policy, allowed remodel and a serial. */

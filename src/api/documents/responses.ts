@@ -47,6 +47,7 @@ export function refusalsOf(op: Operation): RefusalCode[] {
 
 function unproven({ errors }: Operation): RefusalCode[] {
   if (errors === 'registry') return ['unauthorized'];
+  if (errors === 'juju') return [];
   if (errors === 'snapd') return ['device-authorization-needs-refresh'];
   return ['macaroon-authorization-required', 'macaroon-needs-refresh'];
 }
@@ -128,4 +129,5 @@ const refusals: Readonly<Record<ErrorFamily, Json>> = {
   }),
   registry: object({ errors: list }),
   snapd: reference('RefusalBody'),
+  juju: reference('RefusalBody'),
 };

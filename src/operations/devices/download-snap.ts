@@ -1,9 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-
 import { snapsForDevice } from '#api/device-snaps.ts';
-import { Answer, operation } from '#api/operation.ts';
-import { answerWith, hasAlready, rangeOf, stillHolds } from '#api/ranges.ts';
-import type { Blobs } from '#blobs/blobs.ts';
+import { operation } from '#api/operation.ts';
+import { answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
 import { isPinned } from './pinned.ts';
@@ -33,40 +30,8 @@ export const downloadSnap = operation({
     if (snap === undefined || !isTold) {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
-    const answer = await contentOf({ ...revision, private: snap.private }, request, blobs);
+    const answer = await answerWithFile({ ...revision, private: snap.private }, request, blobs);
     if (answer.status === 200) noteDownload(records, snap.id, now());
     return answer;
   },
 });
-
-interface File {
-  sha3_384: string;
-  size: number;
-  private: boolean;
-}
-
-/** The whole, the range that was asked for, or nothing where the client has it: its bytes are the same for ever. */
-async function contentOf(
-  { sha3_384, size, private: only }: File,
-  request: IncomingMessage,
-  blobs: Blobs,
-): Promise<Answer> {
-  const etag = `"${sha3_384}"`;
-  const kept = {
-    etag,
-    'accept-ranges': 'bytes',
-    'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
-  };
-  if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
-  const headers = { ...kept, 'content-type': 'application/octet-stream' };
-  if (request.method === 'HEAD') {
-    if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
-    return new Answer({ headers: { ...headers, 'content-length': String(size) } });
-  }
-  const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
-  return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
-}
-
-/** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */
-const outOfService = (): Refusal =>
-  new Refusal('resource-not-found', 'The file was damaged and is out of service until its publisher sends it again.');

@@ -1,8 +1,8 @@
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
-import { toldOf } from '#domain/catalog.ts';
-import { parseChannel, risks, type Channel } from '#domain/channel.ts';
+import { listed } from '#domain/catalog.ts';
+import type { Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -28,14 +28,14 @@ export const snapInfo = operation({
     const { architecture } = askerOf(request.headers, device, address, now());
     const wanted = query.architecture ?? architecture;
     const releases = snap === undefined ? [] : await records.releases.current(snap.id, timestamp(now()));
-    const held = shownOf(releases, wanted, snap?.defaultTrack ?? 'latest');
+    const fitting = releases.filter(({ architecture: its }) => [wanted, 'all', null].includes(its));
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
     const map: SnapInfoResponse['channel-map'] = [];
-    for (const { release, channel } of held) {
-      const revision = await records.revisions.forDevices(release.packageId, release.revision);
+    for (const { held, channel } of listed(fitting, snap?.defaultTrack ?? null)) {
+      const revision = await records.revisions.forDevices(held.packageId, held.revision);
       if (revision === undefined) continue;
-      map.push({ ...presentSnapRevision(revision, fields, baseUrl), channel: presentChannel(release, channel) });
+      map.push({ ...presentSnapRevision(revision, fields, baseUrl), channel: presentChannel(held, channel) });
     }
     if (snap === undefined || map.length === 0) throw notThere(params.name);
     return {
@@ -52,24 +52,6 @@ const tracked = ({ defaultTrack }: PublishedPackage) => ({ 'default-track': defa
 
 const notThere = (name: string): Refusal =>
   new Refusal('resource-not-found', `There is no snap named '${name.slice(0, 64)}'.`);
-
-interface Shown {
-  release: Release;
-  channel: Channel;
-}
-
-/**
- * What the channels hold for an architecture, branches and what is on its way to a part of the devices left out: the default
- * track first, since the first is what a device shows, then each by its risk, the most stable first.
- */
-function shownOf(releases: readonly Release[], architecture: string, defaultTrack: string): Shown[] {
-  const shown = toldOf(releases)
-    .filter(({ architecture: its }) => [architecture, 'all', null].includes(its))
-    .map((release) => ({ release, channel: parseChannel(release.channel)! }));
-  const rank = ({ channel: { track, risk } }: Shown): string =>
-    [track === defaultTrack ? 0 : track === 'latest' ? 1 : 2, track, risks.indexOf(risk)].join(' ');
-  return shown.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-}
 
 const presentChannel = ({ architecture, releasedAt }: Release, { track, risk }: Channel) => ({
   architecture: architecture ?? 'all',

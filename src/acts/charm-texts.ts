@@ -1,0 +1,25 @@
+// What juju hears of charms that were here before it was answered.
+import type { CharmTexts, RevisionDetails } from '#records/revisions.ts';
+import { act } from './act.ts';
+
+interface ReadCharm {
+  packageId: string;
+  revision: number;
+  texts: CharmTexts;
+  /** Nothing where the charm could be read once, but cannot any more. */
+  said: RevisionDetails['said'] | undefined;
+}
+
+export const readCharm = act<ReadCharm, void>({
+  name: 'read_charm',
+  summary: 'Keep what juju hears of a charm that was there already.',
+  on: 'PACKAGE-ID/REVISION',
+  object: ({ packageId, revision }) => `${packageId}/${revision}`,
+  gate: { never: 'it follows from the charm alone' },
+
+  async perform(tx, { packageId, revision, texts, said }) {
+    const found = await tx.revisions.find(packageId, revision);
+    if (found === undefined) return;
+    await tx.revisions.setCharm(packageId, revision, texts, { ...found.details, ...(said !== undefined && { said }) });
+  },
+});

@@ -1,0 +1,78 @@
+import { operation } from '#api/operation.ts';
+import { publicCharms } from '#api/public-charms.ts';
+import type { CharmInfoResponse, CharmRelease } from '#api/wire.ts';
+import type { Shown } from '#domain/catalog.ts';
+import { fallback, parseChannel } from '#domain/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { Revision } from '#records/revisions.ts';
+import { listedByBase } from './bases.ts';
+import { only, wantedOf, within } from './members.ts';
+import { presentRelease, presentSummary, textsOf, typeOf } from './served-charm.ts';
+
+export const charmInfo = operation({
+  name: 'charm_info',
+  method: 'GET',
+  path: '/v2/charms/info/:name',
+  since: 0,
+  summary: 'Say what a charm or a bundle is, and what its channels hold for each base.',
+  access: publicCharms,
+  query: 'CharmInfoQuery',
+  response: 'CharmInfoResponse',
+  enabledBy: 'devices.charm',
+  errors: 'juju',
+  prefixed: false,
+
+  async handle({ params, query, charms, records, now }): Promise<CharmInfoResponse> {
+    const charm = await charms.named(params.name);
+    const releases = charm === undefined ? [] : await records.releases.current(charm.id, timestamp(now()));
+    const shown = listedByBase(releases, charm?.defaultTrack ?? null);
+    const numbers = [...new Set(shown.map(({ held }) => held.revision))];
+    const found = charm === undefined ? [] : await records.revisions.listOf(charm.id, numbers);
+    const given = new Map(found.filter(({ status }) => status !== 'rejected').map((one) => [one.revision, one]));
+    const told = shown.filter(({ held }) => given.has(held.revision));
+    const [first] = inChannel(told, query.channel);
+    if (charm === undefined || first === undefined) throw notThere(params.name);
+    const wanted = wantedOf(query.fields);
+    const about = { type: typeOf(charm), id: charm.id, name: charm.name };
+    const more = {
+      result: presentSummary(charm),
+      'channel-map': told.map((one) => presentRelease(one, given.get(one.held.revision)!)),
+      'default-release': await defaultRelease(charm, first, given.get(first.held.revision)!, {
+        records,
+        withTexts: within(wanted, 'default-release') !== undefined,
+      }),
+    };
+    return { ...about, ...only(more, wanted) };
+  },
+});
+
+const notThere = (name: string): Refusal =>
+  new Refusal('resource-not-found', `There is no charm or bundle named '${name.slice(0, 64)}'.`);
+
+/** What a channel holds, or the next safer one that holds something; all of them where none is named. */
+function inChannel(shown: Shown<Release>[], name: string | undefined): Shown<Release>[] {
+  if (name === undefined || name === '') return shown;
+  const channel = parseChannel(name);
+  if (channel === undefined) throw new Refusal('api-error', `'${name}' is not a channel at /channel`);
+  for (let at: string | null = channel.name; at !== null; at = fallback(parseChannel(at)!)) {
+    const here = shown.filter((one) => one.channel.name === at);
+    if (here.length > 0) return here;
+  }
+  return [];
+}
+
+/** What is given to whoever says nothing, with the texts of its files. */
+async function defaultRelease(
+  charm: PublishedPackage,
+  first: Shown<Release>,
+  revision: Revision,
+  { records, withTexts }: { records: Pick<HandlerRecords, 'revisions'>; withTexts: boolean },
+): Promise<CharmRelease> {
+  const release = presentRelease(first, revision);
+  const full = withTexts ? await records.revisions.forJuju(charm.id, revision.revision) : undefined;
+  return { ...release, revision: { ...release.revision, ...(full && textsOf(charm, full)) } };
+}

@@ -1,0 +1,30 @@
+import { operation } from '#api/operation.ts';
+import { publicCharms } from '#api/public-charms.ts';
+import { answerWithFile } from '#api/ranges.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+const address = /^charm_([A-Za-z0-9]{1,64})\.([A-Za-z0-9._-]{1,128})_([1-9]\d{0,9})$/;
+
+export const downloadCharmResource = operation({
+  name: 'download_charm_resource',
+  method: 'GET',
+  path: '/api/v1/resources/download/:file',
+  since: 0,
+  summary: 'Fetch a revision of a resource of a charm; of an image, the small file that names it to a cluster.',
+  access: publicCharms,
+  enabledBy: 'devices.charm',
+  errors: 'juju',
+  prefixed: false,
+  produces: ['application/octet-stream'],
+  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
+  headers: ['etag', 'content-range'],
+  refuses: ['range-invalid'],
+
+  async handle({ params, request, charms, records, blobs }) {
+    const [, id = '', name = '', number = ''] = address.exec(params.file) ?? [];
+    const charm = await charms.ofId(id);
+    const resource = charm && (await records.resourceRevisions.find(charm.id, name, Number(number)));
+    if (resource === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
+    return answerWithFile({ ...resource, private: false }, request, blobs);
+  },
+});

@@ -1,0 +1,34 @@
+import { operation } from '#api/operation.ts';
+import { publicCharms } from '#api/public-charms.ts';
+import { answerWithFile } from '#api/ranges.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { noteDownload } from '#records/downloads.ts';
+
+export const downloadCharm = operation({
+  name: 'download_charm',
+  method: 'GET',
+  path: '/api/v1/charms/download/:file',
+  since: 0,
+  summary: 'Fetch the file of a revision of a charm or a bundle.',
+  access: publicCharms,
+  enabledBy: 'devices.charm',
+  errors: 'juju',
+  prefixed: false,
+  produces: ['application/octet-stream'],
+  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
+  headers: ['etag', 'content-range'],
+  refuses: ['range-invalid'],
+
+  async handle({ params, request, charms, records, blobs, now }) {
+    const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.charm$/.exec(params.file) ?? [];
+    const charm = await charms.ofId(id);
+    const revision = charm && (await records.revisions.forDevices(charm.id, Number(number)));
+    // What was never released is told to nobody, also not by guessing.
+    if (charm === undefined || revision?.status !== 'released') {
+      throw new Refusal('resource-not-found', 'There is no such file.');
+    }
+    const answer = await answerWithFile({ ...revision, private: false }, request, blobs);
+    if (answer.status === 200) noteDownload(records, charm.id, now());
+    return answer;
+  },
+});

@@ -1,0 +1,158 @@
+// What juju calls to deploy and to refresh: one call for all of its applications.
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { operation } from '#api/operation.ts';
+import { publicCharms, type PublicCharms } from '#api/public-charms.ts';
+import type {
+  CharmRefreshAction,
+  CharmRefreshContext,
+  CharmRefreshResponse,
+  CharmRefreshResult,
+  CharmResource,
+} from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import { chooseCharm, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
+import { only, wantedOf, within, type Wanted } from './members.ts';
+import { resourcesAt } from './resources.ts';
+import { presentCharm } from './served-charm.ts';
+
+export const refreshCharms = operation({
+  name: 'refresh_charms',
+  method: 'POST',
+  path: '/v2/charms/refresh',
+  since: 0,
+  summary: 'Choose the revisions of charms and bundles that juju deploys, refreshes to or downloads.',
+  access: publicCharms,
+  body: 'CharmRefreshRequest',
+  response: 'CharmRefreshResponse',
+  enabledBy: 'devices.charm',
+  errors: 'juju',
+  prefixed: false,
+
+  async handle({ body, charms, records, config, now }): Promise<CharmRefreshResponse> {
+    const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
+    const actions = body.actions ?? [];
+    refuseConfusion(actions, context);
+    const wanted = wantedOf(body.fields?.join(','));
+    const reads = readOnce(charms, records, now());
+    const results: CharmRefreshResult[] = [];
+    for (const action of actions) {
+      const item = context.get(action['instance-key']);
+      results.push(await resultOf(action, item, { wanted, reads, records, baseUrl: config.http.base_url, now: now() }));
+    }
+    return { results };
+  },
+});
+
+interface Calling {
+  wanted: Wanted;
+  reads: Reads;
+  records: Pick<HandlerRecords, 'revisions' | 'resourceRevisions'>;
+  baseUrl: string;
+  now: Date;
+}
+
+/** What several applications of one charm share within a call. */
+interface Reads {
+  charm(action: CharmRefreshAction, item: CharmRefreshContext | undefined): Promise<PublishedPackage | undefined>;
+  map(charm: PublishedPackage): Promise<Release[]>;
+}
+
+function readOnce(charms: PublicCharms, { releases }: Pick<HandlerRecords, 'releases'>, now: Date): Reads {
+  const once = <Value>(read: (key: string) => Promise<Value>): ((key: string) => Promise<Value>) => {
+    const known = new Map<string, Promise<Value>>();
+    return (key) => known.get(key) ?? known.set(key, read(key)).get(key)!;
+  };
+  const [named, ofId] = [once(charms.named), once(charms.ofId)];
+  const current = once((id) => releases.current(id, timestamp(now)));
+  return {
+    charm: (action, item) => {
+      const id = idOf(action, item);
+      return id === undefined ? named(action.name ?? '') : ofId(id);
+    },
+    map: ({ id }) => current(id),
+  };
+}
+
+/** Refuses as a whole what cannot be answered item by item. */
+function refuseConfusion(
+  actions: readonly CharmRefreshAction[],
+  context: ReadonlyMap<string, CharmRefreshContext>,
+): void {
+  const seen = new Set<string>();
+  for (const [at, { action, 'instance-key': key }] of actions.entries()) {
+    if (seen.has(key)) throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
+    seen.add(key);
+    if (action !== 'refresh' || context.has(key)) continue;
+    throw new Refusal('api-error', `The context has nothing of the instance-key '${key}' at /actions/${at}`);
+  }
+}
+
+const isSaid = (text: string | null | undefined): text is string => typeof text === 'string' && text !== '';
+
+const idOf = ({ id }: CharmRefreshAction, item: CharmRefreshContext | undefined): string | undefined =>
+  [id, item?.id].find(isSaid);
+
+async function resultOf(
+  action: CharmRefreshAction,
+  item: CharmRefreshContext | undefined,
+  calling: Calling,
+): Promise<CharmRefreshResult> {
+  const { reads, records, now } = calling;
+  const key = { 'instance-key': action['instance-key'] };
+  const charm = await reads.charm(action, item);
+  if (charm === undefined) return { result: 'error', ...key, ...unknown(idOf(action, item), action.name ?? '') };
+  const said = { ...key, id: charm.id, name: charm.name };
+  const wish = wishOf(action, item);
+  const chosen = await chooseCharm(charm, wish, await reads.map(charm), { revisions: records.revisions, now });
+  if ('code' in chosen) return { result: 'error', ...said, error: chosen };
+  const resources = await resourcesOf(charm, chosen, action, calling);
+  if ('code' in resources) return { result: 'error', ...said, error: resources };
+  const { release, effective, revision } = chosen;
+  return {
+    result: action.action,
+    ...said,
+    ...(effective !== undefined && { 'effective-channel': effective }),
+    ...(release !== undefined && { 'released-at': release.releasedAt }),
+    charm: only({ ...presentCharm(charm, revision, calling.baseUrl), resources: resources.found }, calling.wanted),
+  };
+}
+
+const unknown = (id: string | undefined, name: string): Pick<CharmRefreshResult, 'id' | 'name' | 'error'> =>
+  id === undefined
+    ? { name, error: { code: 'name-not-found', message: `There is no charm or bundle named '${name}'.` } }
+    : { id, error: { code: 'id-not-found', message: `There is no charm or bundle with the id '${id}'.` } };
+
+/** What juju says with the action stands before what it has. */
+const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefined): Wish => ({
+  channel: [action.channel, item?.['tracking-channel']].find(isSaid),
+  revision: action.revision ?? undefined,
+  base: action.base ?? item?.base ?? undefined,
+  has: item?.revision,
+  isNew: action.action !== 'refresh',
+});
+
+/** Those of the release, but for the ones of which juju names the revision; with a charm by its number these alone. */
+async function resourcesOf(
+  charm: PublishedPackage,
+  { revision, release }: Chosen,
+  { 'resource-revisions': named }: CharmRefreshAction,
+  { wanted, records: { resourceRevisions }, baseUrl }: Calling,
+): Promise<{ found: CharmResource[] } | (Pick<NoneToGive, 'message'> & { code: string })> {
+  if (within(wanted, 'resources') === undefined) return { found: [] };
+  const released = (release?.resources ?? []).filter(
+    (one): one is typeof one & { revision: number } =>
+      one.revision !== null && !named?.some(({ name }) => name === one.name),
+  );
+  const { said } = revision.details;
+  const kept = await resourcesAt(charm, released, said, { resourceRevisions, baseUrl });
+  const asked = await resourcesAt(charm, named ?? [], said, { resourceRevisions, baseUrl });
+  const { missing } = asked;
+  if (missing === undefined) return { found: [...kept.found, ...asked.found] };
+  return {
+    code: 'resource-not-found',
+    message: `There is no revision ${missing.revision} of the resource '${missing.name}' of '${charm.name}'.`,
+  };
+}

@@ -1,0 +1,88 @@
+// A revision of a charm as juju is told of it: each member by its name, of which it says which it wants.
+import type { CharmDownload, CharmRelease, CharmSummary, ServedCharm } from '#api/wire.ts';
+import type { Shown } from '#domain/catalog.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions.ts';
+import { baseOf } from './bases.ts';
+
+/** What is said of a charm as a whole. */
+export const presentSummary = (charm: PublishedPackage): CharmSummary => ({
+  summary: charm.summary ?? '',
+  description: charm.description ?? '',
+  license: '',
+  ...(charm.title !== null && { title: charm.title }),
+  publisher: publisherOf(charm),
+  categories: [],
+  'contains-charms': [],
+  'used-by': [],
+  'store-url': '',
+});
+
+/** juju reads a map of texts, and nothing else. */
+const publisherOf = ({
+  publisher: { id, username, displayName, validation },
+}: PublishedPackage): Record<string, string> => ({ id, username, 'display-name': displayName, validation });
+
+export const isBundle = ({ type }: Pick<PublishedPackage, 'type'>): boolean => type === 'bundle';
+
+export const typeOf = (charm: PublishedPackage): 'charm' | 'bundle' => (isBundle(charm) ? 'bundle' : 'charm');
+
+/** What a channel holds for one base, without the texts of its files. */
+export const presentRelease = (
+  { held, channel: { track, risk, name } }: Shown<Release>,
+  revision: Revision,
+): CharmRelease => ({
+  channel: { name, base: baseOf(held), risk, track, 'released-at': held.releasedAt },
+  revision: {
+    revision: revision.revision,
+    version: revision.version,
+    bases: revision.details.bases ?? [],
+    'created-at': revision.createdAt,
+    download: { size: revision.size, 'hash-sha-256': revision.sha256 },
+  },
+});
+
+/** What stands in the files of a charm; of a bundle, the file that says what it deploys. */
+export const textsOf = (
+  charm: PublishedPackage,
+  { packageYaml, configYaml, actionsYaml }: Omit<CharmTexts, 'sha384'> & { packageYaml: string | null },
+): Pick<ServedCharm, 'metadata-yaml' | 'config-yaml' | 'actions-yaml' | 'bundle-yaml'> =>
+  isBundle(charm)
+    ? { 'bundle-yaml': packageYaml ?? '' }
+    : {
+        'metadata-yaml': packageYaml ?? '',
+        // juju reads no empty text, nor one of comments alone, as a configuration; it takes this for none.
+        'config-yaml': configYaml === null || saysNothing(configYaml) ? '{}\n' : configYaml,
+        ...(actionsYaml !== null && !saysNothing(actionsYaml) && { 'actions-yaml': actionsYaml }),
+      };
+
+const saysNothing = (yaml: string): boolean => yaml.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
+
+/** Where juju fetches the file of a revision, of which the bytes never change, and the digests that it compares. */
+export const presentDownload = (
+  { packageId, revision, size, sha256, sha384 }: RevisionForJuju,
+  baseUrl: string,
+): CharmDownload => ({
+  url: `${baseUrl}/api/v1/charms/download/${packageId}_${revision}.charm`,
+  size,
+  'hash-sha-256': sha256,
+  'hash-sha-384': sha384,
+});
+
+/** A revision with everything but its resources. */
+export const presentCharm = (charm: PublishedPackage, revision: RevisionForJuju, baseUrl: string): ServedCharm => ({
+  type: typeOf(charm),
+  id: charm.id,
+  name: charm.name,
+  revision: revision.revision,
+  version: revision.version,
+  summary: charm.summary ?? '',
+  description: charm.description ?? '',
+  license: '',
+  publisher: publisherOf(charm),
+  bases: revision.details.bases ?? [],
+  'created-at': revision.createdAt,
+  download: presentDownload(revision, baseUrl),
+  ...textsOf(charm, revision),
+});

@@ -1,18 +1,24 @@
 // A device as far as its store is concerned: snapd's own client asks, downloads and checks, and says what it understood.
 // It is a tool for tests: it links snapd's code, which is under the GPL, and is no part of the product.
 //
-//	snapclient URL install NAME CHANNEL FILE    chooses, fetches and checks the file, which snapd does by its digest
-//	snapclient URL refresh ID REVISION CHANNEL  what it would refresh to
-//	snapclient URL info NAME                    what a person is shown
+//	snapclient URL install NAME CHANNEL FILE [COHORT]  chooses, fetches and checks the file, which snapd does by its digest
+//	snapclient URL refresh ID REVISION CHANNEL         what it would refresh to
+//	snapclient URL info NAME                           what a person is shown
+//	snapclient URL find|prefix|common-id|category WHAT what a person finds; 'wide' before it: in all channels
+//	snapclient URL names                               the catalog of commands
+//	snapclient URL sections                            where a person begins to look
+//	snapclient URL cohort NAME                         a new cohort's key
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/snapcore/snapd/progress"
 	"github.com/snapcore/snapd/snap"
@@ -25,6 +31,15 @@ type told struct {
 	Size                                                                             int64
 	Channels                                                                         map[string]int
 	Tracks                                                                           []string
+	CommonIDs                                                                        []string
+}
+
+// What snapd writes down of the catalog.
+type catalog map[string][]string
+
+func (c catalog) AddSnap(name, version, summary string, commands []string) error {
+	c[name] = append([]string{version, summary}, commands...)
+	return nil
 }
 
 func of(info *snap.Info) told {
@@ -35,7 +50,7 @@ func of(info *snap.Info) told {
 	return told{
 		Name: info.SnapName(), ID: info.SnapID, Version: info.Version, Channel: info.Channel, Base: info.Base,
 		Type: string(info.Type()), Confinement: string(info.Confinement), Publisher: info.Publisher.Username,
-		Digest: info.Sha3_384, Revision: info.Revision.N, Size: info.Size, Channels: channels, Tracks: info.Tracks,
+		Digest: info.Sha3_384, Revision: info.Revision.N, Size: info.Size, Channels: channels, Tracks: info.Tracks, CommonIDs: info.CommonIDs,
 	}
 }
 
@@ -50,6 +65,9 @@ func main() {
 	switch os.Args[2] {
 	case "install":
 		action := &store.SnapAction{Action: "install", InstanceName: args[0], Channel: args[1]}
+		if len(args) > 3 {
+			action.CohortKey = args[3]
+		}
 		results, _, err := s.SnapAction(ctx, nil, []*store.SnapAction{action}, nil, nil, nil)
 		fail(err)
 		info := results[0].Info
@@ -69,10 +87,50 @@ func main() {
 		info, err := s.SnapInfo(ctx, store.SnapSpec{Name: args[0]}, nil)
 		fail(err)
 		say(of(info))
+	case "names":
+		var names bytes.Buffer
+		commands := catalog{}
+		fail(s.WriteCatalogs(ctx, &names, commands))
+		say(map[string]interface{}{"Names": strings.Fields(names.String()), "Commands": commands})
+	case "sections":
+		sections, err := s.Sections(ctx, nil)
+		fail(err)
+		say(map[string]interface{}{"Sections": sections})
+	case "cohort":
+		keys, err := s.CreateCohorts(ctx, args)
+		fail(err)
+		say(keys)
+	default:
+		look(ctx, s, os.Args[2:])
 	}
 }
 
-func say(what told) { fail(json.NewEncoder(os.Stdout).Encode(what)) }
+func look(ctx context.Context, s *store.Store, args []string) {
+	search := &store.Search{}
+	if args[0] == "wide" {
+		search.Scope, args = "wide", args[1:]
+	}
+	switch args[0] {
+	case "prefix":
+		search.Prefix = true
+		search.Query = args[1]
+	case "common-id":
+		search.CommonID = args[1]
+	case "category":
+		search.Category = args[1]
+	default:
+		search.Query = args[1]
+	}
+	infos, err := s.Find(ctx, search, nil)
+	fail(err)
+	found := []told{}
+	for _, info := range infos {
+		found = append(found, of(info))
+	}
+	say(map[string]interface{}{"Found": found})
+}
+
+func say(what interface{}) { fail(json.NewEncoder(os.Stdout).Encode(what)) }
 
 // The client's own words for what went wrong.
 func fail(err error) {

@@ -1,5 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { hasAlready } from '#api/ranges.ts';
+import { notModified } from '#api/revalidated.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 export const packageIcon = operation({
@@ -11,16 +13,21 @@ export const packageIcon = operation({
   access: anyone,
   prefixed: false,
   produces: ['image/png', 'image/svg+xml'],
+  headers: ['etag'],
+  also: notModified,
 
-  async handle({ params, records, blobs }) {
+  async handle({ params, request, records, blobs }) {
     const { package_id: id, icon } = params;
-    const content = (await records.packages.iconOf(id)) === icon ? await blobs.open(icon.slice(0, 96)) : undefined;
+    const isThere = (await records.packages.iconOf(id)) === icon;
+    const kept = { etag: `"${icon.slice(0, 96)}"`, 'cache-control': 'public, max-age=31536000, immutable' };
+    if (isThere && hasAlready(request, kept.etag)) return new Answer({ status: 304, headers: kept });
+    const content = isThere ? await blobs.open(icon.slice(0, 96)) : undefined;
     if (content === undefined) throw new Refusal('resource-not-found', 'There is no such icon.');
     return new Answer({
       headers: {
         'content-type': icon.endsWith('.svg') ? 'image/svg+xml' : 'image/png',
         'content-length': String(content.size),
-        'cache-control': 'public, max-age=31536000, immutable',
+        ...kept,
         // A drawing may hold scripts; nothing in it may run or reach out.
         'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         'x-content-type-options': 'nosniff',

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import t from 'tap';
 
@@ -78,3 +78,59 @@ t.test(
     t.match(await ask('info', 'nothing'), { status: 1, stderr: /snap not found/ });
   },
 );
+
+t.test('snapd finds what is public, knows its commands, and moves a cohort together', { skip }, async (t) => {
+  const client = buildClient();
+  const port = await freePort();
+  const store = await startStore(t, (text) =>
+    servingSnaps(text).replace('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll(':8080', `:${port}`),
+  );
+  const ask = (...command: string[]) => client(store.url, ...command);
+  const file = join(mkdtempSync(join(tmpdir(), 'larder-snapd-')), 'tiny-app.snap');
+  t.teardown(() => rmSync(dirname(file), { recursive: true }));
+  const ada = await store.as('ada');
+  const found = async (...command: string[]) => {
+    const { status, result, stderr } = await ask(...command);
+    if (status !== 0) throw new Error(stderr);
+    return (result['Found'] as { Name: string; Channel: string }[]).map(({ Name, Channel }) => `${Name} ${Channel}`);
+  };
+  t.match(await ask('names'), { status: 0, result: { Names: [], Commands: {} } });
+  t.same(await found('find', 'hello'), []);
+
+  const hello = (await ada.post('/v1/snap', { name: 'hello' })).body.id;
+  const packageYaml = 'name: hello\napps:\n  hello: {common-id: org.example.Hello, aliases: [hi]}\n  again: {}\n';
+  await addRevision(store, hello, 1, { packageYaml, details: { apps: ['hello', 'again'] } });
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  await ada.patch('/v1/snap/hello', { summary: 'Says hello' });
+  const other = (await ada.post('/v1/snap', { name: 'hello-beta' })).body.id;
+  await addRevision(store, other, 2, { details: { apps: ['hello-beta'] } });
+  await ada.post('/v1/snap/hello-beta/releases', [{ channel: 'beta', revision: 2 }]);
+  await ada.post('/v1/snap', { name: 'secret', private: true });
+  t.same(await found('find', 'hello'), ['hello stable']);
+  t.same(await found('wide', 'find', 'hello'), ['hello stable', 'hello-beta beta']);
+  t.same(await found('wide', 'prefix', 'hello-'), ['hello-beta beta']);
+  t.same(await found('common-id', 'org.example.Hello'), ['hello stable']);
+  t.same((await ask('sections')).result['Sections'], ['featured']);
+  t.same(await found('wide', 'category', 'featured'), ['hello stable', 'hello-beta beta']);
+  t.match(await ask('find', 'hello'), {
+    result: {
+      Found: [{ Name: 'hello', Version: 'v1', Publisher: 'ada', Size: 1001, CommonIDs: ['org.example.Hello'] }],
+    },
+  });
+  t.same((await ask('names')).result, {
+    Names: ['hello', 'hello-beta'],
+    Commands: { hello: ['v1', 'Says hello', 'hi', 'hello', 'hello.again'], 'hello-beta': ['v2', '', 'hello-beta'] },
+  });
+
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+  const { result: keys } = await ask('cohort', 'tiny-app');
+  store.clock.advance(1000);
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: null }]);
+  t.match(await ask('install', 'tiny-app', 'stable', file), { status: 1 }, 'the channel is closed');
+  const inCohort = await ask('install', 'tiny-app', 'stable', file, String(keys['tiny-app']));
+  t.match(inCohort, { status: 0, result: { Revision: 1 } }, 'but not for its cohort');
+  t.match(await ask('install', 'tiny-app', 'stable', file, 'forged'), { status: 1, stderr: /cohort key/ });
+  t.match(await ask('cohort', 'secret'), { status: 1, stderr: /not found/ });
+});

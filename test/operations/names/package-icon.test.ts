@@ -35,6 +35,11 @@ t.test('an icon is served at the address that the metadata gives, and can do not
     t.equal(reply.headers.get('content-length'), String(drawing.length));
     t.equal(reply.headers.get('x-content-type-options'), 'nosniff');
     t.match(reply.headers.get('content-security-policy'), /default-src 'none';.*sandbox/);
+    const etag = reply.headers.get('etag')!;
+    t.match(etag, /^"[0-9a-f]{96}"$/);
+    const again = await store.anyone.get(url, { 'if-none-match': etag });
+    t.match(again, { status: 304, body: '' });
+    t.equal(again.headers.get('etag'), etag);
     const head = await fetch(store.url + url, { method: 'HEAD' });
     t.equal(head.status, 200);
     t.equal(await head.text(), '');
@@ -50,6 +55,7 @@ t.test('nothing else is served there', async (t) => {
     `/icons/${id}/${upload}.svg`,
     `/icons/${id}/${upload}`,
     `${url}x`,
+    `${url}?`.replace(id, 'nobody'),
     url.replace('.svg', '.png'),
     `/icons/${'x'.repeat(32)}/${upload}.svg`,
     `/icons/${id}/..`,

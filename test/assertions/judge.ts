@@ -2,7 +2,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Judgement {
@@ -44,12 +44,27 @@ function missing(packages: Record<string, string>): string[] {
   return [...go, ...absent.map(([name]) => name)];
 }
 
+/** The same for snapd's own program, `snap`. */
+export const snapCommandMissing = (): string[] => missing({ ...forAssertions, ...forItsClient, ...forItsProgram });
+
+const forItsProgram = {
+  'golang-github-boltdb-bolt-dev': 'github.com/boltdb/bolt',
+  'golang-github-coreos-go-systemd-dev': 'github.com/coreos/go-systemd',
+  'golang-github-gorilla-mux-dev': 'github.com/gorilla/mux',
+  'golang-github-jessevdk-go-flags-dev': 'github.com/jessevdk/go-flags',
+  'golang-github-mvo5-goconfigparser-dev': 'github.com/mvo5/goconfigparser',
+  'golang-gopkg-yaml.v3-dev': 'gopkg.in/yaml.v3',
+};
+
 const cache = join(import.meta.dirname, '../../node_modules/.cache');
 const folderOf = (program: string): string => join(import.meta.dirname, '..', program);
 
 /** What a program is built from: its own files, and the library as the package brought it. */
 const sources = (program: string): unknown[] => [
-  ...readdirSync(folderOf(program)).map((name) => [name, readFileSync(join(folderOf(program), name), 'utf8')]),
+  ...(program.includes('/') ? [] : readdirSync(folderOf(program))).map((name) => [
+    name,
+    readFileSync(join(folderOf(program), name), 'utf8'),
+  ]),
   ['go', spawnSync('go', ['version'], { encoding: 'utf8' }).stdout],
   [
     'library',
@@ -58,12 +73,13 @@ const sources = (program: string): unknown[] => [
   ],
 ];
 
-/** Builds a program in the folder of its name below test/, unless it was built before; the path of it. */
-function build(program: string): string {
-  const tool = join(cache, `${program}-${hash('sha256', JSON.stringify(sources(program))).slice(0, 32)}`);
+/** Builds a program in the folder of its name below test/, or one of the library, unless it was built before; the path of it. */
+function build(program: string, tags = ''): string {
+  const of = hash('sha256', JSON.stringify([...sources(program), tags])).slice(0, 32);
+  const tool = join(cache, `${basename(program)}-${of}`);
   if (existsSync(tool)) return tool;
   const fresh = `${tool}.${String(process.pid)}`;
-  const built = spawnSync('sh', [join(folderOf('akrverify'), 'build.sh'), fresh, program], {
+  const built = spawnSync('sh', [join(folderOf('akrverify'), 'build.sh'), fresh, program, tags], {
     encoding: 'utf8',
     // Compiled packages are kept, too; without them each build takes twenty seconds.
     env: { ...process.env, GOCACHE: join(cache, 'go-build') },
@@ -111,4 +127,15 @@ export function buildJujuClient(): (url: string, command: string[], input?: stri
     );
     return { status: code, stderr, result: (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, unknown> };
   };
+}
+
+/** Builds snapd's own program `snap` as one that trusts its test roots; the path of it. */
+export const buildSnapCommand = (): string => build('github.com/snapcore/snapd/cmd/snap', 'withtestkeys nosecboot');
+
+/** Those roots, and an account-key of theirs for a key of ours, as streams. */
+export function testRoots({ id, encoded }: { id: string; encoded: string }): { roots: string; key: string } {
+  const { status, stdout, stderr } = spawnSync(build('testroot'), [id, encoded], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cannot make the test roots: ${stderr}`);
+  const [account = '', rootKey = '', key = ''] = stdout.split(/\n\n(?=type: )/);
+  return { roots: `${account}\n\n${rootKey}\n`, key: `${key.trimEnd()}\n` };
 }

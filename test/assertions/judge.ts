@@ -115,9 +115,12 @@ export function buildClient(
   };
 }
 
-/** Builds a client that asks and reads as juju does; it takes the address of a store and what test/jujuclient says. */
+/** Builds a client that asks and reads as juju does; the path of it. */
+export const jujuClient = (): string => build('jujuclient');
+
+/** The same as a call, which takes the address of a store and what test/jujuclient says. */
 export function buildJujuClient(): (url: string, command: string[], input?: string) => Promise<Judgement> {
-  const tool = build('jujuclient');
+  const tool = jujuClient();
   return async (url, command, input = '') => {
     const asked = run(tool, [url, ...command], { maxBuffer: 16 << 20 });
     asked.child.stdin?.end(input);

@@ -10,6 +10,7 @@ const teasers = {
   publisher: 'From an account to a released revision, with the tools you have.',
   administrator: 'Set up, watch, back up, upgrade: one command for each.',
   devices: 'What snapd needs of this store, and how a device is pointed here.',
+  juju: 'How a controller is pointed here, also one that runs already.',
   'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
 };

@@ -17,6 +17,7 @@ export const guides = {
   publisher: 'Publishing packages',
   administrator: 'Looking after the store',
   devices: 'Looking after devices',
+  juju: 'Charms for juju',
   'device-gateway': 'Device gateways',
   recovery: 'When something went wrong',
 } as const;

@@ -82,6 +82,29 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
             AND revisions.deleted_at IS NULL AND revisions.revision NOT IN ${list(without)})
       ORDER BY name, revision`),
 
+  /** The newest revision of a component that was pushed for a revision of its snap. */
+  async newestFor(packageId: string, name: string, packageRevision: number): Promise<ResourceRevision | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT ${resourceRevisionColumns}
+      FROM resource_revisions AS component
+      WHERE package_id = ${packageId} AND name = ${name} AND deleted_at IS NULL
+        AND EXISTS (
+          SELECT 1 FROM resource_pairs AS pair
+          WHERE pair.package_id = component.package_id AND pair.name = component.name
+            AND pair.revision = component.revision AND pair.package_revision = ${packageRevision})
+      ORDER BY revision DESC LIMIT 1`);
+    return row && asResourceRevision(row);
+  },
+
+  /** Whether a component was pushed for a revision of its snap that was released, and may be given to devices. */
+  servesReleased: async (packageId: string, name: string, revision: number) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM resource_pairs AS pair
+      JOIN revisions ON revisions.package_id = pair.package_id AND revisions.revision = package_revision
+      WHERE pair.package_id = ${packageId} AND pair.name = ${name} AND pair.revision = ${revision}
+        AND revisions.status = 'released' AND withdrawn_at IS NULL AND revisions.deleted_at IS NULL LIMIT 1`)),
+
   /** The newest revision of its snap that a component was pushed for; null where there is none. */
   newestServed: async (packageId: string, name: string, revision: number) =>
     (

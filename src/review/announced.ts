@@ -8,9 +8,11 @@ export interface Announced {
   commonIds: string[];
   /** Other names of its commands. */
   aliases: string[];
+  /** What comes beside it in files of their own. */
+  components: { name: string; description: string | undefined }[];
 }
 
-export const nothingAnnounced: Announced = { epoch: firstEpoch, commonIds: [], aliases: [] };
+export const nothingAnnounced: Announced = { epoch: firstEpoch, commonIds: [], aliases: [], components: [] };
 
 /** Reads a text that its review has found to be right. */
 export function announcedIn(snapYaml: string): Announced {
@@ -24,8 +26,19 @@ export function announcedIn(snapYaml: string): Announced {
     epoch: readEpoch(epoch instanceof Map ? plain(epoch) : epoch) ?? firstEpoch,
     commonIds: texts(said('common-id')),
     aliases: texts(said('aliases')),
+    components: componentsIn(document.get('components')),
   };
 }
+
+const componentsIn = (said: Yaml | undefined): Announced['components'] =>
+  said instanceof Map
+    ? [...said].flatMap(([name, about]) => {
+        const description = about instanceof Map ? about.get('description') : undefined;
+        return typeof name === 'string'
+          ? [{ name, description: typeof description === 'string' ? description : undefined }]
+          : [];
+      })
+    : [];
 
 const texts = (values: Yaml[]): string[] => [...new Set(values.filter((value) => typeof value === 'string'))];
 

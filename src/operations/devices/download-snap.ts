@@ -1,8 +1,10 @@
-import { snapsForDevice } from '#api/device-snaps.ts';
+import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
 import { answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
+import { toldComponent } from './components.ts';
 import { isPinned } from './pinned.ts';
 
 export const downloadSnap = operation({
@@ -10,7 +12,7 @@ export const downloadSnap = operation({
   method: 'GET',
   path: '/api/v1/snaps/download/:file',
   since: 0,
-  summary: 'Fetch the file of a revision of a snap, or a range of its bytes.',
+  summary: 'Fetch the file of a revision of a snap or of one of its components, or a range of its bytes.',
   access: snapsForDevice,
   enabledBy: 'devices.snap',
   errors: 'snapd',
@@ -21,17 +23,36 @@ export const downloadSnap = operation({
   refuses: ['range-invalid'],
 
   async handle({ params, request, snaps, records, blobs, now }) {
-    const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.snap$/.exec(params.file) ?? [];
-    const snap = await snaps.ofId(id);
-    const revision = snap && (await records.revisions.forDevices(snap.id, Number(number)));
-    // What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on.
-    const isTold =
-      revision !== undefined && (revision.status === 'released' || (await isPinned(id, revision.revision, records)));
-    if (snap === undefined || !isTold) {
-      throw new Refusal('resource-not-found', 'There is no such file.');
-    }
-    const answer = await answerWithFile({ ...revision, private: snap.private }, request, blobs);
-    if (answer.status === 200) noteDownload(records, snap.id, now());
+    const file = await fileOf(params.file, snaps, records);
+    if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
+    const answer = await answerWithFile(file, request, blobs);
+    if (answer.status === 200 && file.isSnap) noteDownload(records, file.packageId, now());
     return answer;
   },
 });
+
+interface File {
+  packageId: string;
+  sha3_384: string;
+  size: number;
+  private: boolean;
+  isSnap: boolean;
+}
+
+/** What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on. */
+async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
+  const [, id = '', component, number = '', kind] =
+    /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
+  const isSnap = component === undefined;
+  const snap = isSnap === (kind === 'snap') ? await snaps.ofId(id) : undefined;
+  if (snap === undefined) return undefined;
+  const found = isSnap
+    ? await toldRevision(id, Number(number), records)
+    : await toldComponent(id, component, Number(number), records);
+  return found && { packageId: id, sha3_384: found.sha3_384, size: found.size, private: snap.private, isSnap };
+}
+
+async function toldRevision(id: string, number: number, records: HandlerRecords) {
+  const revision = await records.revisions.forDevices(id, number);
+  return revision && (revision.status === 'released' || (await isPinned(id, number, records))) ? revision : undefined;
+}

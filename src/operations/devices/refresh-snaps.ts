@@ -8,6 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
+import { componentsOf } from './components.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { isPinnedBy } from './pinned.ts';
 import { fieldsOf, snapText, type Fields } from './served-snap.ts';
@@ -54,6 +55,10 @@ interface Calling {
   baseUrl: string;
 }
 
+/** The JSON of an object with one member more. */
+const withMember = (text: string, name: string, value: unknown): string =>
+  `${text.slice(0, -1)}${text === '{}' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+
 const written = (result: RefreshResult): string => JSON.stringify(result);
 
 const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
@@ -88,7 +93,11 @@ async function resultOf(
   const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
   if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
-  return `${result.slice(0, -1)},"snap":${snapText(snap, chosen.revision, fields, baseUrl)}}`;
+  const text = snapText(snap, chosen.revision, fields, baseUrl);
+  const components = fields.fields.includes('resources')
+    ? await componentsOf(chosen.revision, chosen.effective, records, baseUrl)
+    : undefined;
+  return `${result.slice(0, -1)},"snap":${components === undefined ? text : withMember(text, 'resources', components)}}`;
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

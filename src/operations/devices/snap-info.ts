@@ -8,6 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import { askerOf } from './choosing.ts';
+import { componentsOf } from './components.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 export const snapInfo = operation({
@@ -35,7 +36,14 @@ export const snapInfo = operation({
     for (const { held, channel } of listed(fitting, snap?.defaultTrack ?? null)) {
       const revision = await records.revisions.forDevices(held.packageId, held.revision);
       if (revision === undefined) continue;
-      map.push({ ...presentSnapRevision(revision, fields, baseUrl), channel: presentChannel(held, channel) });
+      const components = fields.includes('resources')
+        ? await componentsOf(revision, held.channel, records, baseUrl)
+        : undefined;
+      map.push({
+        ...presentSnapRevision(revision, fields, baseUrl),
+        ...(components !== undefined && { resources: components }),
+        channel: presentChannel(held, channel),
+      });
     }
     if (snap === undefined || map.length === 0) throw notThere(params.name);
     return {

@@ -69,7 +69,7 @@ export async function downloads(): Promise<void> {
 }
 
 /** A store that has one large blob, and what is asked for to get it. */
-async function filled() {
+export async function filled() {
   const { directory, child, pid, port, repository, headers } = await ours();
   await push({ port, repository, headers }, 1, size);
   const blob = largestFile(join(directory, 'blobs', 'sha3'));

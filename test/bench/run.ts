@@ -2,6 +2,7 @@
 import { deltas } from './deltas.ts';
 import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';
+import { fleet } from './fleet.ts';
 import { identity } from './identity.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
@@ -20,6 +21,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   downloads,
   deltas,
   devices,
+  fleet,
   start,
   identity,
   publisher,

@@ -1,0 +1,166 @@
+// A fleet that comes back after a power cut: each device proves who it is and refreshes, all of them from one address; and
+// many slow downloads at once, beside which others are answered.
+import { rmSync, writeFileSync } from 'node:fs';
+import { Agent, get, request, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { asKept } from '#acts/assertions.ts';
+import { joined } from '#assertions/assertion.ts';
+import { signAssertion } from '#assertions/signer.ts';
+import { changeConfig } from '#src/config.ts';
+import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
+import { filler, snapDetails } from '#test/fixtures/filler.ts';
+import { account, accountKey, keys, signer, storeKey, trusted } from '#test/assertions/world.ts';
+import { modelOf, pump, serialOf } from '#test/operations/devices/world.ts';
+import { filled } from './downloads.ts';
+import { peakMemory, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
+import { fillStore, type FilledStore } from './store.ts';
+
+/** The whole of it takes ten minutes; a tenth comes as densely. */
+const devices = process.env['LARDER_LONG'] === '1' ? 20_000 : 2_000;
+const milliseconds = devices * 30;
+const items = 30;
+const slow = 1_000;
+
+export async function fleet(): Promise<void> {
+  await comeBack();
+  await slowDownloads();
+}
+
+async function comeBack(): Promise<void> {
+  const store = await fillStore(100, 1);
+  await releaseAndTrust(store);
+  const body = questionOf(store.packageIds.slice(0, items));
+  const model = joined(await modelOf());
+  const serials = [];
+  for (let number = 0; number < devices; number++) {
+    serials.push(joined(await serialOf({ serial: String(number) })));
+  }
+  const { child, told } = await startServer<{ port: number }>('store-server.ts', store.directory);
+  const [busy, began, used] = [watchMachine(child), performance.now(), processorTime(child)];
+  const took: number[] = [];
+  const refused = new Map<number, number>();
+  const call = async (path: string, content: string, headers = {}): Promise<string> => {
+    const from = performance.now();
+    const { status, text } = await ask(told.port, path, content, headers);
+    took.push(performance.now() - from);
+    if (status !== 200) refused.set(status, (refused.get(status) ?? 0) + 1);
+    return text;
+  };
+  const comes = async (serial: string, number: number): Promise<void> => {
+    await pause(Math.max(0, began + (number * milliseconds) / devices - performance.now()));
+    const { nonce } = JSON.parse(await call('/api/v1/snaps/auth/nonces', '')) as { nonce: string };
+    const headers = { ...pump, serial: String(number), nonce, timestamp: '2016-01-01T00:00:00Z' };
+    const signed = await signAssertion(signer, keys.device.id, {
+      ...{ type: 'device-session-request', headers, signedAt: new Date() },
+    });
+    const texts = { 'device-session-request': signed, 'serial-assertion': serial, 'model-assertion': model };
+    const given = JSON.parse(await call('/api/v1/snaps/auth/sessions', JSON.stringify(texts))) as { macaroon: string };
+    const session = { ...deviceHeaders(), 'snap-device-authorization': `Macaroon root="${given.macaroon}"` };
+    await call('/v2/snaps/refresh', body, session);
+  };
+  await Promise.all(serials.map(comes));
+  const cost = (processorTime(child) - used) / devices;
+  const told429 = [...refused].map(([status, times]) => `${times} times ${status}`).join(', ') || 'nobody was refused';
+  console.log(
+    `fleet: ${devices} devices within ${milliseconds / 1000} s behind one address, nonce, session and a refresh of ${items} snaps each\n` +
+      `  ${percentile(took, 0.5)} ms p50, ${percentile(took, 0.99)} ms p99, ${percentile(took, 1)} ms at most; ` +
+      `${cost.toFixed(1)} ms of processor a device; ${told429}; ` +
+      `peak resident memory ${peakMemory(child.pid).toFixed(0)} MiB (${busy()})`,
+  );
+  await stopServer(child);
+  rmSync(store.directory, { recursive: true, force: true });
+}
+
+/** The snaps of the question are released, and the brand of the devices is believed. */
+async function releaseAndTrust({ store, directory, packageIds, accountId }: FilledStore): Promise<void> {
+  const at = new Date().toISOString();
+  const chain = [storeKey, await account('acme'), await accountKey('ada', 'acme', 'default')];
+  await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
+    const fill = filler(tx, at);
+    for (const packageId of packageIds.slice(0, items)) {
+      await fill.revision({ packageId, revision: 2, createdBy: accountId, details: snapDetails, status: 'released' });
+      await fill.release({ packageId, channel: 'latest/stable', revision: 2, slot: 'amd64', architecture: 'amd64' });
+      await tx.packages.publish(packageId);
+    }
+    for (const one of chain) await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'bench' }));
+  });
+  await store.close();
+  writeFileSync(join(directory, 'roots'), trusted);
+  const trusts = { 'devices.snap': true, 'assertions.trusted': [join(directory, 'roots')] };
+  changeConfig(join(directory, 'larder.toml'), trusts);
+}
+
+const questionOf = (ids: readonly string[]): string =>
+  JSON.stringify({
+    context: ids.map((id) => ({
+      ...{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'latest/stable' },
+      epoch: { read: [0], write: [0] },
+    })),
+    actions: ids.map((id) => ({ action: 'refresh', 'instance-key': id, 'snap-id': id })),
+    fields,
+  });
+
+async function ask(
+  port: number,
+  path: string,
+  content: string,
+  headers = {},
+): Promise<{ status: number; text: string }> {
+  const sent = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content), ...headers };
+  const call = request({ host: '127.0.0.1', port, path, method: 'POST', headers: sent, agent: false }).end(content);
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  return { status: response.statusCode ?? 0, text };
+}
+
+/** What the event loop and the memory of a server make of many who take sixteen kilobytes a second each. */
+async function slowDownloads(): Promise<void> {
+  const { child, port, path, headers, directory } = await filled();
+  const latency = async (): Promise<number[]> => {
+    const took: number[] = [];
+    for (let asked = 0; asked < 200; asked++) {
+      const from = performance.now();
+      const [response] = (await once(get({ host: '127.0.0.1', port, path: '/healthz', agent: false }), 'response')) as [
+        IncomingMessage,
+      ];
+      await response.resume().toArray();
+      took.push(performance.now() - from);
+    }
+    return took;
+  };
+  const alone = await latency();
+  const [busy, before] = [watchMachine(child), peakMemory(child.pid)];
+  const agent = new Agent({ maxSockets: Infinity });
+  const taken = await Promise.all(
+    Array.from({ length: slow }, async () => {
+      const [response] = (await once(get({ host: '127.0.0.1', port, path, headers, agent }), 'response')) as [
+        IncomingMessage,
+      ];
+      return response;
+    }),
+  );
+  const reading = setInterval(() => taken.forEach((response) => void response.read(16 * 1024)), 1000);
+  await pause(5_000);
+  const used = processorTime(child);
+  const beside = await latency();
+  await pause(10_000);
+  const cost = (processorTime(child) - used) / 1000;
+  console.log(
+    `${taken.filter(({ statusCode }) => statusCode === 200).length} slow downloads at once: ` +
+      `others wait ${percentile(beside, 0.5)} ms p50, ${percentile(beside, 0.99)} ms p99 (${percentile(alone, 0.5)} and ` +
+      `${percentile(alone, 0.99)} without them); peak resident memory ${before.toFixed(0)} → ${peakMemory(child.pid).toFixed(0)} MiB; ` +
+      `${cost.toFixed(1)} s of processor in ten seconds and more (${busy()})`,
+  );
+  clearInterval(reading);
+  agent.destroy();
+  await stopServer(child);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const percentile = (numbers: readonly number[], part: number): string =>
+  (numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? NaN).toFixed(
+    1,
+  );

@@ -57,7 +57,7 @@ t.test('the lines for the store and for juju do what the guide says', async (t) 
         .replaceAll('https://STORE', `https://localhost:${port}`)
         .replace('/usr/local/share/ca-certificates', bin)
         .replace('api.charmhub.io:443:10.0.0.7', `api.charmhub.io:${port}:127.0.0.1`)
-        .replace('https://api.charmhub.io/', `https://api.charmhub.io:${port}/`),
+        .replace("'api.charmhub.io/", `'api.charmhub.io:${port}/`),
     );
     const script = ['set -e', 'curl() { command curl --fail-with-body --silent "$@"; echo; }', ...here].join('\n');
     const env = {

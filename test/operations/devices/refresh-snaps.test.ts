@@ -292,33 +292,114 @@ t.test('what changed is told by the next refresh, also what another process has 
 });
 
 t.test('every action has one result, and what no action named has none', async (t) => {
-  const { store, id } = await withSnap(t);
-  const item = fc.record({ 'snap-id': fc.constantFrom(id, 'unknown', ''), revision: fc.nat(3) });
+  const yaml = (epoch: string): Details => ({ packageYaml: `name: hello\nversion: '1'\nepoch: ${epoch}\n` });
+  const { store, id } = await withSnap(t, { 1: yaml('0'), 2: yaml('1*'), 3: yaml('2') }, [
+    { channel: 'stable', revision: 1 },
+    { channel: 'stable', revision: 2 },
+    { channel: 'edge', revision: 3, progressive: { percentage: 50, paused: false } },
+  ]);
+  const { hello } = (await store.anyone.post('/v2/cohorts', { snaps: ['hello'] }, deviceHeaders())).body['cohort-keys'];
+  const numbers = fc.array(fc.nat(3), { maxLength: 3 });
+  const epoch = fc
+    .constantFrom(null, undefined)
+    .chain((none) => fc.oneof(fc.constant(none), fc.record({ read: numbers, write: numbers }), fc.constant({})));
+  const options = {
+    'snap-id': fc.constantFrom(id, 'unknown', '', '__proto__'),
+    'cohort-key': fc.constantFrom(hello as string, 'forged', '', null),
+    'ignore-validation': fc.constantFrom(true, false, null),
+    'validation-sets': fc.constantFrom(null, [], [['16', 'acme', 'base', '1']], [['16', 'acme', '..']]),
+    epoch,
+  };
+  const item = fc
+    .record(
+      {
+        ...options,
+        revision: fc.nat(3),
+        'tracking-channel': fc.constantFrom('stable', 'edge', '', 'x/y/z/w', 'latest/stable/fix'),
+        'refreshed-date': fc.constantFrom(null, '', '2026-01-01T00:00:00Z'),
+        held: fc.constantFrom(null, { by: ['system'] }, { by: null }, {}),
+        colour: fc.string(),
+      },
+      { requiredKeys: ['snap-id', 'revision'] },
+    )
+    .map((one) => one as object);
   const wish = fc.record(
     {
-      action: fc.constantFrom('install' as const, 'download' as const, 'refresh' as const),
-      name: fc.constantFrom('hello', 'nothing', '', '../..'),
+      ...options,
+      action: fc.constantFrom('install' as const, 'download' as const, 'refresh' as const, 'fetch-assertions' as const),
+      name: fc.constantFrom('hello', 'nothing', '', '../..', 'constructor'),
       channel: fc.constantFrom('stable', 'edge', 'x/y/z/w', '', null),
-      revision: fc.constantFrom(0, 1, 2, null),
-      'snap-id': fc.constantFrom(id, 'unknown', ''),
+      revision: fc.constantFrom(0, 1, 2, 2147483647, null),
     },
     { requiredKeys: ['action'] },
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(item, { maxLength: 4 }), fc.array(wish, { maxLength: 6 }), async (items, wishes) => {
-      const context = items.map((one, at) => ({ ...one, 'instance-key': `item-${at}` }));
-      const actions = wishes
-        .map((one, at) => ({ ...one, 'instance-key': one.action === 'refresh' ? `item-${at}` : `new-${at}` }))
-        .filter(({ action }, at) => action !== 'refresh' || at < items.length);
-      const results = await refresh(store, actions, context);
-      t.same(
-        results.map((one) => one['instance-key']),
-        actions.map((one) => one['instance-key']),
-      );
-      for (const [at, { result }] of results.entries()) if (result !== 'error') t.equal(result, actions[at]!.action);
-    }),
+    fc.asyncProperty(
+      fc.array(item, { maxLength: 4 }),
+      fc.array(wish, { maxLength: 6 }),
+      fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { minLength: 10, maxLength: 10 }),
+      async (items, wishes, keys) => {
+        const context = items.map((one, at) => ({ ...one, 'instance-key': keys[at]! }));
+        const actions = wishes
+          .map((one, at) => ({ ...one, 'instance-key': keys[one.action === 'refresh' ? at : 4 + at]!, key: keys[at]! }))
+          .filter(({ action }, at) => action !== 'refresh' || at < items.length) as (RefreshAction & { key: string })[];
+        const results = await refresh(store, actions, context);
+        t.same(
+          results.map((one) => one['instance-key'] ?? one.key),
+          actions.map((one) => (one.action === 'fetch-assertions' ? one.key : one['instance-key'])),
+        );
+        for (const [at, { result, error, snap }] of results.entries()) {
+          if (result === 'error') t.ok(error?.code);
+          else t.equal(result, actions[at]!.action);
+          t.equal(snap !== undefined, !['error', 'fetch-assertions'].includes(result));
+        }
+      },
+    ),
     { numRuns: process.env['LARDER_LONG'] === '1' ? 1000 : 60 },
   );
+});
+
+t.test('headers that lie, and names that are guessed, change nothing for anybody', async (t) => {
+  const { store, ada } = await withSnap(t);
+  const secret = (await ada.post('/v1/snap', { name: 'secret', private: true })).body.id;
+  await addRevision(store, secret, 1);
+  await ada.post('/v1/snap/secret/releases', [{ channel: 'stable', revision: 1 }]);
+  const lies = [
+    { 'snap-device-architecture': '../../etc', 'snap-device-store': 'another', 'snap-classic': 'perhaps' },
+    { 'snap-device-architecture': 'x'.repeat(4000), 'snap-device-series': '-1' },
+    { 'snap-device-capabilities': 'default-tracks,'.repeat(200), 'snap-device-location': '"; DROP' },
+    { 'x-ubuntu-architecture': '__proto__', 'snap-refresh-managed': 'no', 'snap-accept-delta-format': ','.repeat(500) },
+    { authorization: 'Macaroon root="forged", discharge="forged"' },
+  ];
+  for (const headers of lies) {
+    const results = await refresh(store, [install(), install({ name: 'secret' })], [], headers);
+    t.match(
+      results,
+      [{ snap: { revision: 1 } }, { error: { code: 'name-not-found' } }],
+      JSON.stringify(headers).slice(0, 60),
+    );
+  }
+  const forged = { ...deviceHeaders(), 'snap-device-authorization': 'Macaroon root="forged"' };
+  const asked = { context: [], actions: [{ ...install(), 'instance-key': 'a' }] };
+  const reply = await store.anyone.post('/v2/snaps/refresh', asked, forged);
+  t.equal(reply.status, 401);
+  t.match(reply.headers.get('www-authenticate'), /refresh_device_session=1/);
+
+  // By every call there is: what is private answers as what never was.
+  const same = async (path: (name: string, id: string) => string) => {
+    const [real, none] = [
+      await store.anyone.get(path('secret', secret)),
+      await store.anyone.get(path('nobody', 'x'.repeat(32))),
+    ];
+    const text = (body: unknown): string => JSON.stringify(body).replaceAll(secret, 'ID').replaceAll('secret', 'NAME');
+    const other = JSON.stringify(none.body).replaceAll('x'.repeat(32), 'ID').replaceAll('nobody', 'NAME');
+    t.same([real.status, text(real.body)], [none.status, other]);
+  };
+  await same((name) => `/v2/snaps/info/${name}`);
+  await same((name) => `/v2/snaps/find?q=${name}`);
+  await same((name) => `/v2/snaps/find?name=${name}&private=true`);
+  await same((_, id) => `/api/v1/snaps/download/${id}_1.snap`);
+  await same((_, id) => `/api/v1/snaps/download/${id}_words_1.comp`);
 });
 
 t.test('a call that is wrong as a whole is refused as one, with what is wrong', async (t) => {

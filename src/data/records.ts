@@ -84,6 +84,7 @@ export async function openRecords(
     }
     const close = async (): Promise<void> => {
       await known.writeNotes().catch(() => undefined);
+      await known.writeContacts().catch(() => undefined);
       await db.close();
     };
     return { records: known, acts, upgrade, sealing, close };

@@ -1,6 +1,7 @@
 // What passes is swept when it has ended: failed attempts, logins under way, leases. No audit log tells of it.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstDayKept } from '#records/downloads.ts';
+import { firstMomentSeen } from '#records/seen-devices.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
@@ -14,7 +15,7 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(moment);
     if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads } = tx;
+      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads, seenDevices } = tx;
       const counts = [
         await deviceNonces.sweep(at),
         await downloads.sweep(moment),
@@ -23,6 +24,7 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
         await loginsUnderWay.sweep(at),
         await notes.sweep(firstDayKept(moment)),
         await registryUploads.sweep(at),
+        await seenDevices.sweep(firstMomentSeen(moment)),
       ];
       return counts.reduce((sum, count) => sum + count, 0);
     });

@@ -53,6 +53,7 @@ import { resourceChanges, resources } from './resources.ts';
 import { revokedSerialChanges, revokedSerials } from './revoked-serials.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
+import { gatherContacts, seenDevicePassing, seenDevices } from './seen-devices.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { serialLog, serialLogChanges } from './serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
@@ -112,6 +113,7 @@ const reading = (db: Reading) => ({
   revisions: revisions(db),
   revokedSerials: revokedSerials(db),
   rootKeys: rootKeys(db),
+  seenDevices: seenDevices(db),
   setUpLinks: setUpLinks(db),
   shares: shares(db),
   serialLog: serialLog(db),
@@ -203,6 +205,7 @@ const passing = (db: Queries) => ({
   neededContents: neededContents(db),
   notes: notePassing(db),
   registryUploads: registryUploadPassing(db),
+  seenDevices: seenDevicePassing(db),
   shares: sharePassing(db),
   unclaimedUploads: unclaimedUploadChanges(db),
 });
@@ -295,6 +298,7 @@ export function records(db: Database, sealing?: Sealing) {
 
     // The lane of what happens often and matters little: `note` and `writeNotes`.
     ...gatherNotes(db),
+    ...gatherContacts(db),
 
     /**
      * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.

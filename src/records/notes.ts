@@ -3,7 +3,8 @@
 import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
 
 /** What is noted; a key says of what. */
-export type NoteKind = 'download' | 'download-day' | 'image-upload' | 'token';
+export type NoteKind =
+  'download' | 'download-day' | 'image-upload' | 'refresh-failed' | 'refresh-offered' | 'refresh-took' | 'token';
 
 export interface Noted {
   count: number;
@@ -55,7 +56,7 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
     const writing = (due = gathered);
     gathered = new Map();
     await db.transaction(async (queries) => {
-      for (const { kind, key, ...noted } of writing.values()) await add(queries, kind, key, noted);
+      for (const { kind, key, ...noted } of writing.values()) await addNote(queries, kind, key, noted);
     });
   }
 
@@ -88,7 +89,8 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
   };
 }
 
-const add = (db: Queries, kind: NoteKind, key: string, { count, lastAt }: Noted) =>
+/** Writes a note with what else changes. */
+export const addNote = (db: Queries, kind: NoteKind, key: string, { count, lastAt }: Noted) =>
   db.run(sql`
     INSERT INTO notes (kind, key, count, last_at) VALUES (${kind}, ${key}, ${count}, ${lastAt})
     ON CONFLICT (kind, key) DO UPDATE SET count = notes.count + excluded.count,

@@ -2,6 +2,7 @@
 import { timestamp } from '#domain/clock.ts';
 import { sql, type Reading } from '#engine/database.ts';
 import { firstDayKept } from './downloads.ts';
+import { firstMomentSeen } from './seen-devices.ts';
 
 export const passed = (db: Reading) => ({
   any: async (now: Date) =>
@@ -10,6 +11,7 @@ export const passed = (db: Reading) => ({
       SELECT 1 FROM (
         SELECT key AS ends_at FROM notes WHERE kind = 'download-day' AND key < ${firstDayKept(now)}
         UNION ALL SELECT last_at FROM notes WHERE kind = 'image-upload' AND last_at < ${firstDayKept(now)}
+        UNION ALL SELECT last_at FROM passing_seen_devices WHERE last_at < ${firstMomentSeen(now)}
         UNION ALL SELECT ends_at FROM passing_failures WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${timestamp(now)}

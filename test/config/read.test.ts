@@ -45,7 +45,7 @@ const defaults = {
   log: { level: 'info', format: 'auto' },
   keys: {},
   assertions: { trusted: [] },
-  devices: { snap: false },
+  devices: { snap: false, charm: false, remember: false },
 };
 
 const everything = `# The store of the site.
@@ -104,6 +104,8 @@ passphrase_file = "/run/larder/passphrase"
 trusted = ["/etc/larder/roots.assert"]
 [devices]
 snap = true
+charm = true
+remember = true
 `;
 
 const everythingRead = {
@@ -135,7 +137,7 @@ const everythingRead = {
   log: { level: 'warn', format: 'auto' },
   keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
-  devices: { snap: true },
+  devices: { snap: true, charm: true, remember: true },
 };
 
 t.test('an empty file means the defaults', async (t) => {

@@ -45,6 +45,7 @@ export const deviceSession = operation({
     const { brandId: brand, model, serial, deviceKeyId, signedWith } = proof;
     const device = { brand, model, serial };
     // What its clock says is worth knowing, and no reason to refuse: boards without a battery begin anywhere.
+    if (config.devices.remember) records.noteContact({ ...device, at: timestamp(call.now()) });
     log.info({ device, clock: proof.timestamp }, 'a device has a session');
     const session = { device, store: config.store.id, deviceKeyId, signedWith, until: after(moment, life) };
     return { macaroon: deviceSessions.write(session) };

@@ -6,6 +6,8 @@ import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#a
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { Held, Offer } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { componentsOf } from './components.ts';
@@ -32,7 +34,9 @@ export const refreshSnaps = operation({
     refuseConfusion(body.actions, context);
     const asker = askerOf(request.headers, device, address, now());
     const { base_url: baseUrl } = config.http;
-    const call = { asker, snaps, records, cohortKeys, fields: fieldsOf(body.fields ?? undefined), baseUrl };
+    const offers: Offer[] = [];
+    const fields = fieldsOf(body.fields ?? undefined);
+    const call = { asker, snaps, records, cohortKeys, fields, baseUrl, offers };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: string[] = [];
@@ -41,6 +45,9 @@ export const refreshSnaps = operation({
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
       else results.push(await resultOf(action, context.get(keyOf(action)), call));
+    }
+    if (device !== undefined && config.devices.remember) {
+      records.noteContact({ ...device, at: timestamp(now()), holds: heldIn(context.values()), offers });
     }
     return new Answer({ headers: json, body: `{"results":[${results.join()}],"error-list":[]}` });
   },
@@ -53,11 +60,16 @@ interface Calling {
   cohortKeys: CohortKeys;
   fields: Fields;
   baseUrl: string;
+  /** Takes down what devices are given to refresh to. */
+  offers: Offer[];
 }
 
 /** The JSON of an object with one member more. */
 const withMember = (text: string, name: string, value: unknown): string =>
   `${text.slice(0, -1)}${text === '{}' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+
+const heldIn = (context: Iterable<RefreshContext>): Held[] =>
+  Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
 
 const written = (result: RefreshResult): string => JSON.stringify(result);
 
@@ -81,7 +93,7 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
 async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  { asker, snaps, records, cohortKeys, fields, baseUrl }: Calling,
+  { asker, snaps, records, cohortKeys, fields, baseUrl, offers }: Calling,
 ): Promise<string> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
@@ -92,6 +104,10 @@ async function resultOf(
   const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
   const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
   if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
+  const { effective: channel, revision: of } = chosen;
+  if (action.action === 'refresh' && channel !== undefined && of.revision !== item?.revision) {
+    offers.push({ packageId: snap.id, channel, revision: of.revision });
+  }
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
   const text = snapText(snap, chosen.revision, fields, baseUrl);
   const components = fields.fields.includes('resources')

@@ -35,9 +35,12 @@ export async function bring(store: TestAppliance, all: readonly Assertion[]): Pr
 }
 
 /** A store with the brand acme, whose key a root vouches for. */
-export async function startForDevices(t: Test): Promise<{ store: TestAppliance; anyone: Client }> {
+export async function startForDevices(
+  t: Test,
+  configure: (text: string) => string = (text) => text,
+): Promise<{ store: TestAppliance; anyone: Client }> {
   const trusts = trusting(t, trusted);
-  const store = await startStore(t, (text) => servingSnaps(trusts(text)), now);
+  const store = await startStore(t, (text) => configure(servingSnaps(trusts(text))), now);
   await makeAcme(store);
   return { store, anyone: store.anyone };
 }

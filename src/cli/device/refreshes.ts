@@ -1,0 +1,33 @@
+// larder device refreshes
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { packageArgument, packageOf } from '../package/named.ts';
+
+export const deviceRefreshes = command({
+  name: 'device refreshes',
+  summary: 'Show how far the revisions of a snap have come: offered to devices, taken by them, and failed.',
+  description:
+    'Counted are devices with a session while devices.remember is on. One took a revision when it called with it; it ' +
+    'failed when the device was given the same again an hour later or more.',
+  positionals: [packageArgument],
+  examples: ['larder device refreshes snap/hello'],
+
+  run: ({ positionals: { package: named }, data, world }) =>
+    withStore({ data, world }, async ({ records, now }) => {
+      const { id } = await packageOf(records, named);
+      const counts = await records.seenDevices.offersOf(id);
+      const { inAll, recent } = await records.downloads.of(id, now());
+      const rows = counts.map(({ channel, revision, offered, took, failed }) => [
+        ...[String(revision), channel, String(offered), String(took), String(failed)],
+        `${String(offered === 0 ? 0 : Math.floor((100 * took) / offered))} %`,
+      ]);
+      const list = table(['REVISION', 'CHANNEL', 'OFFERED', 'TOOK', 'FAILED', 'TOOK OF THOSE'], rows);
+      const downloads = `Downloads: ${String(inAll)} in all, ${String(recent)} of them in the last 30 days.`;
+      const none = `No device that is remembered was offered a refresh of ${named}.`;
+      return {
+        text: `${rows.length === 0 ? none : list}\n${downloads}`,
+        json: { package: named, refreshes: counts, downloads: { 'in-all': inAll, recent } },
+      };
+    }),
+});

@@ -19,6 +19,12 @@ t.test('charms and resources are fetched whole, and caches may keep them for eve
     { channel: 'edge', revision: 1, resources: [{ name: 'site', revision: 1 }] },
   ]);
 
+  await pushCharm(ada, 'hello', { files: { version: '2' } });
+  t.equal(
+    (await fetch(store.url + charm.replace('_1.', '_2.'))).status,
+    404,
+    'a revision that was never released, guessed',
+  );
   const listed = await store.anyone.get('/v2/charms/resources/hello/site/revisions');
   const { url } = listed.body.revisions[0].download as { url: string };
   for (const [path, bytes] of [

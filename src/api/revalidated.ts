@@ -8,6 +8,10 @@ import { json } from './sent.ts';
 
 export const notModified = { 304: 'The answer is still the one of the digest that If-None-Match names.' };
 
+/** A cache between must not give one device what another one may have, nor what is for another architecture. */
+export const ofDevice =
+  'Snap-Device-Architecture, X-Ubuntu-Architecture, Snap-Device-Authorization, X-Device-Authorization';
+
 /** For so many seconds; with other headers than those of JSON where they are given. */
 export function revalidated(
   request: IncomingMessage,

@@ -2,7 +2,8 @@
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { notModified, revalidated } from '#api/revalidated.ts';
+import { notModified, ofDevice, revalidated } from '#api/revalidated.ts';
+import { json } from '#api/sent.ts';
 import type { FindSnapsQuery, FindSnapsResponse } from '#api/wire.ts';
 import {
   beginningWith,
@@ -37,7 +38,7 @@ export const findSnaps = operation({
   access: snapsForDevice,
   query: 'FindSnapsQuery',
   response: 'FindSnapsResponse',
-  headers: ['etag'],
+  headers: ['etag', 'vary'],
   also: notModified,
   enabledBy: 'devices.snap',
   errors: 'snapd',
@@ -53,7 +54,7 @@ export const findSnaps = operation({
     const from = { snaps, records, fields, baseUrl };
     const found = await Promise.all(ids.map((id) => resultOf(id, wanted!, from)));
     const answer: FindSnapsResponse = { results: found.filter((one) => one !== undefined) };
-    return revalidated(request, JSON.stringify(answer), 60);
+    return revalidated(request, JSON.stringify(answer), 60, { ...json, vary: ofDevice });
   },
 });
 

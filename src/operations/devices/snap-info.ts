@@ -1,5 +1,7 @@
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
+import { notModified, ofDevice, revalidated } from '#api/revalidated.ts';
+import { json } from '#api/sent.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
 import { listed } from '#domain/catalog.ts';
 import type { Channel } from '#domain/channel.ts';
@@ -20,11 +22,13 @@ export const snapInfo = operation({
   access: snapsForDevice,
   query: 'SnapInfoQuery',
   response: 'SnapInfoResponse',
+  headers: ['etag', 'vary'],
+  also: notModified,
   enabledBy: 'devices.snap',
   errors: 'snapd',
   prefixed: false,
 
-  async handle({ params, query, request, address, device, snaps, records, config, now }): Promise<SnapInfoResponse> {
+  async handle({ params, query, request, address, device, snaps, records, config, now }) {
     const snap = await snaps.named(params.name);
     const { architecture } = askerOf(request.headers, device, address, now());
     const wanted = query.architecture ?? architecture;
@@ -46,13 +50,15 @@ export const snapInfo = operation({
       });
     }
     if (snap === undefined || map.length === 0) throw notThere(params.name);
-    return {
+    const answer: SnapInfoResponse = {
       name: snap.name,
       'snap-id': snap.id,
       snap: presentSnap(snap, fields, baseUrl),
       ...tracked(snap),
       'channel-map': map,
     };
+    const kept = { ...json, vary: ofDevice, ...(snap.private && { 'cache-control': 'private, max-age=60' }) };
+    return revalidated(request, JSON.stringify(answer), 60, kept);
   },
 });
 

@@ -3,6 +3,7 @@ import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
 import type { CharmFindQuery, CharmFindResponse, FoundCharm } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
+import { unexpired } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -52,10 +53,10 @@ async function defaultOf(
   { releases, revisions }: Pick<HandlerRecords, 'releases' | 'revisions'>,
   now: string,
 ): Promise<{ shown: Shown<Release>; revision: Revision } | undefined> {
-  const all = listedByBase(await releases.current(charm.id, now), charm.defaultTrack);
+  const all = listedByBase(unexpired(await releases.held(charm.id), now), charm.defaultTrack);
   const name = isSaid(channel) ? (parseChannel(channel)?.name ?? channel) : undefined;
   for (const shown of all.filter((one) => name === undefined || one.channel.name === name)) {
-    const revision = await revisions.find(charm.id, shown.held.revision);
+    const revision = await revisions.forDevices(charm.id, shown.held.revision);
     if (revision !== undefined && revision.status !== 'rejected') return { shown, revision };
   }
   return undefined;

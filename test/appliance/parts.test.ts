@@ -27,6 +27,7 @@ const all = [
   'certificate',
   'signing',
   'pushes',
+  'catalog',
   'reviews',
   'jobs',
   'scrub',

@@ -62,7 +62,9 @@ const calls: Record<string, (store: TestAppliance, id: string, who: Header) => P
     ];
     const actions = [{ action: 'fetch-assertions', key: 'one', assertions: wanted }];
     const { body } = await store.anyone.post('/v2/snaps/refresh', { context: [], actions }, who);
-    const [{ 'assertion-stream-urls': urls, 'error-list': errors }] = body.results;
+    const [{ 'assertion-stream-urls': urls, 'error-list': errors }] = body.results as [
+      { 'assertion-stream-urls': string[]; 'error-list': unknown[] },
+    ];
     if (![0, 3].includes(urls.length) || urls.length + errors.length !== 3) throw new Error(JSON.stringify(body));
     return urls.length === 3;
   },

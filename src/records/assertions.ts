@@ -41,6 +41,11 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
     return names.flatMap((name) => kept.get(name) ?? []);
   },
 
+  /** So many models after a name, in the order of the names. */
+  modelsAfter: (name: string, limit: number) =>
+    db.all<Pick<KeptAssertion, 'name' | 'text'>>(sql`
+      SELECT name, text FROM assertions WHERE name > ${name} AND name < 'model0' ORDER BY name LIMIT ${limit}`),
+
   /** The snap-declarations of a snap name; a name may have had several owners. */
   ofSnap: (snapName: string) =>
     db.all<KeptAssertion>(sql`

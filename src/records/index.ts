@@ -25,6 +25,7 @@ import { exportChanges, exports } from './exports.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
 import { guardrailChanges, guardrails } from './guardrails.ts';
+import { heldRevisions } from './held-revisions.ts';
 import { holdings } from './holdings.ts';
 import { inventory } from './inventory.ts';
 import { inviteChanges, invites } from './invites.ts';
@@ -87,6 +88,7 @@ const reading = (db: Reading) => ({
   externalImages: externalImages(db),
   failures: failures(db),
   guardrails: guardrails(db),
+  heldRevisions: heldRevisions(db),
   holdings: holdings(db),
   inventory: inventory(db),
   invites: invites(db),

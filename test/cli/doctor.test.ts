@@ -36,6 +36,8 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Registry',
     'Tokens',
     'Backups',
+    'Closure',
+    'Store assertion',
     'Server',
     'Jobs',
     'Scrub',

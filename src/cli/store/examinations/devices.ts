@@ -1,0 +1,51 @@
+// What devices and controllers need of the store beyond what they ask for.
+import { parseAssertion } from '#assertions/assertion.ts';
+import type { Config } from '#src/config.ts';
+import type { Store } from '#data/store.ts';
+import { missingHere } from '../gather-closure.ts';
+import { notice, well, type Examination, type Finding } from './examination.ts';
+
+export const closure: Examination = {
+  what: 'Closure',
+  async look(patient) {
+    const { snap: snaps, charm: charms } = patient.config().devices;
+    if (!snaps && !charms) return well('neither snapd nor juju is answered here');
+    const missing = await missingHere((await patient.store()).records, { snaps, charms });
+    const [first] = missing;
+    if (first === undefined) return well('nothing is missing for what is released');
+    const { kind, name, by } = first;
+    const others = missing.length === 1 ? '' : `, and ${missing.length - 1} more`;
+    return notice(
+      `${name} (${kind}), which ${by[0]!}${by.length > 1 ? ' and others' : ''} needs, is not here${others}`,
+      "'larder closure' names all of it. Carry it in, or release it.",
+    );
+  },
+};
+
+export const storeAssertion: Examination = {
+  what: 'Store assertion',
+  async look(patient) {
+    const config = patient.config();
+    if (!config.devices.snap) return well('devices are not answered here');
+    return compared(config, await patient.store());
+  },
+};
+
+/** What devices are told of this store, held against where it is. */
+async function compared({ store: { id }, http }: Config, { records }: Store): Promise<Finding> {
+  const kept = await records.assertions.find(`store/${id}`);
+  if (kept === undefined) {
+    return notice(
+      `the store assertion of '${id}' is not here, so a device cannot be pointed here by proxy.store`,
+      "Have the online store sign one for this store's id and address, and take it in with 'larder assertion import'.",
+    );
+  }
+  const { url } = parseAssertion(kept.text).headers;
+  const named = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  const own = new URL(http.base_url);
+  if (named?.href === own.href) return well(`it names ${own.origin}, where the store is`);
+  return notice(
+    `the store assertion of '${id}' names ${named?.href ?? 'no address'}, and the store is at ${own.href}: devices do not come here`,
+    'Have one signed for this address, or serve at the one that it names (http.base_url).',
+  );
+}

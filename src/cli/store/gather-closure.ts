@@ -1,0 +1,94 @@
+// Looks through all that is released for what it needs: of snaps what devices install with them, of charms their resources,
+// of bundles their charms, of models what their images are made of.
+import { parseAssertion } from '#assertions/assertion.ts';
+import { Closure, type Missing, type Need } from '#domain/closure.ts';
+import type { Namespace } from '#domain/namespace.ts';
+import type { HeldRevision, Place } from '#records/held-revisions.ts';
+import type { Records } from '#records/index.ts';
+import type { RevisionDetails } from '#records/revisions.ts';
+import { charmsOfBundle, contentProviders } from '#review/named-in.ts';
+
+const pageSize = 500;
+
+type Reads = Pick<Records, 'heldRevisions' | 'assertions'>;
+
+export interface Wanted {
+  snaps: boolean;
+  charms: boolean;
+}
+
+export async function missingHere(records: Reads, { snaps, charms }: Wanted): Promise<Missing[]> {
+  const all: Missing[] = [];
+  if (snaps) all.push(...(await missingSnaps(records)));
+  if (charms) all.push(...(await missingOfCharms(records)));
+  return all;
+}
+
+async function missingSnaps(records: Reads): Promise<Missing[]> {
+  const closure = new Closure();
+  for await (const held of everything('snap', records)) {
+    const architecture = held.architecture ?? 'all';
+    closure.provide(held.name, architecture);
+    for (const need of needsOfSnap(held)) closure.need({ ...need, architecture, by: held.name });
+  }
+  for (let after = 'model/'; ;) {
+    const page = await records.assertions.modelsAfter(after, pageSize);
+    for (const { name, text } of page) needsOfModel(name, text).forEach((need) => closure.need(need));
+    if (page.length < pageSize) return closure.missing();
+    after = page.at(-1)!.name;
+  }
+}
+
+function needsOfSnap({ details: said, packageYaml }: HeldRevision): Pick<Need, 'kind' | 'name'>[] {
+  const details = JSON.parse(said) as RevisionDetails;
+  const type = details.type ?? 'app';
+  if (type === 'snapd' || type === 'os' || type === 'base') return [];
+  const base = details.base ?? (type === 'app' ? 'core' : 'none');
+  return [
+    ...(base === 'none' ? [] : [{ kind: 'base' as const, name: base }]),
+    ...(type === 'app' ? [{ kind: 'snapd' as const, name: 'snapd' }] : []),
+    ...contentProviders(packageYaml ?? '').map((name) => ({ kind: 'content provider' as const, name })),
+  ];
+}
+
+function needsOfModel(name: string, text: string): Need[] {
+  const { headers } = parseAssertion(text);
+  const architecture = typeof headers['architecture'] === 'string' ? headers['architecture'] : 'all';
+  const need = (kind: Need['kind'], said: unknown): Need[] =>
+    typeof said === 'string' && said !== '' ? [{ kind, name: said.split('=', 1)[0]!, architecture, by: name }] : [];
+  const listed = (said: unknown): unknown[] => (Array.isArray(said) ? said : []);
+  const snaps = listed(headers['snaps']).map((one) => (one as Record<string, unknown>)['name']);
+  return [
+    ...need('gadget', headers['gadget']),
+    ...need('kernel', headers['kernel']),
+    ...need('base', headers['base']),
+    ...[...listed(headers['required-snaps']), ...snaps].flatMap((one) => need('snap of a model', one)),
+  ];
+}
+
+async function missingOfCharms(records: Reads): Promise<Missing[]> {
+  const closure = new Closure();
+  for await (const { name, type, architecture, resources, packageYaml } of everything('charm', records)) {
+    closure.provide(name, 'all');
+    if (type === 'bundle') {
+      for (const charm of charmsOfBundle(packageYaml ?? ''))
+        closure.need({ kind: 'charm of a bundle', name: charm, architecture: 'all', by: name });
+      continue;
+    }
+    for (const resource of JSON.parse(resources) as { name: string; revision: number | null }[]) {
+      if (resource.revision !== null) continue;
+      const named = `${name}:${resource.name}`;
+      closure.need({ kind: 'resource', name: named, architecture: architecture ?? 'all', by: name });
+    }
+  }
+  return closure.missing();
+}
+
+async function* everything(namespace: Namespace, { heldRevisions }: Reads): AsyncGenerator<HeldRevision> {
+  for (let after: Place = { packageId: '', channel: '', slot: '', progressive: 0 }; ;) {
+    const page = await heldRevisions.page(namespace, after, pageSize);
+    yield* page;
+    if (page.length < pageSize) return;
+    after = page.at(-1)!;
+  }
+}

@@ -1,0 +1,42 @@
+// What all channels hold, with the revisions themselves: for whoever looks over the whole store.
+import type { Namespace } from '#domain/namespace.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
+
+/** What one slot of a channel holds. */
+export interface HeldRevision {
+  packageId: string;
+  name: string;
+  /** Of the package: a snap, a charm, a bundle. */
+  type: string;
+  channel: string;
+  slot: string;
+  progressive: 0 | 1;
+  architecture: string | null;
+  revision: number;
+  /** As JSON: those that were released with it, null where a resource has no revision. */
+  resources: string;
+  /** As JSON. */
+  details: string;
+  packageYaml: string | null;
+}
+
+export type Place = Pick<HeldRevision, 'packageId' | 'channel' | 'slot' | 'progressive'>;
+
+/** By which slots are told apart, and gone through. */
+const place = columns`releases.package_id, channel, slot, progressive`;
+
+export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
+  /** So many after a place, in the order of places. */
+  page: (namespace: Namespace, { packageId, channel, slot, progressive }: Place, limit: number) =>
+    db.all<HeldRevision>(sql`
+      SELECT releases.package_id AS "packageId", packages.name AS name, packages.type AS type, channel, slot, progressive,
+        releases.architecture AS architecture, releases.revision AS revision, releases.resources AS resources,
+        revisions.details AS details, package_yaml AS "packageYaml"
+      FROM releases
+      CROSS JOIN packages
+      CROSS JOIN revisions
+      WHERE packages.id = releases.package_id AND packages.namespace = ${namespace}
+        AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
+        AND (${place}) > (${packageId}, ${channel}, ${slot}, ${progressive})
+      ORDER BY ${place} LIMIT ${limit}`),
+});

@@ -60,6 +60,9 @@ const options = (entry: string) =>
     format: 'cjs',
     // A character of the text then takes one byte in memory, not two.
     charset: 'ascii',
+    // A third of the text would be blanks and comments. Its lines stay short enough for a place in one to say something.
+    minifyWhitespace: true,
+    lineLimit: 200,
     logLevel: 'warning',
     // `debug` would take it when it is there, and it is there for the tools of development alone.
     external: ['supports-color'],

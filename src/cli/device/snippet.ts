@@ -1,6 +1,7 @@
 // larder device snippet
 import { parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { leadsTo, storeAssertionMissing } from '#assertions/store-assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -32,15 +33,12 @@ async function storeStream({ records, config }: Pick<Store, 'records' | 'config'
   const { id } = config.store;
   const kept = await records.assertions.find(`store/${id}`);
   if (kept === undefined) {
-    throw new Refusal(
-      'resource-not-found',
-      `The store assertion of '${id}' is not here: the online store signs it, and 'larder assertion import' takes it in.`,
-    );
+    throw new Refusal('resource-not-found', storeAssertionMissing(id));
   }
   const assertion = parseAssertion(kept.text);
   const { url } = assertion.headers;
   const { base_url: own } = config.http;
-  if (typeof url !== 'string' || !URL.canParse(url) || new URL(url).href !== new URL(own).href) {
+  if (!leadsTo(assertion, own)) {
     const named = typeof url === 'string' ? `names the address ${url}` : 'names no address';
     throw new Refusal(
       'conflict',

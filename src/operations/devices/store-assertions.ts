@@ -1,6 +1,7 @@
 // What `snap ack` takes so that a device believes this store's address: the store assertion and what it rests on.
 import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { storeAssertionMissing } from '#assertions/store-assertion.ts';
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -22,10 +23,7 @@ export const storeAssertions = operation({
     const { id } = config.store;
     const kept = await records.assertions.find(`store/${id}`);
     if (kept === undefined) {
-      throw new Refusal(
-        'not-found',
-        `The store assertion of '${id}' is not here: the online store signs it, and 'larder assertion import' takes it in.`,
-      );
+      throw new Refusal('not-found', storeAssertionMissing(id));
     }
     const all = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
     return new Answer({ headers: { 'content-type': mediaType }, body: stream(all) });

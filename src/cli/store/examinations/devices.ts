@@ -1,5 +1,6 @@
 // What devices and controllers need of the store beyond what they ask for.
 import { parseAssertion } from '#assertions/assertion.ts';
+import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
 import type { Config } from '#src/config.ts';
 import type { Store } from '#data/store.ts';
 import { missingHere } from '../gather-closure.ts';
@@ -40,12 +41,11 @@ async function compared({ store: { id }, http }: Config, { records }: Store): Pr
       "Have the online store sign one for this store's id and address, and take it in with 'larder assertion import'.",
     );
   }
-  const { url } = parseAssertion(kept.text).headers;
-  const named = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  const assertion = parseAssertion(kept.text);
   const own = new URL(http.base_url);
-  if (named?.href === own.href) return well(`it names ${own.origin}, where the store is`);
+  if (leadsTo(assertion, own.href)) return well(`it names ${own.origin}, where the store is`);
   return notice(
-    `the store assertion of '${id}' names ${named?.href ?? 'no address'}, and the store is at ${own.href}: devices do not come here`,
+    `the store assertion of '${id}' names ${addressIn(assertion)?.href ?? 'no address'}, and the store is at ${own.href}: devices do not come here`,
     'Have one signed for this address, or serve at the one that it names (http.base_url).',
   );
 }

@@ -48,6 +48,14 @@ export async function answerWith(
   return new Answer({ status: 206, headers: partial, body: content.stream });
 }
 
+/** What an operation declares that answers with a numbered file. */
+export const answersWithFile = {
+  produces: ['application/octet-stream'],
+  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
+  headers: ['etag', 'content-range'],
+  refuses: ['range-invalid'],
+} as const;
+
 /** A file that was given a number once; its bytes are the same for ever. */
 interface NumberedFile {
   sha3_384: string;

@@ -1,6 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
-import { answerWithFile } from '#api/ranges.ts';
+import { answersWithFile, answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 const address = /^charm_([A-Za-z0-9]{1,64})\.([A-Za-z0-9._-]{1,128})_([1-9]\d{0,9})$/;
@@ -15,10 +15,7 @@ export const downloadCharmResource = operation({
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
-  produces: ['application/octet-stream'],
-  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
-  headers: ['etag', 'content-range'],
-  refuses: ['range-invalid'],
+  ...answersWithFile,
 
   async handle({ params, request, charms, records, blobs }) {
     const [, id = '', name = '', number = ''] = address.exec(params.file) ?? [];

@@ -1,6 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
-import { answerWithFile } from '#api/ranges.ts';
+import { answersWithFile, answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
 
@@ -14,10 +14,7 @@ export const downloadCharm = operation({
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
-  produces: ['application/octet-stream'],
-  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
-  headers: ['etag', 'content-range'],
-  refuses: ['range-invalid'],
+  ...answersWithFile,
 
   async handle({ params, request, charms, records, blobs, now }) {
     const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.charm$/.exec(params.file) ?? [];

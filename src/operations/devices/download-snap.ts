@@ -1,7 +1,7 @@
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { answerWithFile } from '#api/ranges.ts';
+import { answersWithFile, answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
 import { toldComponent } from './components.ts';
@@ -17,10 +17,7 @@ export const downloadSnap = operation({
   enabledBy: 'devices.snap',
   errors: 'snapd',
   prefixed: false,
-  produces: ['application/octet-stream'],
-  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
-  headers: ['etag', 'content-range'],
-  refuses: ['range-invalid'],
+  ...answersWithFile,
 
   async handle({ params, request, snaps, records, blobs, now }) {
     const file = await fileOf(params.file, snaps, records);

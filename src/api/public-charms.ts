@@ -1,4 +1,5 @@
 // The charms that anybody may have: juju says nothing of who asks, so it reaches those alone.
+import { then, type Soon } from '#domain/soon.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { anyone, type Access } from './access.ts';
@@ -6,7 +7,7 @@ import { anyone, type Access } from './access.ts';
 /** The way to charms and bundles; the private ones, and those of which nothing was released, are not there. */
 export interface PublicCharms {
   named(name: string): Promise<PublishedPackage | undefined>;
-  ofId(id: string): Promise<PublishedPackage | undefined>;
+  ofId(id: string): Soon<PublishedPackage | undefined>;
   /** Those that hold a text, and are of a type and a publisher where that is said; the one of this very name first. */
   holding(text: string, of: { type?: string | undefined; publisher?: string | undefined }): Promise<PublishedPackage[]>;
 }
@@ -24,7 +25,7 @@ function charmsIn({ packages }: Pick<Records, 'packages'>): PublicCharms {
     found !== undefined && isPublic(found) ? found : undefined;
   return {
     named: async (name) => shown(await packages.find('charm', name)),
-    ofId: async (id) => shown(await packages.byId(id)),
+    ofId: (id) => then(packages.forDevices(id), shown),
     async holding(text, of) {
       const wanted = text.toLowerCase();
       const found = await packages.searchPublic('charm', { text: wanted, ...of }, mostFound);

@@ -6,6 +6,9 @@ import { channel as channelOf, parseChannel, risks, type Channel, type Risk } fr
 export type Level = Risk | 'any';
 export const levels: readonly Level[] = [...risks, 'any'];
 
+/** Whatever a snap may be confined by. */
+export const confinements: readonly string[] = ['strict', 'classic', 'devmode'];
+
 export interface Shown<Held> {
   held: Held;
   channel: Channel;

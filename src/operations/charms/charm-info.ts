@@ -2,6 +2,7 @@ import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
 import type { CharmInfoResponse, CharmRelease } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
+import { unexpired } from '#domain/channel-map.ts';
 import { fallback, parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -28,7 +29,7 @@ export const charmInfo = operation({
 
   async handle({ params, query, charms, records, now }): Promise<CharmInfoResponse> {
     const charm = await charms.named(params.name);
-    const releases = charm === undefined ? [] : await records.releases.current(charm.id, timestamp(now()));
+    const releases = charm === undefined ? [] : unexpired(await records.releases.held(charm.id), timestamp(now()));
     const shown = listedByBase(releases, charm?.defaultTrack ?? null);
     const numbers = [...new Set(shown.map(({ held }) => held.revision))];
     const found = charm === undefined ? [] : await records.revisions.listOf(charm.id, numbers);

@@ -9,10 +9,10 @@ import type {
   CharmRefreshResult,
   CharmResource,
 } from '#api/wire.ts';
+import { unexpired } from '#domain/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
 import { chooseCharm, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { only, wantedOf, within, type Wanted } from './members.ts';
 import { resourcesAt } from './resources.ts';
@@ -36,11 +36,12 @@ export const refreshCharms = operation({
     const actions = body.actions ?? [];
     refuseConfusion(actions, context);
     const wanted = wantedOf(body.fields?.join(','));
-    const reads = readOnce(charms, records, now());
     const results: CharmRefreshResult[] = [];
     for (const action of actions) {
       const item = context.get(action['instance-key']);
-      results.push(await resultOf(action, item, { wanted, reads, records, baseUrl: config.http.base_url, now: now() }));
+      results.push(
+        await resultOf(action, item, { wanted, charms, records, baseUrl: config.http.base_url, now: now() }),
+      );
     }
     return { results };
   },
@@ -48,32 +49,10 @@ export const refreshCharms = operation({
 
 interface Calling {
   wanted: Wanted;
-  reads: Reads;
-  records: Pick<HandlerRecords, 'revisions' | 'resourceRevisions'>;
+  charms: PublicCharms;
+  records: Pick<HandlerRecords, 'releases' | 'revisions' | 'resourceRevisions'>;
   baseUrl: string;
   now: Date;
-}
-
-/** What several applications of one charm share within a call. */
-interface Reads {
-  charm(action: CharmRefreshAction, item: CharmRefreshContext | undefined): Promise<PublishedPackage | undefined>;
-  map(charm: PublishedPackage): Promise<Release[]>;
-}
-
-function readOnce(charms: PublicCharms, { releases }: Pick<HandlerRecords, 'releases'>, now: Date): Reads {
-  const once = <Value>(read: (key: string) => Promise<Value>): ((key: string) => Promise<Value>) => {
-    const known = new Map<string, Promise<Value>>();
-    return (key) => known.get(key) ?? known.set(key, read(key)).get(key)!;
-  };
-  const [named, ofId] = [once(charms.named), once(charms.ofId)];
-  const current = once((id) => releases.current(id, timestamp(now)));
-  return {
-    charm: (action, item) => {
-      const id = idOf(action, item);
-      return id === undefined ? named(action.name ?? '') : ofId(id);
-    },
-    map: ({ id }) => current(id),
-  };
 }
 
 /** Refuses as a whole what cannot be answered item by item. */
@@ -100,13 +79,15 @@ async function resultOf(
   item: CharmRefreshContext | undefined,
   calling: Calling,
 ): Promise<CharmRefreshResult> {
-  const { reads, records, now } = calling;
+  const { charms, records, now } = calling;
   const key = { 'instance-key': action['instance-key'] };
-  const charm = await reads.charm(action, item);
-  if (charm === undefined) return { result: 'error', ...key, ...unknown(idOf(action, item), action.name ?? '') };
+  const id = idOf(action, item);
+  const charm = await (id === undefined ? charms.named(action.name ?? '') : charms.ofId(id));
+  if (charm === undefined) return { result: 'error', ...key, ...unknown(id, action.name ?? '') };
   const said = { ...key, id: charm.id, name: charm.name };
   const wish = wishOf(action, item);
-  const chosen = await chooseCharm(charm, wish, await reads.map(charm), { revisions: records.revisions, now });
+  const map = unexpired(await records.releases.held(charm.id), timestamp(now));
+  const chosen = await chooseCharm(charm, wish, map, { revisions: records.revisions, now });
   if ('code' in chosen) return { result: 'error', ...said, error: chosen };
   const resources = await resourcesOf(charm, chosen, action, calling);
   if ('code' in resources) return { result: 'error', ...said, error: resources };

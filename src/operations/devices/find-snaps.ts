@@ -8,6 +8,7 @@ import type { FindSnapsQuery, FindSnapsResponse } from '#api/wire.ts';
 import {
   beginningWith,
   commonIdWord,
+  confinements as everyConfinement,
   exactly,
   nameWord,
   placesAt,
@@ -79,7 +80,7 @@ function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefin
   if (own === 'true' || (category !== '' && category !== everything) || (q !== '' && words.length === 0))
     return undefined;
   const at = levelOf(query.channel ?? '');
-  const confinements = query.confinement?.split(',') ?? ['strict', 'classic', 'devmode'];
+  const confinements = query.confinement?.split(',') ?? everyConfinement;
   const level = typeof at === 'string' ? at : 'any';
   const places = placesAt(architecture, level, confinements.slice(0, 3));
   return { sought: { words, places, name: q.toLowerCase() }, at, architecture, confinements };

@@ -6,7 +6,6 @@ import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#a
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
-import { timestamp } from '#domain/clock.ts';
 import type { Held, Offer } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
@@ -47,7 +46,7 @@ export const refreshSnaps = operation({
       else results.push(await resultOf(action, context.get(keyOf(action)), call));
     }
     if (device !== undefined && config.devices.remember) {
-      records.noteContact({ ...device, at: timestamp(now()), holds: heldIn(context.values()), offers });
+      records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
     return new Answer({ headers: json, body: `{"results":[${results.join()}],"error-list":[]}` });
   },
@@ -104,14 +103,14 @@ async function resultOf(
   const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
   const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
   if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
-  const { effective: channel, revision: of } = chosen;
-  if (action.action === 'refresh' && channel !== undefined && of.revision !== item?.revision) {
-    offers.push({ packageId: snap.id, channel, revision: of.revision });
+  const { effective: channel, revision } = chosen;
+  if (action.action === 'refresh' && channel !== undefined && revision.revision !== item?.revision) {
+    offers.push({ packageId: snap.id, channel, revision: revision.revision });
   }
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
-  const text = snapText(snap, chosen.revision, fields, baseUrl);
+  const text = snapText(snap, revision, fields, baseUrl);
   const components = fields.fields.includes('resources')
-    ? await componentsOf(chosen.revision, chosen.effective, records, baseUrl)
+    ? await componentsOf(revision, channel, records, baseUrl)
     : undefined;
   return `${result.slice(0, -1)},"snap":${components === undefined ? text : withMember(text, 'resources', components)}}`;
 }

@@ -4,8 +4,8 @@ import { notModified, ofDevice, revalidated } from '#api/revalidated.ts';
 import { json } from '#api/sent.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
 import { listed } from '#domain/catalog.ts';
+import { unexpired } from '#domain/channel-map.ts';
 import type { Channel } from '#domain/channel.ts';
-import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
@@ -30,9 +30,9 @@ export const snapInfo = operation({
 
   async handle({ params, query, request, address, device, snaps, records, config, now }) {
     const snap = await snaps.named(params.name);
-    const { architecture } = askerOf(request.headers, device, address, now());
+    const { architecture, at } = askerOf(request.headers, device, address, now());
     const wanted = query.architecture ?? architecture;
-    const releases = snap === undefined ? [] : await records.releases.current(snap.id, timestamp(now()));
+    const releases = snap === undefined ? [] : unexpired(await records.releases.held(snap.id), at);
     const fitting = releases.filter(({ architecture: its }) => [wanted, 'all', null].includes(its));
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;

@@ -10,6 +10,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { hasAlready } from '#api/ranges.ts';
 import { notModified } from '#api/revalidated.ts';
+import { confinements as everyConfinement } from '#domain/catalog.ts';
 import { hal } from './snap-sections.ts';
 
 export const snapNames = operation({
@@ -29,7 +30,7 @@ export const snapNames = operation({
 
   async handle({ query, request, records, catalogUpToDate }) {
     await catalogUpToDate();
-    const { etag, packed } = await namesOf(query.confinement?.split(',') ?? known, records);
+    const { etag, packed } = await namesOf(query.confinement?.split(',') ?? everyConfinement, records);
     // The same digest stands for both encodings, which a weak one says.
     const headers = { etag: `W/${etag}`, 'cache-control': 'max-age=300', vary: 'Accept-Encoding' };
     if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
@@ -47,8 +48,6 @@ interface Names {
   packed: Buffer;
 }
 
-const known = ['strict', 'classic', 'devmode'];
-
 /** Made once for each state of the catalog, and for each choice of confinements that somebody asks for. */
 const made = new WeakMap<object, Map<string, Promise<Names>>>();
 
@@ -57,7 +56,7 @@ async function namesOf(confinements: readonly string[], records: HandlerRecords)
   const era = await records.eras.catalog();
   const all = made.get(era) ?? new Map<string, Promise<Names>>();
   made.set(era, all);
-  const wanted = known.filter((one) => confinements.includes(one));
+  const wanted = everyConfinement.filter((one) => confinements.includes(one));
   const key = wanted.join();
   const names = all.get(key) ?? make(wanted, records);
   all.set(key, names);

@@ -8,7 +8,7 @@ import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';
 import { fillStore, type FilledStore } from './store.ts';
 
-const items = 30;
+export const items = 30;
 const rounds = 7;
 const slice = 1000;
 
@@ -66,7 +66,7 @@ async function figure(client: Client, { child }: Awaited<ReturnType<typeof start
 }
 
 /** Of each snap a second revision is in the channel, with a snap.yaml of the usual length. */
-async function releaseThem({ store, packageIds, accountId }: FilledStore): Promise<void> {
+export async function releaseThem({ store, packageIds, accountId }: FilledStore): Promise<void> {
   const at = new Date().toISOString();
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
     const fill = filler(tx, at);
@@ -80,7 +80,7 @@ async function releaseThem({ store, packageIds, accountId }: FilledStore): Promi
   });
 }
 
-function questionOf({ packageIds }: FilledStore): string {
+export function questionOf({ packageIds }: Pick<FilledStore, 'packageIds'>): string {
   const mine = packageIds.slice(0, items);
   return JSON.stringify({
     context: mine.map((id, at) => ({

@@ -10,10 +10,10 @@ import { asKept } from '#acts/assertions.ts';
 import { joined } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import { changeConfig } from '#src/config.ts';
-import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
-import { filler, snapDetails } from '#test/fixtures/filler.ts';
+import { deviceHeaders } from '#test/fixtures/devices.ts';
 import { account, accountKey, keys, signer, storeKey, trusted } from '#test/assertions/world.ts';
 import { modelOf, pump, serialOf } from '#test/operations/devices/world.ts';
+import { items, questionOf, releaseThem } from './devices.ts';
 import { filled } from './downloads.ts';
 import { peakMemory, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
 import { fillStore, type FilledStore } from './store.ts';
@@ -21,7 +21,6 @@ import { fillStore, type FilledStore } from './store.ts';
 /** The whole of it takes ten minutes; a tenth comes as densely. */
 const devices = process.env['LARDER_LONG'] === '1' ? 20_000 : 2_000;
 const milliseconds = devices * 30;
-const items = 30;
 const slow = 1_000;
 
 export async function fleet(): Promise<void> {
@@ -31,8 +30,9 @@ export async function fleet(): Promise<void> {
 
 async function comeBack(): Promise<void> {
   const store = await fillStore(100, 1);
-  await releaseAndTrust(store);
-  const body = questionOf(store.packageIds.slice(0, items));
+  await releaseThem(store);
+  await trust(store);
+  const body = questionOf(store);
   const model = joined(await modelOf());
   const serials = [];
   for (let number = 0; number < devices; number++) {
@@ -74,17 +74,11 @@ async function comeBack(): Promise<void> {
   rmSync(store.directory, { recursive: true, force: true });
 }
 
-/** The snaps of the question are released, and the brand of the devices is believed. */
-async function releaseAndTrust({ store, directory, packageIds, accountId }: FilledStore): Promise<void> {
+/** The brand of the devices is believed. */
+async function trust({ store, directory }: FilledStore): Promise<void> {
   const at = new Date().toISOString();
   const chain = [storeKey, await account('acme'), await accountKey('ada', 'acme', 'default')];
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    const fill = filler(tx, at);
-    for (const packageId of packageIds.slice(0, items)) {
-      await fill.revision({ packageId, revision: 2, createdBy: accountId, details: snapDetails, status: 'released' });
-      await fill.release({ packageId, channel: 'latest/stable', revision: 2, slot: 'amd64', architecture: 'amd64' });
-      await tx.packages.publish(packageId);
-    }
     for (const one of chain) await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'bench' }));
   });
   await store.close();
@@ -92,16 +86,6 @@ async function releaseAndTrust({ store, directory, packageIds, accountId }: Fill
   const trusts = { 'devices.snap': true, 'assertions.trusted': [join(directory, 'roots')] };
   changeConfig(join(directory, 'larder.toml'), trusts);
 }
-
-const questionOf = (ids: readonly string[]): string =>
-  JSON.stringify({
-    context: ids.map((id) => ({
-      ...{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'latest/stable' },
-      epoch: { read: [0], write: [0] },
-    })),
-    actions: ids.map((id) => ({ action: 'refresh', 'instance-key': id, 'snap-id': id })),
-    fields,
-  });
 
 async function ask(
   port: number,

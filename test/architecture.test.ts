@@ -11,7 +11,7 @@ const arrow = [
   'files',
   'engine',
   'records',
-  'assertions blobs review shared tls',
+  'assertions blobs deltas review shared tls',
   'acts',
   'macaroons registry',
   'api',

@@ -1,0 +1,192 @@
+// Makes the target of a delta and its source, window by window. What is no delta, or would reach out of the source, of a window
+// or of what was allowed, is refused before anything is made of it.
+import type { Source } from './source.ts';
+import { AddressCache, fromSource, header, instructions, mostInWindow, withAdler32, type Half } from './vcdiff.ts';
+
+/** Why something is no delta of a source. */
+export class NoDelta extends Error {}
+
+/** A window says each byte of its target at most once, and an instruction and an address for each at most. */
+const mostInSections = 3 * mostInWindow;
+
+/**
+ * The windows of the target, at most `most` bytes in all; each is good until the next is asked for.
+ *
+ * @throws NoDelta
+ */
+export function* decode(source: Source, delta: Source, most: number): Generator<Uint8Array, void, undefined> {
+  const reading = new Reading(delta);
+  if (header.some((byte) => reading.byte() !== byte)) throw new NoDelta('it does not begin as a delta does');
+  for (let made = 0; !reading.isAtEnd;) {
+    const window = windowOf(reading, source, most - made);
+    const bytes = new Target(window, source).bytes();
+    made += bytes.length;
+    yield bytes;
+  }
+}
+
+interface Window {
+  /** The part of the source from which it copies. */
+  begin: number;
+  segment: number;
+  /** Bytes of the target. */
+  size: number;
+  data: Section;
+  instructions: Section;
+  addresses: Section;
+}
+
+function windowOf(reading: Reading, source: Source, most: number): Window {
+  const indicator = reading.byte();
+  if ((indicator & ~(fromSource | withAdler32)) !== 0)
+    throw new NoDelta('a window is of a kind that is not spoken here');
+  const segment = indicator & fromSource ? reading.number() : 0;
+  const begin = indicator & fromSource ? reading.number() : 0;
+  if (begin + segment > source.size) throw new NoDelta('a window copies from beyond the source');
+  const length = reading.number();
+  const first = reading.at;
+  const size = reading.number();
+  if (size > Math.min(most, mostInWindow)) throw new NoDelta('a window makes more than is allowed');
+  if (reading.byte() !== 0) throw new NoDelta('a window is compressed once more');
+  const lengths = [reading.number(), reading.number(), reading.number()] as const;
+  const checksum = indicator & withAdler32 ? 4 : 0;
+  const inSections = lengths[0] + lengths[1] + lengths[2];
+  if (inSections > mostInSections || reading.at - first + checksum + inSections !== length) {
+    throw new NoDelta('the lengths in a window do not add up');
+  }
+  reading.skip(checksum);
+  const [data, instructions, addresses] = lengths.map((length) => new Section(reading.bytes(length)));
+  return { begin, segment, size, data: data!, instructions: instructions!, addresses: addresses! };
+}
+
+class Target {
+  readonly #window: Window;
+  readonly #source: Source;
+  readonly #made: Uint8Array;
+  readonly #cache = new AddressCache();
+  #length = 0;
+
+  constructor(window: Window, source: Source) {
+    this.#window = window;
+    this.#source = source;
+    this.#made = new Uint8Array(window.size);
+  }
+
+  bytes(): Uint8Array {
+    const { instructions: said, data, addresses } = this.#window;
+    while (!said.isAtEnd) for (const half of instructions[said.byte()]!) this.#do(half);
+    if (this.#length !== this.#made.length || !data.isAtEnd || !addresses.isAtEnd) {
+      throw new NoDelta('a window does not make what it says');
+    }
+    return this.#made;
+  }
+
+  #do({ kind, size: known, mode }: Half): void {
+    if (kind === 'none') return;
+    const { instructions: said, data } = this.#window;
+    const size = known === 0 ? said.number() : known;
+    if (size > this.#made.length - this.#length) throw new NoDelta('a window makes more than it says');
+    const here = this.#length;
+    if (kind === 'add') this.#made.set(data.bytes(size), here);
+    else if (kind === 'run') this.#made.fill(data.byte(), here, here + size);
+    else this.#copy(size, mode);
+    this.#length = here + size;
+  }
+
+  #copy(size: number, mode: number): void {
+    const { segment, begin, addresses } = this.#window;
+    const here = segment + this.#length;
+    const address = this.#cache.read(mode, here, { number: () => addresses.number(), byte: () => addresses.byte() });
+    if (address < 0 || address >= here) throw new NoDelta('a window copies what is not there');
+    const ofSource = Math.min(size, Math.max(0, segment - address));
+    const into = this.#made.subarray(this.#length, this.#length + size);
+    if (ofSource > 0) this.#source.readInto(into.subarray(0, ofSource), begin + address);
+    // What is copied may be what is being made: byte by byte, as the format wants it.
+    let from = Math.max(0, address - segment);
+    for (let at = ofSource; at < size; at++) into[at] = this.#made[from++]!;
+  }
+}
+
+/** One of the three parts of a window. */
+class Section {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  byte(): number {
+    return this.bytes(1)[0]!;
+  }
+
+  number(): number {
+    return numberOf(() => this.byte());
+  }
+
+  bytes(length: number): Uint8Array {
+    if (length > this.#bytes.length - this.#at) throw new NoDelta('a part of a window ends too early');
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+}
+
+/** A delta, read from its beginning to its end. */
+class Reading {
+  readonly #delta: Source;
+  #ahead: Uint8Array = new Uint8Array(0);
+  #aheadFrom = 0;
+  at = 0;
+
+  constructor(delta: Source) {
+    this.#delta = delta;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.#delta.size;
+  }
+
+  byte(): number {
+    this.#mustHave(1);
+    if (this.at - this.#aheadFrom >= this.#ahead.length) {
+      this.#ahead = this.#delta.read(this.at, 64);
+      this.#aheadFrom = this.at;
+    }
+    return this.#ahead[this.at++ - this.#aheadFrom]!;
+  }
+
+  number(): number {
+    return numberOf(() => this.byte());
+  }
+
+  bytes(length: number): Uint8Array {
+    this.#mustHave(length);
+    const bytes = new Uint8Array(length);
+    this.#delta.readInto(bytes, this.at);
+    this.at += length;
+    return bytes;
+  }
+
+  skip(length: number): void {
+    this.#mustHave(length);
+    this.at += length;
+  }
+
+  #mustHave(length: number): void {
+    if (length > this.#delta.size - this.at) throw new NoDelta('it ends too early');
+  }
+}
+
+function numberOf(byte: () => number): number {
+  for (let value = 0, length = 1; ; length++) {
+    const next = byte();
+    value = value * 128 + (next & 127);
+    if (next < 128) return value;
+    // Six more bits fit into what a number is exact in.
+    if (length === 7) throw new NoDelta('a number is too large');
+  }
+}

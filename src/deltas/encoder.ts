@@ -1,0 +1,171 @@
+// Makes a delta: what the target has that the source has too is copied, the rest is said. Window by window, so that memory
+// grows with neither file.
+import { SourceIndex, type Match } from './source-index.ts';
+import type { Source } from './source.ts';
+import {
+  addNumber,
+  AddressCache,
+  copyNumber,
+  fromSource,
+  Gathered,
+  header,
+  leastInCopy,
+  lengthOfNumber,
+  mostInAdd,
+  mostInCopy,
+  runNumber,
+} from './vcdiff.ts';
+
+/** Bytes of the target in a window. Each has a part of the source of its own, so smaller ones find more of what has moved. */
+const windowSize = 2 * 1024 * 1024;
+
+/** Of the source as much as xdelta3 keeps in memory unless it is told otherwise: it reads nothing twice. */
+const mostOfSource = 64 * 1024 * 1024;
+
+/** Fewer equal bytes than these are said as others are. */
+const leastInRun = 32;
+
+/** The pieces of a delta, one for the header and one for each window; each is good until the next is asked for. */
+export function* encode(source: Source, target: Source): Generator<Uint8Array, void, undefined> {
+  const index = new SourceIndex(source);
+  const window = new WindowWriter();
+  const buffer = Buffer.allocUnsafeSlow(Math.min(windowSize, target.size));
+  yield header;
+  for (let begin = 0; begin < target.size; begin += windowSize) {
+    const bytes = buffer.subarray(0, Math.min(windowSize, target.size - begin));
+    target.readInto(bytes, begin);
+    yield window.write(bytes, withinReach(matchesIn(bytes, index, source)));
+  }
+}
+
+/** What of a window stands in the source too, in the order of the window; also where it reaches beyond `mostOfSource`. */
+function matchesIn(bytes: Uint8Array, index: SourceIndex, source: Source): Match[] {
+  const { block } = index;
+  const matches: Match[] = [];
+  let done = 0;
+  let hash: number | undefined;
+  for (let at = 0; at + block <= bytes.length;) {
+    const run = runAt(bytes, at);
+    if (run >= leastInRun) {
+      at += run;
+      hash = undefined;
+      continue;
+    }
+    hash ??= index.hash(bytes, at);
+    const found = index.lookUp(hash);
+    const same = found === undefined ? 0 : source.sameAfter(found, bytes, at);
+    if (found !== undefined && same >= block) {
+      const before = source.sameBefore(found, bytes, at, at - done);
+      matches.push({ at: at - before, from: found - before, length: before + same });
+      done = at += same;
+      hash = undefined;
+    } else {
+      if (at + block < bytes.length) hash = index.roll(hash, bytes[at]!, bytes[at + block]!);
+      at++;
+    }
+  }
+  return matches;
+}
+
+/** How often the byte there comes, one after the other. */
+function runAt(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (bytes[at + 1] !== byte || bytes[at + 2] !== byte) return 1;
+  let end = at + 3;
+  while (end < bytes.length && bytes[end] === byte) end++;
+  return end - at;
+}
+
+/** Those within the part of the source, no larger than allowed, that has most. */
+function withinReach(matches: readonly Match[]): readonly Match[] {
+  const inSource = matches.toSorted((a, b) => a.from - b.from);
+  let best = { length: 0, begin: 0 };
+  let [length, first] = [0, 0];
+  for (const last of inSource) {
+    length += last.length;
+    while (last.from + last.length - inSource[first]!.from > mostOfSource) length -= inSource[first++]!.length;
+    if (length > best.length) best = { length, begin: inSource[first]!.from };
+  }
+  const end = best.begin + mostOfSource;
+  return matches.filter(({ from, length }) => from >= best.begin && from + length <= end);
+}
+
+class WindowWriter {
+  readonly #data = new Gathered();
+  readonly #instructions = new Gathered();
+  readonly #addresses = new Gathered();
+  readonly #whole = new Gathered();
+  #cache = new AddressCache();
+
+  write(bytes: Uint8Array, matches: readonly Match[]): Uint8Array {
+    for (const part of [this.#data, this.#instructions, this.#addresses, this.#whole]) part.clear();
+    this.#cache = new AddressCache();
+    const begin = matches.reduce((least, { from }) => Math.min(least, from), Infinity);
+    const end = matches.reduce((most, { from, length }) => Math.max(most, from + length), 0);
+    const segment = matches.length === 0 ? 0 : end - begin;
+    let done = 0;
+    for (const { at, from, length } of matches) {
+      this.#literal(bytes, done, at);
+      this.#copy(from - begin, segment + at, length);
+      done = at + length;
+    }
+    this.#literal(bytes, done, bytes.length);
+    return this.#assembled(bytes.length, segment === 0 ? undefined : { begin, segment });
+  }
+
+  #assembled(size: number, source: { begin: number; segment: number } | undefined): Uint8Array {
+    const whole = this.#whole;
+    const parts = [this.#data, this.#instructions, this.#addresses];
+    whole.byte(source === undefined ? 0 : fromSource);
+    if (source !== undefined) {
+      whole.number(source.segment);
+      whole.number(source.begin);
+    }
+    const numbers = [size, ...parts.map(({ length }) => length)];
+    const lengths = [...numbers.map(lengthOfNumber), ...parts.map(({ length }) => length)];
+    whole.number(lengths.reduce((sum, length) => sum + length, 1));
+    whole.number(size);
+    whole.byte(0); // nothing is compressed once more
+    for (const { length } of parts) whole.number(length);
+    for (const { bytes } of parts) whole.all(bytes);
+    return whole.bytes;
+  }
+
+  /** Says bytes as they are, and runs of the same one shorter. */
+  #literal(bytes: Uint8Array, begin: number, end: number): void {
+    const part = bytes.subarray(0, end);
+    let said = begin;
+    for (let at = begin; at < end;) {
+      const run = runAt(part, at);
+      if (run >= leastInRun) {
+        this.#add(part.subarray(said, at));
+        this.#instructions.byte(runNumber);
+        this.#instructions.number(run);
+        this.#data.byte(bytes[at]!);
+        said = at + run;
+      }
+      at += run;
+    }
+    this.#add(part.subarray(said));
+  }
+
+  #add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#instruct(addNumber, bytes.length <= mostInAdd ? bytes.length : 0, bytes.length);
+    this.#data.all(bytes);
+  }
+
+  #copy(address: number, here: number, length: number): void {
+    const { mode, said, isByte } = this.#cache.shortest(address, here);
+    const isSmall = length >= leastInCopy && length <= mostInCopy;
+    this.#instruct(copyNumber(mode), isSmall ? length - leastInCopy + 1 : 0, length);
+    if (isByte) this.#addresses.byte(said);
+    else this.#addresses.number(said);
+  }
+
+  /** `small` is where the size stands in its range of the table; 0 when it has to be said. */
+  #instruct(first: number, small: number, size: number): void {
+    this.#instructions.byte(first + small);
+    if (small === 0) this.#instructions.number(size);
+  }
+}

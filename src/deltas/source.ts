@@ -1,0 +1,75 @@
+// A file that is read here and there.
+import { fstatSync, readSync } from 'node:fs';
+
+/** As many bytes are compared at a time. */
+const pieceSize = 65_536;
+
+export class Source {
+  readonly size: number;
+  readonly #file: number;
+  readonly #piece = Buffer.allocUnsafeSlow(2 * pieceSize);
+
+  /** @param file - A descriptor, which stays the caller's. */
+  constructor(file: number) {
+    this.#file = file;
+    this.size = fstatSync(file).size;
+  }
+
+  /** Up to 128 KiB, less at the end; good until the next call. */
+  read(from: number, length: number): Buffer {
+    const into = this.#piece.subarray(0, Math.min(length, this.size - from, this.#piece.length));
+    this.readInto(into, from);
+    return into;
+  }
+
+  readInto(into: Uint8Array, from: number): void {
+    for (let at = 0; at < into.length;) {
+      const read = readSync(this.#file, into, at, into.length - at, from + at);
+      if (read === 0)
+        throw new Error(`the file ends at ${String(from + at)} bytes and should have ${String(this.size)}`);
+      at += read;
+    }
+  }
+
+  /** How many bytes from there on are the same as those of `bytes` from `at` on. */
+  sameAfter(from: number, bytes: Uint8Array, at: number): number {
+    let same = 0;
+    // Most of what looks the same by its hash is; what is not is found out by a few bytes.
+    for (let length = 256; ; length = pieceSize) {
+      const piece = this.read(from + same, Math.min(length, bytes.length - at - same));
+      if (piece.length === 0) return same;
+      const differs = firstDifference(piece, bytes, at + same);
+      same += differs;
+      if (differs < piece.length) return same;
+    }
+  }
+
+  /** How many bytes before there are the same as those of `bytes` before `at`, of at most so many. */
+  sameBefore(from: number, bytes: Uint8Array, at: number, most: number): number {
+    let same = 0;
+    for (let length = 256; ; length = 4096) {
+      const wanted = Math.min(length, from - same, most - same);
+      if (wanted === 0) return same;
+      const piece = this.read(from - same - wanted, wanted);
+      let left = wanted;
+      while (left > 0 && piece[left - 1] === bytes[at - same - wanted + left - 1]) left--;
+      same += wanted - left;
+      if (left > 0) return same;
+    }
+  }
+}
+
+/** `Buffer.compare` tells 64 KiB apart in 2 µs, a loop over their bytes in 60. */
+function firstDifference(piece: Buffer, bytes: Uint8Array, at: number): number {
+  let low = 0;
+  if (piece.compare(bytes, at, at + piece.length) === 0) return piece.length;
+  // Halved as long as a half is worth a call.
+  let high = piece.length;
+  while (high - low > 64) {
+    const middle = (low + high) >>> 1;
+    if (piece.compare(bytes, at + low, at + middle, low, middle) === 0) low = middle;
+    else high = middle;
+  }
+  while (piece[low] === bytes[at + low]) low++;
+  return low;
+}

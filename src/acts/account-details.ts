@@ -3,7 +3,7 @@ import { displayNameProblem, emailAddress, usernameProblem } from '#domain/accou
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
-import { accountObject, existing, type OfAccount } from './accounts.ts';
+import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
 
 /** What of an account can change; what is not named stays. */
@@ -17,9 +17,13 @@ export const updateAccount = act({
   summary: 'Change the user name, the display name, the e-mail address or the validation of an account.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  perform: (tx, { id, ...details }: OfAccount & AccountDetails, { at, note }) => change(tx, { id, details, at, note }),
+  async perform(tx, { id, ...details }: OfAccount & AccountDetails, doing) {
+    const account = await change(tx, { id, details, at: doing.at, note: doing.note });
+    await touched(tx, id, doing, 'update_account');
+    return account;
+  },
 });
 
 export const updateOwnAccount = act({

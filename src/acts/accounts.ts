@@ -2,9 +2,9 @@
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Account } from '#records/accounts.ts';
+import type { Account, AssignedRole } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
-import { act } from './act.ts';
+import { act, type Doing } from './act.ts';
 
 export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayName' | 'email'> {
   /** Whether this store made the id, so that the online store knows nobody of it. */
@@ -12,7 +12,7 @@ export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayNa
 }
 
 /** What an account may be beside a publisher: `brand-admin:` is followed by the account id of the brand. */
-export type Role = 'store-admin' | `brand-admin:${string}`;
+export type Role = 'store-admin' | AssignedRole | `brand-admin:${string}`;
 
 /** Whom an act on an account is about. */
 export interface OfAccount {
@@ -28,9 +28,10 @@ export const createAccount = act({
   summary: 'Give a publisher an account.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: 'an account that was just made approves of nothing for three days' },
 
-  async perform(tx, { idMadeHere, ...wanted }: NewAccount, { at, note }): Promise<Account> {
+  async perform(tx, { idMadeHere, ...wanted }: NewAccount, doing): Promise<Account> {
+    const { at, note } = doing;
     const { id, username, displayName, email } = wanted;
     const problem =
       usernameProblem(username) ??
@@ -39,22 +40,24 @@ export const createAccount = act({
       (isAccountId(id) ? undefined : `'${id}' is no account id.`);
     if (problem !== undefined) throw new Refusal('api-error', problem);
     note({ username, email });
-    if (await tx.accounts.isForeign(id)) return makeOwn(tx, wanted);
+    if (await tx.accounts.isForeign(id)) return makeOwn(tx, wanted, doing);
     const taken = await tx.accounts.taken(wanted);
     if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${wanted[taken]}' is taken.`);
     const account = { ...wanted, validation: 'unproven', createdAt: at };
     await tx.accounts.add(account, { idMadeHere });
+    await touched(tx, id, doing, 'account create');
     return account;
   },
 });
 
 /** Somebody whose packages were carried in gets an account here, and has them. */
-async function makeOwn(tx: Changes, wanted: Omit<NewAccount, 'idMadeHere'>): Promise<Account> {
+async function makeOwn(tx: Changes, wanted: Omit<NewAccount, 'idMadeHere'>, doing: Doing): Promise<Account> {
   const account = { ...(await existing(tx, wanted.id)), ...wanted };
   const taken = await tx.accounts.takenFrom(account);
   if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
   await tx.accounts.update(account);
   await tx.accounts.makeOwn(account.id);
+  await touched(tx, account.id, doing, 'account create');
   return account;
 }
 
@@ -65,7 +68,7 @@ export const disableAccount = act({
   summary: 'Let an account in no more, with a password or with any token.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: 'whoever may do harm has to be kept out at once' },
 
   /**
    * `moment` is the latest time that the store has seen. With `endTokens` the account's tokens stay ended when it is
@@ -93,9 +96,9 @@ export const enableAccount = act({
   summary: 'Let a disabled account in again, with the tokens that have not ended.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  async perform(tx, { id }: OfAccount): Promise<void> {
+  async perform(tx, { id }: OfAccount, doing): Promise<void> {
     await existing(tx, id);
     if (await tx.accounts.isForeign(id)) {
       throw new Refusal(
@@ -105,6 +108,7 @@ export const enableAccount = act({
       );
     }
     await tx.accounts.enable(id);
+    await touched(tx, id, doing, 'enable_account');
   },
 });
 
@@ -113,19 +117,18 @@ export const changeRole = act({
   summary: 'Give a role to an account, or take it away.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /** The roles that the account has then. */
-  async perform(
-    tx,
-    { id, role, remove }: OfAccount & { role: Role; remove: boolean },
-    { at, note },
-  ): Promise<string[]> {
+  async perform(tx, { id, role, remove }: OfAccount & { role: Role; remove: boolean }, doing): Promise<string[]> {
+    const { at, note } = doing;
     note({ role, removed: remove });
     await existing(tx, id);
     if (role === 'store-admin') {
       if (remove) await refuseLastAdministrator(tx, id);
       await (remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at));
+    } else if (role === 'transfer-approver' || role === 'auditor') {
+      await (remove ? tx.accounts.unassign(id, role) : tx.accounts.assign(id, role, at));
     } else {
       const brand = role.slice('brand-admin:'.length);
       if ((await tx.brands.find(brand)) === undefined) {
@@ -133,9 +136,23 @@ export const changeRole = act({
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
+    await touched(tx, id, doing, 'account role');
     return tx.accounts.rolesOf(id);
   },
 });
+
+/**
+ * Keeps that somebody else made or changed an account, or what lets somebody in with it: for a while nobody approves of
+ * anything with it.
+ */
+export async function touched(
+  { accounts }: Pick<Changes, 'accounts'>,
+  id: string,
+  { at, actor }: Pick<Doing, 'at' | 'actor'>,
+  what: string,
+): Promise<void> {
+  if (actor !== id) await accounts.touch(id, { at, by: actor, what });
+}
 
 /** The account of an id; refuses one that does not exist. */
 export async function existing({ accounts }: Pick<Changes, 'accounts'>, id: string): Promise<Account> {

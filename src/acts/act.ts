@@ -1,7 +1,8 @@
 // An act is what somebody may do to the store: one record declares it, and it is the only thing that writes.
-import { timestamp, type Now } from '#domain/clock.ts';
+import type { ApprovalKind, Line } from '#domain/approvals.ts';
 import type { Outcome } from '#records/audit.ts';
-import type { Changes, WritableRecords } from '#records/index.ts';
+import type { Changes } from '#records/index.ts';
+import type { Approval } from '#records/proposals.ts';
 
 /** Who does something, for the audit log. */
 export interface By {
@@ -20,6 +21,20 @@ export interface Doing extends By {
   at: string;
   /** Adds to what the audit log tells. */
   note(details: Record<string, unknown>): void;
+  /** The proposal that it was done by, and who has approved of that; nothing where nobody was asked. */
+  approved?: { proposal: number; by: readonly Approval[] };
+}
+
+/** That an act is held until others approve of it, where the policy asks for that. */
+export interface Gate<Input> {
+  /** What the policy may ask approvals for before this act is done. */
+  kinds: readonly ApprovalKind[];
+  /**
+   * What it would change, as things stand: those who approve of it approve of these lines, and of nothing else. Two requests
+   * with the same lines ask for the same, so whatever the act does with its input is in them. Lines that change nothing are
+   * left out by whoever asks for them.
+   */
+  lines(tx: Changes, input: Input, doing: Pick<Doing, 'at' | 'actor'>): Promise<Line[]>;
 }
 
 export interface Act<Input, Result> {
@@ -34,7 +49,7 @@ export interface Act<Input, Result> {
   /** `done` unless said otherwise; `refused` where somebody is kept out, which changes nothing but the audit log. */
   outcome?: Outcome;
   /** Whether it may be held until others approve of it; if not, why. */
-  gate: 'may-wait' | { never: string };
+  gate: Gate<NoInfer<Input>> | { never: string };
   /**
    * Does it, all of it or nothing. It awaits `tx` alone, and may be run again from its start: nothing that it does
    * shows outside the transaction.
@@ -70,25 +85,4 @@ export interface Acts {
    * not sealed meanwhile.
    */
   beginAnew: Do;
-}
-
-/** Opens the door to the records of a store. */
-export function createActs(records: Pick<WritableRecords, 'change' | 'beginAnew'>, now: Now): Acts {
-  const through =
-    (change: WritableRecords['change']): Do =>
-    async <Input, Result>(
-      what: Act<Input, Result>,
-      { actor, sessionId = null, requestId = null }: By,
-      input: NoInfer<Input>,
-    ): Promise<Result> => {
-      const by = { at: timestamp(now()), actor, sessionId, requestId };
-      const entry = { ...by, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' };
-      try {
-        return await change(entry, (tx, note) => what.perform(tx, input, { ...by, note }));
-      } catch (error) {
-        if (error instanceof DoneAlready) return error.given as Result;
-        throw error;
-      }
-    };
-  return { do: through(records.change), beginAnew: through(records.beginAnew) };
 }

@@ -11,7 +11,7 @@ export const registerAgent = act({
   summary: 'Let a program log in with a key of its own, as an account.',
   on: 'agent/USERNAME',
   object: agentObject,
-  gate: 'may-wait',
+  gate: { never: 'what an agent logs in with never counts as an approval' },
 
   async perform(tx, wanted: Omit<Agent, 'createdAt'>, { at, note }): Promise<Agent> {
     note({ account: wanted.accountId, publicKey: wanted.publicKey });

@@ -65,7 +65,7 @@ export const acceptAudit = act({
   summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
   on: 'audit',
   object: () => 'audit',
-  gate: 'may-wait',
+  gate: { never: 'it changes nothing but what is said of the log, for good' },
 
   perform: (tx, { problems }: { problems: readonly string[] }, doing) =>
     noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing),
@@ -106,7 +106,9 @@ export const restore = act({
   gate: { never: 'there is no store before it that could hold it' },
 
   /** `gone` are contents, by their sha3-384, that the backup has not; those of them that records need. */
-  async perform(tx, { gone }: { gone: readonly string[] }, { note }): Promise<string[]> {
+  async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
+    // What waited, or was approved of and not done, may have been done since the backup was made.
+    await tx.proposals.fallAll({ at, by: actor });
     let forgotten = 0;
     for (const content of gone) {
       for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));

@@ -20,7 +20,7 @@ export const createBrand = act<NamedBrand, Brand>({
   summary: 'Make an account a brand.',
   on: 'brand/ACCOUNT-ID',
   object,
-  gate: 'may-wait',
+  gate: { never: 'a brand without keys signs nothing' },
 
   async perform(tx, { accountId, name: given }, { at, note }) {
     const name = brandName(given);
@@ -56,7 +56,7 @@ export const deleteBrand = act({
   summary: 'Delete a brand that has neither models nor signing keys; its account stays.',
   on: 'brand/ACCOUNT-ID',
   object,
-  gate: 'may-wait',
+  gate: { never: 'it has neither models nor keys' },
 
   async perform(tx, { accountId }: { accountId: string }) {
     const use = await tx.brands.inUse(accountId);

@@ -42,7 +42,7 @@ export const publishLibrary = act({
   summary: 'Publish a version of a library of a charm.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewVersion) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'libraries are built into charms, which are released' },
 
   async perform(tx, { package: subject, publishedBy, ...version }: NewVersion, { at, note }) {
     const { libraryId, api, patch, hash, content } = version;

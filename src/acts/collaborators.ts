@@ -24,7 +24,7 @@ export const inviteCollaborators = act({
   summary: 'Invite accounts to collaborate on a package.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewInvites) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'what collaborators release waits like what anybody releases' },
 
   async perform(tx, given: NewInvites, { at, note }) {
     const { id, name, publisherId } = await latestOf(tx, given.package);

@@ -1,7 +1,7 @@
 // What people prove themselves with: passwords, links to set one, and secrets of one-time passwords.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
-import { accountObject, existing, type OfAccount } from './accounts.ts';
+import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
 
 export const setPassword = act({
@@ -9,7 +9,7 @@ export const setPassword = act({
   summary: "Set somebody's password.",
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /**
    * Voids the account's link to set one. `endTokensAt`, the latest time that the store has seen, ends its tokens too:
@@ -22,6 +22,7 @@ export const setPassword = act({
   ): Promise<number | undefined> {
     await existing(tx, id);
     await tx.passwords.set(id, hash, at);
+    await touched(tx, id, { at, actor }, 'account password');
     await tx.setUpLinks.removeOf(id);
     if (endTokensAt === null) return undefined;
     const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, by: actor, issuedBefore: null });
@@ -35,16 +36,17 @@ export const inviteAccount = act({
   summary: 'Make a link with which somebody sets his own password, once.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /** A later link voids an earlier one. `digest` is that of its secret. */
-  async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, { note }): Promise<void> {
-    note({ until });
+  async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, doing): Promise<void> {
+    doing.note({ until });
     const { username } = await existing(tx, id);
     if ((await tx.accounts.disabledAt(id)) !== null) {
       throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
     }
     await tx.setUpLinks.set(id, digest, until);
+    await touched(tx, id, doing, 'account invite');
   },
 });
 
@@ -64,6 +66,8 @@ export const setOwnPassword = act({
     if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw linkIsVoid();
     await tx.setUpLinks.remove(digest);
     await tx.passwords.set(id, hash, at);
+    // Whoever had the link may be the one who made it.
+    await touched(tx, id, { at, actor: 'a link' }, 'set_password');
     if (endTokens) {
       note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null }) });
     }
@@ -91,15 +95,15 @@ export const setTotpSecret = act({
   summary: 'Ask an account for a one-time password too, or no more.',
   on: 'account/ID',
   object: accountObject,
-  gate: 'may-wait',
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /** `secret`, sealed, is what codes come from; nothing for an account that is to go without. */
   async perform(
     tx,
     { id, secret, replace }: OfAccount & { secret: string | null; replace: boolean },
-    { at, note },
+    doing,
   ): Promise<void> {
-    if (secret === null) note({ removed: true });
+    if (secret === null) doing.note({ removed: true });
     const { username } = await existing(tx, id);
     if (secret === null) await goWithout(tx, { id, username });
     else {
@@ -110,8 +114,9 @@ export const setTotpSecret = act({
           `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
         );
       }
-      await tx.totpSecrets.set(id, secret, at);
+      await tx.totpSecrets.set(id, secret, doing.at);
     }
+    await touched(tx, id, doing, 'account totp');
   },
 });
 

@@ -17,7 +17,7 @@ export const grantToDevices = act<Granted, DeviceGrant>({
   summary: 'Give a private snap to the devices of a brand, of one of its models, or to a single one.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'devices get by it what is released to its channels' },
 
   async perform(tx, { package: subject, devices }, { at, actor, note }) {
     refuseUnclear(devices);
@@ -39,7 +39,7 @@ export const revokeFromDevices = act<Granted, void>({
   summary: 'Take a grant of a private snap back; what devices have of it stays with them.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'what must not go out any more has to end at once' },
 
   async perform(tx, { package: subject, devices }, { note }) {
     if (!(await tx.deviceGrants.remove(subject.id, devices))) {

@@ -137,7 +137,7 @@ export const deleteImageManifest = act({
   summary: 'Take a manifest away with all its tags, unless a resource or an index needs it.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'what a resource or a channel needs stays' },
 
   async perform(tx, { credential, sha256 }: WithCredential & { sha256: string }, { note }): Promise<void> {
     const { resource, id: credentials } = credential;

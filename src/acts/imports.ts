@@ -29,7 +29,7 @@ export const importPackage = act({
     'Take in a revision from another store with its assertions, under the id, name, publisher and number that it has there.',
   on: 'NAMESPACE/NAME',
   object: ({ snap }: CarriedRevision) => `snap/${snap.name}`,
-  gate: 'may-wait',
+  gate: { never: 'no channel holds the revision before it is released' },
 
   async perform(tx, { snap, believed, findings, upload }: CarriedRevision, doing): Promise<{ isNew: boolean }> {
     const { id, revision, assertion, sha3_384, size } = snap;

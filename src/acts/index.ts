@@ -64,6 +64,7 @@ import {
 } from './ownership.ts';
 import { postValidationSet, signBuild } from './publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
+import { approveProposal, changeApprovalPolicy, forgetProposals, propose, rejectProposal } from './proposals.ts';
 import { setQuota } from './quotas.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { deleteRevisions, expireRevisions } from './old-revisions.ts';
@@ -191,6 +192,12 @@ export const everyAct: readonly Act<never, unknown>[] = [
   setPackageId,
   unregisterPackage,
   updatePackageMetadata,
+  // Proposals and approvals
+  propose,
+  approveProposal,
+  rejectProposal,
+  forgetProposals,
+  changeApprovalPolicy,
   // Quotas
   setQuota,
   // Releases

@@ -39,7 +39,7 @@ export const updateModel = act<ModelOfBrand & { change: Partial<ModelChange> }, 
   summary: 'Change the series or the api-key of a device model.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object: objectOf,
-  gate: 'may-wait',
+  gate: { never: 'the model is what its brand signs it to be' },
 
   async perform(tx, { brandAccountId, name, change }, { at, actor, note }) {
     const model = await tx.models.find(brandAccountId, name);
@@ -61,7 +61,7 @@ export const deleteModel = act({
   summary: 'Delete a device model that has neither serial policies nor entries of the remodel allowlist.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object: objectOf,
-  gate: 'may-wait',
+  gate: { never: 'devices keep the model that they have' },
 
   async perform(tx, { brandAccountId, name }: ModelOfBrand) {
     const model = await tx.models.find(brandAccountId, name);

@@ -115,7 +115,7 @@ export const deleteRevisions = act<Deletion, { revisions: number[]; bytes: numbe
   summary: 'Delete old revisions by a rule: numbers, digests and the reason stay, files go that nothing else needs.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'what a channel holds stays' },
 
   async perform(tx, { package: subject, rule, revisions: named, reason }, doing) {
     const because = reason === undefined ? ruleInWords(rule) : reasonOf(reason);

@@ -67,7 +67,7 @@ export const offerPackage = act({
   summary: 'Offer a package to another publisher, who takes it or not.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'what the next publisher releases waits like what anybody releases' },
 
   /** A later offer voids an earlier one. */
   async perform(
@@ -133,7 +133,7 @@ export const handOverPackage = act({
   summary: 'Make another account the publisher of a package.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'what the next publisher releases waits like what anybody releases' },
 
   async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
     const latest = await latestOf(tx, subject);

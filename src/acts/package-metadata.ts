@@ -36,7 +36,7 @@ export const updatePackageMetadata = act({
   summary: 'Change what is said about a package, and who sees it.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Described) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'it is what people read of a package, and is changed back as easily' },
 
   async perform(tx, { package: subject, members, given, inWordsOf = 'editor' }: Described, { note }) {
     note({ members });

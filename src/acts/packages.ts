@@ -32,7 +32,7 @@ export const registerName = act({
   summary: 'Register the name of a package for an account.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
-  gate: 'may-wait',
+  gate: { never: 'a name alone gives nobody anything' },
 
   async perform(tx, wanted: NewName, { at, note }): Promise<{ id: string }> {
     const { namespace, name, publisherId } = wanted;
@@ -92,7 +92,7 @@ export const unregisterPackage = act({
   summary: 'Give up the name of a package that has no revisions.',
   on: 'NAMESPACE/NAME',
   object: packageObject,
-  gate: 'may-wait',
+  gate: { never: 'it has no revisions, so nobody has anything of it' },
 
   async perform(tx, subject: PublishedPackage, { note }) {
     await latestOf(tx, subject);
@@ -120,7 +120,7 @@ export const setPackageId = act({
   summary: 'Give a package the id that it has in the online store, before its first revision.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: { namespace: Namespace; name: string }) => `${namespace}/${name}`,
-  gate: 'may-wait',
+  gate: { never: 'it has no revisions yet, so nobody has anything of it' },
 
   async perform(
     tx,
@@ -148,7 +148,7 @@ export const setManualReview = act({
   summary: 'Have every upload of a package wait for a person, or no longer.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'no channel holds a revision before it is released, reviewed by whomever' },
 
   async perform(tx, { package: subject, on }: { package: PublishedPackage; on: boolean }, { note }) {
     await latestOf(tx, subject);

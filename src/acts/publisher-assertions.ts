@@ -24,7 +24,7 @@ export const postValidationSet = act({
   summary: 'Keep a validation set that a publisher or a brand has signed.',
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
-  gate: 'may-wait',
+  gate: { never: 'its brand signs it, and the next of its sequence takes its place' },
 
   async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
     await refuseUnlessSigned(tx, signed, new Date(at));

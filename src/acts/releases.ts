@@ -1,6 +1,7 @@
 // Releases: what a package's channels give to whoever asks for them.
+import type { Line } from '#domain/approvals.ts';
 import type { Channel } from '#domain/channel.ts';
-import { isProgressive, isWholeChannel, slotsOf, type Progress, type Slot } from '#domain/channel-map.ts';
+import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Wish } from '#records/after-review.ts';
@@ -11,6 +12,7 @@ import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
 import { latestOf, whyNoRevision } from './package.ts';
+import { heldInWords, slotLine } from './release-lines.ts';
 import { resourcesOf } from './released-resources.ts';
 
 /** A branch is forgotten so long after its last release. */
@@ -49,7 +51,7 @@ export const pushReleases = act({
   summary: 'Release revisions of a package to channels, or close channels.',
   on: 'NAMESPACE/NAME',
   object: ({ package: { namespace, name } }: Push) => `${namespace}/${name}`,
-  gate: 'may-wait',
+  gate: { kinds: ['releases'], lines: releaseLines },
 
   async perform(tx, { package: subject, releases, wish }: Push, doing): Promise<Released[]> {
     if (wish !== undefined) await settleWish(tx, wish);
@@ -65,6 +67,34 @@ export const pushReleases = act({
     return released;
   },
 });
+
+/** What each channel held and would hold, slot by slot. */
+async function releaseLines(
+  tx: Changes,
+  { package: subject, releases }: Push,
+  { at }: { at: string },
+): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const { revision, ...wanted } of releases) {
+    const { name } = wanted.channel;
+    const held = await tx.releases.inChannel(subject.id, name, at);
+    const heldIn = (slot: string): Release[] => held.filter((one) => one.slot === slot);
+    const line = (slot: string, to: Release[]): Line =>
+      slotLine(subject, name, slot, { from: heldInWords(heldIn(slot)), to: heldInWords(to) });
+    if (revision === null) {
+      lines.push(...[...new Set(held.map(({ slot }) => slot))].map((slot) => line(slot, [])));
+      continue;
+    }
+    const filled = await fillingOf(tx, subject, { ...wanted, revision }, at);
+    for (const release of filled.slots) {
+      const stays = isProgressive(wanted.progressive) ? heldIn(release.slot).filter(isForEverybody) : [];
+      lines.push(line(release.slot, [...stays, release]));
+    }
+  }
+  return lines;
+}
+
+const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(progressive);
 
 async function noTrack(tx: Changes, { id, name }: PublishedPackage, { track }: Channel): Promise<Refusal> {
   const tracks = (await tx.tracks.list(id)).map((one) => one.name);
@@ -100,12 +130,21 @@ export async function rememberEnded(tx: Changes, ended: readonly Release[], doin
   }
 }
 
-async function release(
+/** A revision as it fills the slots of a channel, and what the channel held before. */
+interface Filling {
+  revision: Revision;
+  resources: Release['resources'];
+  slots: Release[];
+  held: Release[];
+}
+
+/** What a release fills; refuses what cannot be released. */
+async function fillingOf(
   tx: Changes,
   subject: PublishedPackage,
   wanted: Wanted & { revision: number },
-  doing: Doing,
-): Promise<Release['resources']> {
+  at: string,
+): Promise<Filling> {
   const { channel, progressive } = wanted;
   const revision = await tx.revisions.find(subject.id, wanted.revision);
   if (revision === undefined) {
@@ -118,23 +157,36 @@ async function release(
       `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
     );
   }
-  const resources = await resourcesOf(tx, subject, { ...wanted, now: doing.at });
-  const held = await tx.releases.inChannel(subject.id, channel.name, doing.at);
-  const place = { packageId: subject.id, channel: channel.name };
-  const expiresAt = branchExpiry(channel, doing.at);
-  const heldFor = ({ slot }: Slot): number | null =>
-    held.find((one) => one.slot === slot && !isProgressive(one.progressive))?.revision ?? null;
-  const slots = slotsOf(subject.namespace, revision.details).filter(
-    (slot) => wanted.onlyIfNewer !== true || (heldFor(slot) ?? 0) < revision.revision,
-  );
+  const resources = await resourcesOf(tx, subject, { ...wanted, now: at });
+  const held = await tx.releases.inChannel(subject.id, channel.name, at);
+  const filled = { packageId: subject.id, channel: channel.name, revision: revision.revision, progressive };
+  const rest = { resources, releasedAt: at, expiresAt: branchExpiry(channel, at) };
+  const slots = slotsOf(subject.namespace, revision.details)
+    .filter(({ slot }) => wanted.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
+    .map((slot) => ({ ...filled, ...slot, ...rest }));
+  return { revision, resources, slots, held };
+}
+
+/** What a slot holds for everybody. */
+const heldFor = (held: readonly Release[], slot: string): number | null =>
+  held.find((one) => one.slot === slot && isForEverybody(one))?.revision ?? null;
+
+async function release(
+  tx: Changes,
+  subject: PublishedPackage,
+  wanted: Wanted & { revision: number },
+  doing: Doing,
+): Promise<Release['resources']> {
+  const { channel, progressive } = wanted;
+  const { revision, resources, slots, held } = await fillingOf(tx, subject, wanted, doing.at);
   if (slots.length === 0) return resources;
-  for (const slot of slots) {
+  for (const filled of slots) {
+    const { packageId, slot } = filled;
     // What is released to everybody ends what lay over the slot for a part of the devices.
-    if (!isProgressive(progressive) && held.some((one) => one.slot === slot.slot && isProgressive(one.progressive)))
-      await tx.releases.endProgress(subject.id, channel.name, slot.slot);
-    const filled = { ...place, ...slot, revision: revision.revision, progressive };
-    await tx.releases.fill({ ...filled, resources, releasedAt: doing.at, expiresAt });
-    const kept = { ...place, slot: slot.slot, revision: revision.revision, before: heldFor(slot) };
+    if (!isProgressive(progressive) && held.some((one) => one.slot === slot && isProgressive(one.progressive)))
+      await tx.releases.endProgress(subject.id, channel.name, slot);
+    await tx.releases.fill(filled);
+    const kept = { packageId, channel: channel.name, slot, revision: revision.revision, before: heldFor(held, slot) };
     await remember(tx, { ...kept, ...progressive }, doing);
   }
   if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);

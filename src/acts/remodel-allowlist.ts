@@ -19,7 +19,7 @@ export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
   summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
-  gate: 'may-wait',
+  gate: { never: 'the serial policies of the brand decide on the device too' },
 
   async perform(tx, { brandAccountId, remodels }, { at, actor, note }) {
     refuseTwins(remodels);
@@ -64,7 +64,7 @@ export const deleteRemodels = act<Remodels<Remodel>, void>({
   summary: 'Permit remodels no more: all of the list, or none.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
-  gate: 'may-wait',
+  gate: { never: 'what must not go on has to end at once' },
 
   async perform(tx, { brandAccountId, remodels }, { note }) {
     refuseTwins(remodels);

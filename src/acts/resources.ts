@@ -30,7 +30,7 @@ export const updateResourceRevisions = act({
   summary: 'Say on which bases revisions of a resource run.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'it says for which bases and architectures a file is, not which one is released' },
 
   async perform(
     tx,

@@ -42,7 +42,7 @@ export const approveUpload = act({
   summary: 'Make an upload the next revision of its package, or of a resource.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'no channel holds the revision before it is released' },
 
   /** `findings` are those of the review; without them it is a person who approves of what was found. */
   async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<Verdict> {

@@ -47,7 +47,7 @@ export const restoreRevision = act<OfPackage, void>({
   summary: 'Bring back a revision that was withdrawn; no channel holds it before it is released again.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'no channel holds it before it is released again' },
 
   async perform(tx, { package: subject, revision }, { note }) {
     const { withdrawnAt, withdrawnBecause: because } = await revisionOf(tx, subject, revision);

@@ -22,7 +22,7 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
   summary: 'Say with which signing key the serials of a model are signed from now on.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'the keys of the brand sign by it, and it is deleted as easily' },
 
   async perform(tx, { brandAccountId, modelName, keyId, asks }, { at, actor, note }) {
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
@@ -53,7 +53,7 @@ export const deleteSerialPolicy = act<PolicyOfModel & { revision: string }, void
   summary: 'Delete a serial policy; the newest of those that are left counts from then on.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object,
-  gate: 'may-wait',
+  gate: { never: 'what must not go on has to end at once' },
 
   async perform(tx, { brandAccountId, modelName, revision }, { note }) {
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);

@@ -47,7 +47,13 @@ export const deleteSigningKey = act({
   summary: 'Delete a signing key for good, unless a serial policy uses it.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: objectOf,
-  gate: 'may-wait',
+  gate: {
+    kinds: ['delete_keys'],
+    async lines(tx, key: KeyOfBrand) {
+      const from = (await tx.signingKeys.find(key.sha3_384))?.name ?? null;
+      return [{ kind: 'delete_keys', on: objectOf(key), part: null, from, to: null }];
+    },
+  },
 
   async perform(tx, { brandAccountId, sha3_384 }: KeyOfBrand, { note }) {
     const key = await tx.signingKeys.find(sha3_384);

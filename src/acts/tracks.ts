@@ -62,7 +62,7 @@ export const deleteTrack = act<OfTrack, void>({
   summary: 'Delete a track whose channels and branches hold nothing.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'its channels hold nothing' },
 
   async perform(tx, { package: subject, track: name }, { at, note }) {
     await trackOf(tx, subject, name);
@@ -126,7 +126,7 @@ export const addGuardrail = act({
   summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'a track holds nothing before something is released to it' },
 
   async perform(tx, { package: subject, pattern }: Guarded, { at, note }) {
     checkGuardrail(pattern);
@@ -143,7 +143,7 @@ export const removeGuardrail = act({
   summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
-  gate: 'may-wait',
+  gate: { never: 'it changes nothing that is there' },
 
   async perform(tx, { package: subject, pattern }: Guarded, { note }) {
     if (!(await tx.guardrails.remove(subject.id, pattern))) {

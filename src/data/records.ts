@@ -1,8 +1,9 @@
 // The records of a data directory: opened, brought up to date, sealed.
 import { join } from 'node:path';
 
-import { createActs, itself, type Acts } from '#acts/act.ts';
+import { itself, type Acts } from '#acts/act.ts';
 import { upgrade as upgradeRecords } from '#acts/appliance.ts';
+import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { Now } from '#domain/clock.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';

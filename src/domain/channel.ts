@@ -74,7 +74,7 @@ export const coversChannel = ({ names }: ChannelPattern, subject: Channel): bool
   const parts = subject.name.split('/');
   return names.some((name) => {
     const full = name.split('/');
-    return full.length === parts.length && full.every((part, at) => matchesPart(part, parts[at] ?? ''));
+    return full.length === parts.length && full.every((part, at) => matchesGlob(part, parts[at] ?? ''));
   });
 };
 
@@ -85,7 +85,7 @@ const inFull = (text: string): string[] => {
 };
 
 /** `*` as any run of characters, without backtracking beyond the last star (linear in practice, quadratic at worst). */
-function matchesPart(glob: string, text: string): boolean {
+export function matchesGlob(glob: string, text: string): boolean {
   let [at, g, star, mark] = [0, 0, -1, 0];
   while (at < text.length) {
     if (glob[g] === '*') {

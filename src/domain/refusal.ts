@@ -16,6 +16,8 @@ export const statuses = {
   // What snapd calls it when a device must prove its serial anew.
   'device-authorization-needs-refresh': 401,
   forbidden: 403,
+  // What waits until others approve of it; the same request is answered with success then.
+  'approval-required': 403,
   'resource-not-found': 404,
   // What snapd takes calmly, where any other word means that the store is broken.
   'not-found': 404,

@@ -10,6 +10,18 @@ export interface Account {
   createdAt: string;
 }
 
+/** Roles that are assigned to accounts and bear on nothing else. */
+export type AssignedRole = 'transfer-approver' | 'auditor';
+
+/** That somebody made or changed an account, or what lets somebody in with it. */
+export interface Touch {
+  at: string;
+  /** As the audit log names him. */
+  by: string;
+  /** The act. */
+  what: string;
+}
+
 /** What is told of an account. */
 export const accountColumns = columns`id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"`;
 
@@ -104,14 +116,25 @@ export const accounts = (db: Reading) => ({
   isForeign: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND is_foreign = 1`)),
 
+  /** Who holds a role of those that stand in no table of their own, and is let in. */
+  holders: (role: AssignedRole) =>
+    db.all<Account>(sql`
+      SELECT ${accountColumns} FROM accounts
+      WHERE id IN (SELECT account_id FROM account_roles WHERE role = ${role}) AND disabled_at IS NULL ORDER BY username`),
+
+  /** When somebody else last made or changed an account, its credentials or its roles; nothing where nobody has. */
+  touched: (id: string) => db.get<Touch>(sql`SELECT at, by, what FROM touched_accounts WHERE account_id = ${id}`),
+
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });
 
-/** The roles of these accounts, by id: first `store-admin`, then those for brands. */
+/** The roles of these accounts, by id: first `store-admin`, then those that are assigned, then those for brands. */
 async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]>> {
   const rows = await db.all<{ id: string; role: string }>(sql`
     SELECT account_id AS id, 'store-admin' AS role FROM store_administrators WHERE account_id IN ${list(ids)}
+    UNION ALL
+    SELECT account_id, role FROM account_roles WHERE account_id IN ${list(ids)}
     UNION ALL
     SELECT account_id, 'brand-admin:' || brand_account_id FROM brand_administrators WHERE account_id IN ${list(ids)}`);
   const roles = new Map<string, string[]>();
@@ -173,6 +196,19 @@ export const accountChanges = (db: Queries) => ({
     db.run(sql`UPDATE accounts SET disabled_at = COALESCE(disabled_at, ${at}) WHERE id = ${id}`),
 
   enable: (id: string) => db.run(sql`UPDATE accounts SET disabled_at = NULL WHERE id = ${id}`),
+
+  assign: (id: string, role: AssignedRole, since: string) =>
+    db.run(sql`
+      INSERT INTO account_roles (account_id, role, since) VALUES (${id}, ${role}, ${since}) ON CONFLICT DO NOTHING`),
+
+  unassign: (id: string, role: AssignedRole) =>
+    db.run(sql`DELETE FROM account_roles WHERE account_id = ${id} AND role = ${role}`),
+
+  /** Keeps who touched an account last. */
+  touch: (id: string, { at, by, what }: Touch) =>
+    db.run(sql`
+      INSERT INTO touched_accounts (account_id, at, by, what) VALUES (${id}, ${at}, ${by}, ${what})
+      ON CONFLICT (account_id) DO UPDATE SET at = excluded.at, by = excluded.by, what = excluded.what`),
 
   endStoreAdministrator: (id: string) => db.run(sql`DELETE FROM store_administrators WHERE account_id = ${id}`),
 });

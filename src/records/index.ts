@@ -5,6 +5,7 @@ import { accountChanges, accounts } from './accounts.ts';
 import { afterReview, afterReviewChanges } from './after-review.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
+import { approvalPolicy, approvalPolicyChanges } from './approval-policy.ts';
 import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
 import { auditSeals, keepSeal, leftBehind, settle, type Occasion, type Sealing } from './audit-seals.ts';
@@ -43,6 +44,7 @@ import { oldRevisions } from './old-revisions.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
+import { proposalChanges, proposals } from './proposals.ts';
 import { quotaChanges, quotas } from './quotas.ts';
 import { passed } from './passed.ts';
 import { passwordChanges, passwords } from './passwords.ts';
@@ -70,6 +72,7 @@ const reading = (db: Reading) => ({
   afterReview: afterReview(db),
   agents: agents(db),
   appliance: appliance(db),
+  approvalPolicy: approvalPolicy(db),
   assertions: assertions(db),
   audit: audit(db),
   auditSeals: auditSeals(db),
@@ -103,6 +106,7 @@ const reading = (db: Reading) => ({
   packageOffers: packageOffers(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
+  proposals: proposals(db),
   quotas: quotas(db),
   passed: passed(db),
   passwords: passwords(db),
@@ -153,6 +157,7 @@ const changing = madeWhenAsked({
   afterReview: afterReviewChanges,
   agents: agentChanges,
   appliance: applianceChanges,
+  approvalPolicy: approvalPolicyChanges,
   assertions: assertionChanges,
   brands: brandChanges,
   buildSets: buildSetChanges,
@@ -174,6 +179,7 @@ const changing = madeWhenAsked({
   packageOffers: packageOfferChanges,
   packages: packageChanges,
   pastReleases: pastReleaseChanges,
+  proposals: proposalChanges,
   quotas: quotaChanges,
   passwords: passwordChanges,
   releases: releaseChanges,
@@ -214,9 +220,11 @@ const passing = (db: Queries) => ({
 
 /** The tables that what is remembered is made of; each has its number in `noun_versions`, and triggers that raise it. */
 export const madeOf = {
+  approvalPolicy: ['approval_policy'],
   catalog: ['catalog'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
   held: ['releases'],
+  proposals: ['proposals'],
   packageForDevices: ['accounts', 'packages'],
   revisionForDevices: ['revisions'],
   deviceGrants: ['device_grants'],
@@ -227,6 +235,7 @@ export const madeOf = {
 
 /** What every request of a gateway or a device asks is remembered until one of its tables changes. */
 const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
+  const policy = memo({ versions, nouns: madeOf.approvalPolicy }, nouns.approvalPolicy.inForce);
   const counted = memo({ versions, nouns: madeOf.counts }, () => nouns.counts.all());
   // As many as a fleet asks for; a revision brings the text of its snap.yaml along.
   const most = 4_000;
@@ -237,6 +246,7 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
   );
   return {
     ...nouns,
+    approvalPolicy: { inForce: () => policy('', '') },
     counts: { all: () => counted('', '') },
     deviceGrants: {
       ...nouns.deviceGrants,
@@ -259,6 +269,7 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
     /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
     eras: {
       catalog: era({ versions, nouns: madeOf.catalog }),
+      proposals: era({ versions, nouns: madeOf.proposals }),
       snapsFor: era({ versions, nouns: madeOf.snapsFor }),
     },
   };

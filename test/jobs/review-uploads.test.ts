@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import t from 'tap';
 
-import { createActs, type Acts } from '#acts/act.ts';
+import type { Acts } from '#acts/act.ts';
+import { createActs } from '#acts/door.ts';
 import { approveUpload, rejectUpload } from '#acts/reviews.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';

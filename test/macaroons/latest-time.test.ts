@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createActs } from '#acts/act.ts';
+import { createActs } from '#acts/door.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { acceptClock } from '#acts/clock.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';

@@ -63,7 +63,7 @@ export function auditWords(): string {
   const byWord = everyAct.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const rows = byWord.map(({ name, outcome, summary, on, gate }) => {
     const word = outcome === 'refused' ? `${code(name)}, refused` : code(name);
-    const waits = gate === 'may-wait' ? 'yes' : `no: ${escape(gate.never)}`;
+    const waits = 'kinds' in gate ? `yes: ${gate.kinds.join(', ')}` : `no: ${escape(gate.never)}`;
     return `<tr><td>${word}</td><td>${escape(summary)}</td><td>${code(on)}</td><td>${waits}</td></tr>`;
   });
   return `<p class="lead">Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by whom, and

@@ -1,3 +1,4 @@
+import { heldBack } from '#acts/gate.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { operation } from '#api/operation.ts';
 import { onSnapOfId } from '#api/snap-access.ts';
@@ -16,6 +17,7 @@ export const dashboardClose = operation({
   errors: 'dashboard',
   body: 'DashboardCloseRequest',
   response: 'DashboardCloseResponse',
+  refuses: heldBack,
 
   async handle(call) {
     const { principal, package: subject, body, acts } = call;

@@ -1,3 +1,4 @@
+import { heldBack } from '#acts/gate.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { operation } from '#api/operation.ts';
 import { snapsInBody } from '#api/snap-access.ts';
@@ -16,7 +17,7 @@ export const dashboardSnapRelease = operation({
   errors: 'dashboard',
   body: 'DashboardSnapReleaseRequest',
   response: 'DashboardSnapReleaseResponse',
-  refuses: ['conflict', 'resource-not-found'],
+  refuses: ['conflict', 'resource-not-found', ...heldBack],
 
   async handle(call) {
     const { principal, snapNamed, body, acts } = call;

@@ -1,3 +1,4 @@
+import { heldBack } from '#acts/gate.ts';
 import { pushReleases as act } from '#acts/releases.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
@@ -14,7 +15,7 @@ export const pushReleases = operation({
   access: onPackage('package-manage-releases'),
   body: 'PushReleasesRequest',
   response: 'PushReleasesResponse',
-  refuses: ['conflict'],
+  refuses: ['conflict', ...heldBack],
 
   async handle(call) {
     const { package: subject, principal, body, acts } = call;

@@ -1,0 +1,84 @@
+// The door to the store: does an act, or holds it until others approve of it.
+import { asks, noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
+import type { AuditEntry } from '#records/audit.ts';
+import type { WritableRecords } from '#records/index.ts';
+import { DoneAlready, type Act, type Acts, type By, type Do } from './act.ts';
+import { approvedOrHeld, isWaiting, refusalOf, settleApproved, type Waiting } from './gate.ts';
+import { propose } from './proposals.ts';
+
+type Change = WritableRecords['change'];
+
+/** Opens the door to the records of a store. */
+export function createActs(records: Pick<WritableRecords, 'change' | 'beginAnew' | 'approvalPolicy'>, now: Now): Acts {
+  const through =
+    (change: Change): Do =>
+    async <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>): Promise<Result> => {
+      try {
+        // Read without a query, and only where the act can be held: it costs nothing where nobody is asked.
+        const policy = 'kinds' in what.gate ? await records.approvalPolicy.inForce() : noPolicy;
+        if ('kinds' in what.gate && asks(policy, what.gate.kinds)) {
+          return await doOrPropose(change, { what, by, input, policy, at: timestamp(now()) });
+        }
+        const { entry, doing } = entryOf(what, by, input, timestamp(now()));
+        return await change(entry, (tx, note) => what.perform(tx, input, { ...doing, note }));
+      } catch (error) {
+        if (error instanceof DoneAlready) return error.given as Result;
+        throw error;
+      }
+    };
+  return { do: through(records.change), beginAnew: through(records.beginAnew) };
+}
+
+interface Wanted<Input, Result> {
+  what: Act<Input, Result>;
+  by: By;
+  input: Input;
+  policy: ApprovalPolicy;
+  at: string;
+}
+
+function entryOf<Input, Result>(
+  what: Act<Input, Result>,
+  { actor, sessionId = null, requestId = null }: By,
+  input: Input,
+  at: string,
+): { entry: AuditEntry; doing: By & { at: string } } {
+  const doing = { at, actor, sessionId, requestId };
+  return { doing, entry: { ...doing, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' } };
+}
+
+/**
+ * Does an act that was approved of. One that was not is tried all the same when it is asked for first, so that what cannot
+ * be done is refused at once and never waits; then it is taken back, and proposed.
+ */
+async function doOrPropose<Input, Result>(change: Change, wanted: Wanted<Input, Result>): Promise<Result> {
+  const { what, by, input, at } = wanted;
+  const { entry, doing } = entryOf(what, by, input, at);
+  let waiting: Waiting;
+  try {
+    return await change(entry, async (tx, note) => {
+      const asked = await approvedOrHeld(tx, { ...wanted, object: entry.object });
+      const approved = asked?.approved;
+      const result = await what.perform(tx, input, { ...doing, note, ...(approved && { approved }) });
+      if (asked !== undefined) await settleApproved(tx, asked, { ...doing, note });
+      return result;
+    });
+  } catch (error) {
+    if (!isWaiting(error)) throw error;
+    waiting = error;
+  }
+  const proposal = waiting.proposal ?? (await proposed(change, wanted, waiting));
+  throw refusalOf(proposal, waiting);
+}
+
+async function proposed<Input, Result>(change: Change, { by, at }: Wanted<Input, Result>, waiting: Waiting) {
+  const { entry, doing } = entryOf(propose, by, waiting.asked, at);
+  try {
+    return await change(entry, (tx, note) => propose.perform(tx, waiting.asked, { ...doing, note }));
+  } catch (error) {
+    // The same request was quicker.
+    if (error instanceof DoneAlready) return error.given as Awaited<ReturnType<typeof propose.perform>>;
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+// The gate: holds an act until those have approved of it whom the policy asks.
+import { digestOfAsked, digestOfChange, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { Approval, NewProposal, Proposal } from '#records/proposals.ts';
+import type { Act, By, Doing } from './act.ts';
+
+/** Thrown to take back an act that has to wait; `proposal` is the one that waits already. */
+class Waits extends Error {
+  readonly asked: NewProposal;
+  readonly missing: number;
+  readonly who: readonly string[];
+  readonly proposal: Proposal | undefined;
+
+  constructor(asked: NewProposal, { missing, who, proposal }: Pick<Waits, 'missing' | 'who' | 'proposal'>) {
+    super('this waits for approvals');
+    this.asked = asked;
+    this.missing = missing;
+    this.who = who;
+    this.proposal = proposal;
+  }
+}
+
+export type Waiting = Waits;
+
+export const isWaiting = (error: unknown): error is Waiting => error instanceof Waits;
+
+/** What was approved of; or what has to wait, once it is known that it could be done. */
+export interface Asked {
+  approved?: { proposal: number; by: readonly Approval[] };
+  held?: Waiting;
+}
+
+interface Wanted<Input, Result> {
+  what: Act<Input, Result>;
+  by: By;
+  input: Input;
+  policy: ApprovalPolicy;
+  at: string;
+  object: string;
+}
+
+/** Finds out whether an act may be done now: nothing where nobody is asked; throws where it waits, or was rejected. */
+export async function approvedOrHeld<Input, Result>(
+  tx: Changes,
+  { what, by: { actor }, input, policy, at, object }: Wanted<Input, Result>,
+): Promise<Asked | undefined> {
+  if (!('kinds' in what.gate)) return undefined;
+  const lines = (await what.gate.lines(tx, input, { at, actor })).filter(({ from, to }) => from !== to);
+  const rules = rulesFor(policy, lines);
+  if (rules.length === 0) return undefined;
+  const wanted: NewProposal = {
+    act: what.name,
+    object,
+    actor,
+    asked: digestOfAsked(what.name, object, actor, lines),
+    digest: digestOfChange(what.name, object, actor, lines),
+    lines,
+    proposedAt: at,
+    endsAt: timestamp(after(new Date(at), days(policy.days))),
+  };
+  const proposal = await tx.proposals.standing(wanted.digest, at);
+  if (proposal?.state === 'rejected') throw await rejected(tx, proposal);
+  const by = proposal === undefined ? [] : await tx.proposals.approvals(proposal.number);
+  const { missing, who } = await judged(tx, { rules, actor, by });
+  if (proposal !== undefined && missing === 0) return { approved: { proposal: proposal.number, by } };
+  const held = new Waits(wanted, { missing, who, proposal });
+  // What waits already could be done when it was proposed, so it is not tried each time it is asked for.
+  if (proposal !== undefined) throw held;
+  return { held };
+}
+
+/** Closes the proposal that an act was done by; takes the act back where it has to wait. */
+export async function settleApproved(
+  tx: Changes,
+  { approved, held }: Asked,
+  { at, actor, note }: Pick<Doing, 'at' | 'actor' | 'note'>,
+): Promise<void> {
+  if (held !== undefined) throw held;
+  if (approved === undefined) return;
+  await tx.proposals.end(approved.proposal, 'done', { at, by: actor });
+  note({ proposal: approved.proposal, 'approved-by': approved.by.map(({ accountId }) => accountId) });
+}
+
+/** How many approvals are missing under these rules, and the user names of those who may give them. */
+export async function judged(
+  records: Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>,
+  { rules, actor, by }: { rules: readonly ApprovalRule[]; actor: string; by: readonly Approval[] },
+): Promise<{ missing: number; who: string[] }> {
+  let missing = 0;
+  const who = new Set<string>();
+  for (const rule of rules) {
+    const asked = (await askedBy(records, rule)).filter(({ id }) => id !== actor);
+    const given = asked.filter(({ id }) => by.some(({ accountId }) => accountId === id));
+    const lacking = Math.max(0, rule.people - given.length);
+    missing = Math.max(missing, lacking);
+    if (lacking === 0) continue;
+    for (const account of asked) if (!given.includes(account)) who.add(account.username);
+  }
+  return { missing, who: [...who].sort() };
+}
+
+/**
+ * The accounts that a rule asks, as far as they are let in. Whoever administers the store counts only where he is named: he
+ * could give the role to himself.
+ */
+export async function askedBy(
+  { accounts }: Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>,
+  { of }: ApprovalRule,
+): Promise<{ id: string; username: string }[]> {
+  const asked = [];
+  const meant = of === null ? await accounts.holders('transfer-approver') : (await accounts.byIds([...of])).values();
+  for (const account of meant) {
+    if (of === null && (await accounts.isStoreAdministrator(account.id))) continue;
+    if ((await accounts.disabledAt(account.id)) === null) asked.push(account);
+  }
+  return asked;
+}
+
+/** What an act may be refused with because of the gate. */
+export const heldBack = ['approval-required', 'forbidden', 'too-many-requests'] as const;
+
+/** What somebody is told whose act waits. */
+export function refusalOf({ number, endsAt }: Pick<Proposal, 'number' | 'endsAt'>, { missing, who }: Waiting): Refusal {
+  const approvals = missing === 1 ? '1 more approval' : `${String(missing)} more approvals`;
+  const shown = who.slice(0, namesShown).join(', ') + (who.length > namesShown ? ', …' : '');
+  const by = who.length === 0 ? 'Nobody is there who may approve' : `Who may approve: ${shown}`;
+  return new Refusal(
+    'approval-required',
+    `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${by}.`,
+  );
+}
+
+const namesShown = 20;
+
+async function rejected({ accounts }: Changes, { number, endedBy, because, endsAt }: Proposal): Promise<Refusal> {
+  const by = (await accounts.find(endedBy ?? ''))?.username ?? endedBy ?? 'somebody';
+  return new Refusal(
+    'forbidden',
+    `Rejected by ${by} (proposal ${String(number)}): ${because ?? ''} It can be proposed again from ${endsAt} on.`,
+  );
+}

@@ -1,0 +1,194 @@
+// Proposals: what waits for approvals, who approves of it or rejects it, and the policy that says whom to ask.
+import { lowered, policyTexts, rulesFor, type ApprovalPolicy } from '#domain/approvals.ts';
+import { after, hours, minutes, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Touch } from '#records/accounts.ts';
+import type { Changes } from '#records/index.ts';
+import type { NewProposal, Proposal } from '#records/proposals.ts';
+import { act, DoneAlready } from './act.ts';
+import { askedBy } from './gate.ts';
+import { reasonOf } from './reason.ts';
+import { stillHold } from './release-lines.ts';
+
+/** So many proposals of one account, or of one user of the host, wait at a time. */
+const mostOpen = 500;
+
+export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
+  name: 'propose',
+  summary: 'Propose what waits until others approve of it; nothing of it is done.',
+  on: 'what is done to something, as the act has it',
+  object: ({ object }) => object,
+  gate: { never: 'it only asks' },
+
+  async perform(tx, wanted, { at, actor, note }) {
+    const standing = await tx.proposals.standing(wanted.digest, at);
+    if (standing !== undefined) throw new DoneAlready(standing);
+    await tx.proposals.fallOthers(wanted, { at, by: actor });
+    if ((await tx.proposals.countOpen(actor, at)) >= mostOpen) {
+      throw new Refusal(
+        'too-many-requests',
+        `${String(mostOpen)} proposals of yours wait already; withdraw some first.`,
+      );
+    }
+    const number = await tx.proposals.add(wanted);
+    note({
+      proposal: number,
+      act: wanted.act,
+      digest: wanted.digest,
+      lines: wanted.lines.length,
+      until: wanted.endsAt,
+    });
+    return { number, endsAt: wanted.endsAt };
+  },
+});
+
+/** That somebody has just logged in with his password and with a one-time password. */
+export interface StrongLogin {
+  accountId: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+/** So long such a login is good for approvals. */
+const loginLife = minutes(15);
+/** So long nobody approves whose account, credentials or roles somebody else has changed. */
+const quarantine = hours(72);
+
+interface Judgement {
+  number: number;
+  login: StrongLogin;
+}
+
+const object = ({ number }: { number: number }): string => `proposal/${String(number)}`;
+
+export const approveProposal = act<Judgement, { fell: boolean }>({
+  name: 'approve_proposal',
+  summary: 'Approve of what is proposed; whoever proposed it does it by the same request again.',
+  on: 'proposal/NUMBER',
+  object,
+  gate: { never: 'it is what the gate waits for' },
+
+  async perform(tx, { number, login }, { at, note }) {
+    const proposal = await openProposal(tx, number, at);
+    refuseOldLogin(login, at);
+    const { accountId } = login;
+    if (proposal.actor === accountId)
+      throw new Refusal('forbidden', 'You proposed this yourself; others approve of it.');
+    await refuseUnasked(tx, proposal, accountId);
+    const touch = await tx.accounts.touched(accountId);
+    const until = recentlyTouched(touch, accountId, at);
+    if (touch !== undefined && until !== undefined) {
+      throw new Refusal(
+        'forbidden',
+        `Your account was changed by ${touch.by} (${touch.what}) at ${touch.at}; what you approve counts from ${until} on.`,
+      );
+    }
+    if (!(await stillHold(tx, proposal.lines, at))) {
+      await tx.proposals.end(number, 'fallen', { at, by: accountId });
+      note({ act: proposal.act, object: proposal.object, fell: true });
+      return { fell: true };
+    }
+    if (!(await tx.proposals.approve(number, accountId, at))) {
+      throw new Refusal('conflict', `You have approved of proposal ${String(number)} already.`);
+    }
+    note({ act: proposal.act, object: proposal.object, digest: proposal.digest });
+    return { fell: false };
+  },
+});
+
+export const rejectProposal = act<Judgement & { reason: string }, void>({
+  name: 'reject_proposal',
+  summary: 'Reject what is proposed: it is not done, and not proposed again before its time is over.',
+  on: 'proposal/NUMBER',
+  object,
+  gate: { never: 'it keeps things as they are' },
+
+  async perform(tx, { number, login, reason }, { at, note }) {
+    const proposal = await openProposal(tx, number, at);
+    refuseOldLogin(login, at);
+    if (proposal.actor !== login.accountId) await refuseUnasked(tx, proposal, login.accountId);
+    const because = reasonOf(reason);
+    await tx.proposals.end(number, 'rejected', { at, by: login.accountId, because });
+    note({ act: proposal.act, object: proposal.object, because });
+  },
+});
+
+export const forgetProposals = act<{ before: string; atMost: number }, { forgotten: number }>({
+  name: 'forget_proposals',
+  summary: 'Forget proposals that ended long ago.',
+  on: 'proposals',
+  object: () => 'proposals',
+  gate: { never: 'it follows from the time alone' },
+
+  async perform(tx, { before, atMost }, { note }) {
+    const forgotten = await tx.proposals.forget(before, atMost);
+    note({ forgotten });
+    return { forgotten };
+  },
+});
+
+export const changeApprovalPolicy = act<ApprovalPolicy, void>({
+  name: 'change_approval_policy',
+  summary: 'Take another approval policy into force.',
+  on: 'approval policy',
+  object: () => 'approval policy',
+  gate: {
+    kinds: ['policy'],
+    lines: async (tx, policy: ApprovalPolicy) => lowered(await tx.approvalPolicy.inForce(), policy),
+  },
+
+  async perform(tx, policy, { at, note }) {
+    await refuseUnmet(tx, policy);
+    await tx.approvalPolicy.set(policy, at);
+    note({ policy: Object.fromEntries(policyTexts(policy)), days: policy.days });
+  },
+});
+
+/** Refuses a policy that nobody could meet: what it asks for could never be done again, nor the policy be changed. */
+async function refuseUnmet(tx: Changes, { rules, releases }: ApprovalPolicy): Promise<void> {
+  for (const rule of [...Object.values(rules), ...releases]) {
+    for (const id of rule.of ?? []) {
+      if ((await tx.accounts.find(id)) === undefined) {
+        throw new Refusal('api-error', `The policy names '${id}', and no account has this id.`);
+      }
+    }
+    const asked = await askedBy(tx, rule);
+    if (asked.length >= rule.people) continue;
+    const who = rule.of === null ? `have the role 'transfer-approver'` : 'are let in of those it names';
+    throw new Refusal(
+      'api-error',
+      `The policy asks for ${String(rule.people)} people, and ${String(asked.length)} ${who}; nobody could meet it.`,
+    );
+  }
+}
+
+/** From when on somebody's approval counts again whose account was changed; nothing where it counts. */
+export function recentlyTouched(touch: Touch | undefined, accountId: string, at: string): string | undefined {
+  if (touch === undefined || touch.by === accountId) return undefined;
+  const until = timestamp(after(new Date(touch.at), quarantine));
+  return until > at ? until : undefined;
+}
+
+async function openProposal(tx: Changes, number: number, at: string): Promise<Proposal> {
+  const found = await tx.proposals.find(number);
+  if (found === undefined) throw new Refusal('resource-not-found', `There is no proposal ${String(number)}.`);
+  if (found.state !== 'open') throw new Refusal('conflict', `Proposal ${String(number)} is ${found.state} already.`);
+  if (found.endsAt <= at) throw new Refusal('conflict', `Proposal ${String(number)} expired at ${found.endsAt}.`);
+  return found;
+}
+
+function refuseOldLogin({ at: loggedInAt }: StrongLogin, at: string): void {
+  const age = new Date(at).getTime() - new Date(loggedInAt).getTime();
+  if (age <= loginLife) return;
+  throw new Refusal(
+    'twofactor-required',
+    'This login is older than 15 minutes; log in again with a one-time password.',
+  );
+}
+
+async function refuseUnasked(tx: Changes, { lines, number }: Proposal, accountId: string): Promise<void> {
+  for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {
+    if ((await askedBy(tx, rule)).some(({ id }) => id === accountId)) return;
+  }
+  throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(number)}.`);
+}

@@ -1,0 +1,168 @@
+// Approvals: whom the policy asks before something is done, and what exactly they approve of.
+import { createHash } from 'node:crypto';
+
+import { coversChannel, matchesGlob, parseChannel, readChannelPattern } from './channel.ts';
+import { isAccountId } from './ids.ts';
+
+/** What a policy may ask approvals for, in the order in which it is told. */
+export const approvalKinds = [
+  'transfers',
+  'unsigned_folders',
+  'requests',
+  'releases',
+  'delete_keys',
+  'import_keys',
+  'sources',
+  'policy',
+] as const;
+export type ApprovalKind = (typeof approvalKinds)[number];
+
+/** So many different people, of those that are named; where nobody is, of those with the role `transfer-approver`. */
+export interface ApprovalRule {
+  people: number;
+  /** Account ids. */
+  of: readonly string[] | null;
+}
+
+/** The same for what is released to some channels of some packages. */
+export interface ReleaseRule extends ApprovalRule {
+  /** `namespace/name`; `*` stands for anything but a slash in each of both. */
+  packages: string;
+  /** As a token names channels. */
+  channels: string;
+}
+
+type Single = Exclude<ApprovalKind, 'releases'>;
+
+/** Whom a store asks; nothing where nobody is. */
+export interface ApprovalPolicy {
+  rules: Readonly<Partial<Record<Single, ApprovalRule>>>;
+  releases: readonly ReleaseRule[];
+  /** How many days a proposal waits. */
+  days: number;
+}
+
+export const noPolicy: ApprovalPolicy = { rules: {}, releases: [], days: 7 };
+
+/** One thing that an act changes, as those who approve of it read it. */
+export interface Line {
+  kind: ApprovalKind;
+  /** What is changed: `snap/hello:latest/stable`. */
+  on: string;
+  /** Which part of it, such as an architecture; nothing for all. */
+  part: string | null;
+  /** What it was and what it becomes, in words; nothing where there is nothing. */
+  from: string | null;
+  to: string | null;
+}
+
+/** Reads `2`, or `2 of bob, carol`, where accounts are named by their ids; undefined when it is neither. */
+export function readRule(text: string): ApprovalRule | undefined {
+  const [, people = '', named] = /^([0-9])(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
+  const of = named?.split(/ *, */) ?? null;
+  const isWhole =
+    of === null || (of.every(isAccountId) && new Set(of).size === of.length && of.length >= Number(people));
+  return people !== '' && isWhole ? { people: Number(people), of } : undefined;
+}
+
+/** Reads the same for releases, `2 of bob, carol for snap/hello:latest/*`; undefined when it is none. */
+export function readReleaseRule(text: string): ReleaseRule | undefined {
+  const [, rule = '', packages = '', channels = ''] = /^(.+) for ([a-z*]+\/[a-z0-9*-]+):(\S+)$/.exec(text) ?? [];
+  const read = readRule(rule);
+  if (read === undefined || readChannelPattern(channels) === undefined) return undefined;
+  return { ...read, packages, channels };
+}
+
+/** Whether a policy asks anything at all of acts that touch one of these kinds. */
+export const asks = ({ rules, releases }: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
+  kinds.some((kind) => {
+    if (kind === 'releases') return releases.length > 0;
+    return rules[kind] !== undefined || (isOfTrust(kind) && (releases.length > 0 || Object.keys(rules).length > 0));
+  });
+
+/** To change whom the store believes is not easier than anything that follows from it. */
+const isOfTrust = (kind: ApprovalKind): boolean => kind === 'policy' || kind === 'sources';
+
+/** The rules that what is changed must satisfy, each by itself; none where nobody is asked. */
+export function rulesFor(policy: ApprovalPolicy, lines: readonly Line[]): ApprovalRule[] {
+  const { rules, releases } = policy;
+  const asked = new Set<ApprovalRule>();
+  for (const { kind, on } of lines) {
+    if (kind === 'releases') releases.filter((rule) => covers(rule, on)).forEach((rule) => asked.add(rule));
+    else if (rules[kind] !== undefined) asked.add(rules[kind]);
+  }
+  if (lines.some(({ kind }) => isOfTrust(kind))) strictest(policy).forEach((rule) => asked.add(rule));
+  return [...asked].filter(({ people }) => people > 0);
+}
+
+/** The rules that ask for most people. */
+function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
+  const all = [...Object.values(rules), ...releases];
+  const most = Math.max(0, ...all.map(({ people }) => people));
+  return all.filter(({ people }) => people === most);
+}
+
+/** Whether a rule is about a channel, `snap/hello:latest/stable`. */
+function covers({ packages, channels }: ReleaseRule, on: string): boolean {
+  const [subject = '', name = ''] = on.split(':');
+  const [namespace = '', called = ''] = subject.split('/');
+  const [namespaces = '', names = ''] = packages.split('/');
+  const [pattern, channel] = [readChannelPattern(channels), parseChannel(name)];
+  if (!matchesGlob(namespaces, namespace) || !matchesGlob(names, called)) return false;
+  // What cannot be read is held, never let through.
+  return pattern === undefined || channel === undefined || coversChannel(pattern, channel);
+}
+
+/** The rule that a channel of a package is released by. */
+export const channelLine = (
+  { namespace, name }: { namespace: string; name: string },
+  { channel, ...line }: { channel: string } & Pick<Line, 'part' | 'from' | 'to'>,
+): Line => ({ kind: 'releases', on: `${namespace}/${name}:${channel}`, ...line });
+
+/** What a policy says, key by key as the configuration names them, in texts that say the same when they are the same. */
+export function policyTexts({ rules, releases }: ApprovalPolicy): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const kind of approvalKinds) {
+    if (kind === 'releases') continue;
+    const rule = rules[kind];
+    if (rule !== undefined && rule.people > 0) texts.set(kind, ruleText(rule));
+  }
+  for (const rule of releases) {
+    if (rule.people > 0) texts.set(`releases ${rule.packages}:${rule.channels}`, ruleText(rule));
+  }
+  return texts;
+}
+
+const ruleText = ({ people, of }: ApprovalRule): string =>
+  of === null ? String(people) : `${String(people)} of ${[...of].sort().join(', ')}`;
+
+/**
+ * What another policy takes away from the one in force: a rule that is gone, asks for fewer people, or asks others. What
+ * only asks for more is none of it.
+ */
+export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
+  const [old, fresh] = [policyTexts(before), policyTexts(after)];
+  const lines: Line[] = [];
+  for (const [on, from] of old) {
+    const to = fresh.get(on) ?? null;
+    if (to !== null && isAsStrict(readRule(from), readRule(to))) continue;
+    lines.push({ kind: 'policy', on, part: null, from, to });
+  }
+  return lines;
+}
+
+const isAsStrict = (before: ApprovalRule | undefined, after: ApprovalRule | undefined): boolean => {
+  if (before === undefined || after === undefined || after.people < before.people) return false;
+  if (before.of === null) return after.of === null;
+  return after.of !== null && after.of.every((one) => before.of?.includes(one));
+};
+
+/** What is proposed: the same for the same request, whatever stands where it would change something. */
+export const digestOfAsked = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
+  digestOf([act, object, actor, ...lines.map(({ kind, on, part, to }) => [kind, on, part, to])]);
+
+/** The same with what it would change. */
+export const digestOfChange = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
+  digestOf([act, object, actor, ...lines.map(({ kind, on, part, from, to }) => [kind, on, part, from, to])]);
+
+const digestOf = (told: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(told)).digest('hex');

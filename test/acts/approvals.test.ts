@@ -1,0 +1,134 @@
+// The gate: what the policy asks approvals for is proposed and not done, until others have approved of exactly that.
+import t from 'tap';
+
+import { itself } from '#acts/act.ts';
+import { approveProposal, changeApprovalPolicy, rejectProposal } from '#acts/proposals.ts';
+import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals.ts';
+import { days, hours } from '#domain/clock.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+
+/** ada publishes snap/hello with three revisions; what goes to stable waits for two of bob, carol and dave. */
+async function guarded(t: Parameters<typeof startStore>[0], rules = ['2 of B*, carol, dave for snap/*:*/stable']) {
+  const store = await startStore(t);
+  for (const one of ['carol', 'dave', 'erin']) await store.join(one);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const number of [1, 2, 3]) await addRevision(store, id, number);
+  const { ids } = store;
+  const named = (text: string): string =>
+    text
+      .replace('B*', ids.bob)
+      .replace('carol', ids['carol'] ?? '')
+      .replace('dave', ids['dave'] ?? '');
+  const policy: ApprovalPolicy = { ...noPolicy, releases: rules.map((rule) => readReleaseRule(named(rule))!) };
+  await store.beside.acts.do(changeApprovalPolicy, itself, policy);
+  store.clock.advance(hours(73));
+  const release = (revision: number | null, channel = 'stable') =>
+    ada.post('/v1/snap/hello/releases', [{ channel, revision }]);
+  return { store, ada, release, approve: (who: string, number: number) => approve(store, who, number) };
+}
+
+const approve = (store: TestAppliance, who: string, number: number) => {
+  const accountId = store.ids[who] ?? '';
+  const login = { accountId, at: store.clock.now.toISOString() };
+  return store.beside.acts.do(approveProposal, { actor: accountId }, { number, login });
+};
+
+const held = async (store: TestAppliance): Promise<string[]> => {
+  const ada = await store.as('ada');
+  const map = (await ada.get('/v1/snap/hello/releases')).body['channel-map'] as { channel: string; revision: number }[];
+  return map.map(({ channel, revision }) => `${channel}=${String(revision)}`);
+};
+
+const told = ({ status, body }: { status: number; body: unknown }): [number, string] => [
+  status,
+  (body as { 'error-list'?: { message: string }[] })['error-list']?.[0]?.message ?? '',
+];
+
+t.test('a release waits for two others, and is done by the same request once they have approved', async (t) => {
+  const { store, release, approve } = await guarded(t);
+  const until = new Date(store.clock.now.getTime() + days(7)).toISOString();
+  const waits = (more: string, who: string): [number, string] => [
+    403,
+    `Waits for ${more} (proposal 1, until ${until}). Who may approve: ${who}.`,
+  ];
+  t.strictSame(told(await release(1)), waits('2 more approvals', 'bob, carol, dave'));
+  t.strictSame(told(await release(1)), waits('2 more approvals', 'bob, carol, dave'), 'the same again adds nothing');
+  t.equal((await release(1)).body['error-list'][0].code, 'approval-required');
+  t.strictSame(await held(store), [], 'nothing is released');
+  t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 10)).length, 1);
+
+  await approve('bob', 1);
+  t.strictSame(told(await release(1)), waits('1 more approval', 'carol, dave'));
+  await t.rejects(approve('bob', 1), { code: 'conflict' }, 'nobody approves twice');
+  await t.rejects(approve('ada', 1), { code: 'forbidden' }, 'nor what he proposed');
+  await t.rejects(approve('erin', 1), { code: 'forbidden' }, 'nor somebody whom nobody asks');
+  await t.rejects(approve('root', 1), { code: 'forbidden' }, 'an administrator counts only where he is named');
+  await approve('carol', 1);
+  t.equal((await release(1)).status, 200);
+  t.strictSame(await held(store), ['latest/stable=1']);
+
+  const rows = await store.beside.records.audit.newest(1e15, 10);
+  const details = rows.find(({ action }) => action === 'push_releases')?.details ?? '';
+  t.match(JSON.parse(details), { proposal: 1, 'approved-by': [store.ids.bob, store.ids['carol']] });
+  t.equal((await store.beside.records.proposals.find(1))?.state, 'done');
+  t.equal((await release(1)).status, 200, 'what changes nothing asks nobody');
+  t.match(told(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
+});
+
+t.test('what the policy does not name goes on as ever, and what cannot be done never waits', async (t) => {
+  const { store, release } = await guarded(t);
+  t.equal((await release(1, 'edge')).status, 200);
+  t.equal((await release(1, 'stable/fix')).status, 200, 'a branch has a name of its own');
+  t.equal((await release(9)).status, 400);
+  t.equal((await release(null)).status, 200, 'an empty channel is closed already');
+  t.strictSame(await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 10), []);
+});
+
+t.test('an approval falls when what it would change is changed, and not when other channels are', async (t) => {
+  const { store, release, approve } = await guarded(t, ['1 of B*, carol for snap/*:*/stable']);
+  await release(1);
+  await release(2);
+  await approve('bob', 1);
+  await approve('bob', 2);
+  await release(3, 'edge');
+  t.equal((await release(1)).status, 200, 'a release elsewhere does not touch it');
+  t.match(told(await release(2)), [403, /proposal 3/], 'stable holds something else than bob was told');
+  t.equal((await store.beside.records.proposals.find(2))?.state, 'fallen');
+  await release(3);
+  await store.beside.acts.do(approveProposal, itself, {
+    number: 3,
+    login: { accountId: store.ids.bob, at: store.clock.now.toISOString() },
+  });
+  t.equal((await release(2)).status, 200);
+  t.strictSame(await approve('carol', 4), { fell: true }, 'and who approves too late is told so');
+  t.equal((await store.beside.records.proposals.find(4))?.state, 'fallen');
+});
+
+t.test('a rejected proposal stands until its time is over, and an expired one counts for nothing', async (t) => {
+  const { store, release, approve } = await guarded(t, ['1 of B*, carol for snap/*:*/stable']);
+  await release(1);
+  const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
+  const by = { actor: store.ids.bob };
+  await store.beside.acts.do(rejectProposal, by, { number: 1, login, reason: 'It crashes on pumps.' });
+  t.match(told(await release(1)), [403, /^Rejected by bob \(proposal 1\): It crashes on pumps\./]);
+  await t.rejects(approve('carol', 1), { code: 'conflict' });
+  await release(2);
+  await approve('carol', 2);
+  store.clock.advance(days(8));
+  t.match(told(await release(2)), [403, /proposal 3/], 'an approval ends with its proposal');
+  await t.rejects(approve('carol', 2), { code: 'conflict', message: /expired/ });
+  t.match(told(await release(1)), [403, /proposal 4/], 'and so does a rejection');
+});
+
+t.test('a policy that asks for less has to be approved by the one in force', async (t) => {
+  const { store, release, approve } = await guarded(t);
+  const change = (policy: ApprovalPolicy) => store.beside.acts.do(changeApprovalPolicy, itself, policy);
+  await t.rejects(change(noPolicy), { code: 'approval-required', message: /2 more approvals \(proposal 1/ });
+  t.equal((await release(1)).status, 403, 'the old one stays');
+  await approve('bob', 1);
+  await approve('carol', 1);
+  await change(noPolicy);
+  t.equal((await release(1)).status, 200);
+});

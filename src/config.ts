@@ -38,7 +38,12 @@ export interface Config {
   readonly log: Settled<SectionOf<'log'>>;
   readonly keys: Readonly<SectionOf<'keys'>>;
   readonly assertions: Settled<SectionOf<'assertions'>>;
-  readonly devices: Settled<SectionOf<'devices'>>;
+  readonly devices: Settled<Omit<SectionOf<'devices'>, 'max_downloads' | 'max_download_rate'>> & {
+    readonly max_downloads?: number;
+    /** Bytes a second. */
+    readonly max_download_rate?: number;
+  };
+  readonly limits: Settled<SectionOf<'limits'>>;
 }
 
 const largest = 1024 * 1024;

@@ -1,7 +1,8 @@
 // Ranges of bytes, as a client asks for a part of a content (RFC 9110, 14).
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Blobs, ByteRange } from '#blobs/blobs.ts';
+import type { Downloads } from '#blobs/downloads.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { Answer } from './operation.ts';
 
@@ -53,7 +54,7 @@ export const answersWithFile = {
   produces: ['application/octet-stream'],
   also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
   headers: ['etag', 'content-range'],
-  refuses: ['range-invalid'],
+  refuses: ['range-invalid', 'too-many-requests'],
 } as const;
 
 /** A file that was given a number once; its bytes are the same for ever. */
@@ -64,11 +65,13 @@ interface NumberedFile {
   private: boolean;
 }
 
-/** Answers with the whole file, the range that was asked for, or nothing where the client has it. */
+/**
+ * Answers with the whole file, the range that was asked for, or nothing where the client has it; refused while as many
+ * downloads are under way as there may be.
+ */
 export async function answerWithFile(
   { sha3_384, size, private: only }: NumberedFile,
-  request: IncomingMessage,
-  blobs: Blobs,
+  { request, response, blobs, downloads }: Downloading,
 ): Promise<Answer> {
   const etag = `"${sha3_384}"`;
   const kept = {
@@ -83,7 +86,24 @@ export async function answerWithFile(
     return new Answer({ headers: { ...headers, 'content-length': String(size) } });
   }
   const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const ended = await downloads.begin(end - start + 1);
+  const { socket } = request;
+  const before = socket.bytesWritten;
+  response.once('close', () => {
+    ended(socket.bytesWritten - before);
+  });
+  // A client that went away meanwhile is told of no more.
+  if (response.closed) ended(0);
   return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
+}
+
+/** A request for a file, and what it is answered with. */
+interface Downloading {
+  request: IncomingMessage;
+  response: ServerResponse;
+  blobs: Blobs;
+  downloads: Downloads;
 }
 
 /** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */

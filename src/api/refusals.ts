@@ -106,7 +106,7 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
   }),
   dashboard: (code, message) => ({ error_list: [{ code, message }] }),
   snapd: (code, message) => ({ 'error-list': [{ code, message }] }),
-  juju: (code, message) => ({ 'error-list': [{ code, message }] }),
+  juju: (code, message) => ({ 'error-list': [{ code: jujuCodes[code] ?? code, message }] }),
   device: (code, message) => ({ message, error_list: [{ code, message }] }),
   // Its clients look up the error without a code, and stumble when there is none.
   libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),
@@ -126,6 +126,9 @@ const registryCodes: Record<string, string> = {
   'request-too-large': 'SIZE_INVALID',
   'too-many-requests': 'TOOMANYREQUESTS',
 };
+
+/** The word by which juju knows that it is told to wait (internal/charmhub/transport). */
+const jujuCodes: Record<string, string> = { 'too-many-requests': 'rate-limit-exceeded' };
 
 const bakeryCodes: Record<number, string> = {
   400: 'bad request',

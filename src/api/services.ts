@@ -7,8 +7,10 @@ import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import type { Custody } from '#assertions/custody.ts';
 import type { RequestIds } from '#assertions/request-ids.ts';
 import type { Blobs } from '#blobs/blobs.ts';
+import type { Downloads } from '#blobs/downloads.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
+import type { Rates } from '#domain/rate.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
@@ -38,6 +40,10 @@ export interface Services {
   requestIds: RequestIds;
   deviceNonces: RequestIds;
   cohortKeys: CohortKeys;
+  /** How often each client asked for nonces and sessions that nobody has proven. */
+  proofRates: Rates;
+  /** What devices and controllers download at the moment. */
+  downloads: Downloads;
   /** What devices are known by that have proven their serials. */
   deviceSessions: DeviceSessions;
   /** The configuration as it stands now; a reload changes it between calls. */

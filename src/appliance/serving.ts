@@ -12,6 +12,8 @@ import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { signedTokensOf } from '#data/store.ts';
+import { createDownloads, type Downloads } from '#blobs/downloads.ts';
+import { createRates } from '#domain/rate.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identitySection } from '#identity/operations.ts';
 import { createDeviceSessions } from '#macaroons/device-sessions.ts';
@@ -54,8 +56,15 @@ export async function startServing(
     () => registryOf(made),
     (registry) => registry.uploads.close(),
   );
-  const services = servicesOf(made, registry);
   const { certificate, current } = made;
+  const downloads = await parts.start(
+    'downloads',
+    () => downloadsOf(made, options),
+    (downloads) => {
+      downloads.close();
+    },
+  );
+  const services = servicesOf(made, { registry, downloads });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -99,6 +108,11 @@ function followCertificate(server: Server, certificate: Certificate): void {
   });
 }
 
+function downloadsOf({ storage, current }: Made, { elapsed = () => performance.now() }: ApplianceOptions): Downloads {
+  const { shares, store } = storage;
+  return createDownloads({ limits: () => current().config.devices, shares, now: store.now, elapsed });
+}
+
 function registryOf({ storage: { store, blobs }, current }: Made): Registry {
   const { records, acts, siteKey, latestTime, newId } = store;
   return createRegistry({
@@ -118,7 +132,7 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
 }
 
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
-function servicesOf(made: Made, registry: Registry): () => ServerServices {
+function servicesOf(made: Made, own: { registry: Registry; downloads: Downloads }): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
   const { records, acts, authority, dischargerKeys, latestTime, siteKey, now, newId } = store;
@@ -128,7 +142,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     records,
     acts,
     authority,
-    registry,
+    ...own,
     blobs,
     custody: background.custody,
     now,
@@ -142,6 +156,7 @@ function servicesOf(made: Made, registry: Registry): () => ServerServices {
     requestIds: requestIds(siteKey),
     deviceNonces: deviceNonces(siteKey),
     cohortKeys: cohortKeys(siteKey),
+    proofRates: createRates(now),
     deviceSessions: createDeviceSessions(siteKey, () => latestTime.now()),
     reviewSoon: () => {
       background.queue.soon();

@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
-import type { Shares } from '#blobs/shares.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
@@ -22,6 +21,7 @@ import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
 import { newHolder, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
+import type { Shares } from '#blobs/shares.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 
@@ -34,6 +34,8 @@ export interface Storage {
   clock: TimeKeeper;
   /** What one process of the store does at a time. */
   leases: Leases;
+  /** What this process has of what all of the store have together. */
+  shares: Shares;
   digests: DigestPool;
   /** Threads of the scrub's own: uploads never wait for it. */
   scrubDigests: DigestPool;
@@ -75,7 +77,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   health.watch('clock', () => clock.problem());
   const files = await openBlobs(parts, options, store, { ...telling, shares, isAlone });
-  return { store, log, health, isBroken: promises.areBroken, clock, leases, room, ...files };
+  return { store, log, health, isBroken: promises.areBroken, clock, leases, shares, room, ...files };
 }
 
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */

@@ -1,4 +1,4 @@
-// Uploads that have a number of places together, at all processes of a store: those of one sender, or all.
+// Uploads or downloads that have a number of places together, at all processes of a store: those of one sender, or all.
 //
 // Each process holds a share of the places, a few more than it needs, so that most uploads cost no row. Who is refused
 // because others hold the rest says so in another row; they look for that, give back what they do not need, and send
@@ -34,8 +34,9 @@ export interface PlaceGroupOptions {
 /** So long a place is kept for a sender who may come again. */
 const keptFor = minutes(1);
 
-export class PlaceGroup {
-  readonly uploads = new Set<Upload>();
+export class PlaceGroup<Holder = Upload> {
+  /** Who holds a place here. */
+  readonly holders = new Set<Holder>();
   readonly #options: PlaceGroupOptions;
   /** How many places this process holds. */
   #held = 0;
@@ -51,24 +52,24 @@ export class PlaceGroup {
 
   /** Whether nothing is known of it but its name. */
   get isForgotten(): boolean {
-    return this.uploads.size === 0 && this.#held === 0 && this.#waitingSince === undefined;
+    return this.holders.size === 0 && this.#held === 0 && this.#waitingSince === undefined;
   }
 
   /** Refuses one more when this process alone has as many as all may have. */
   mustHaveRoom(): void {
-    if (this.uploads.size >= this.#options.most && !this.#options.makeRoom()) throw this.#full();
+    if (this.holders.size >= this.#options.most && !this.#options.makeRoom()) throw this.#full();
   }
 
   /** Sees to a place for one more, or refuses it. */
   async admit(): Promise<void> {
     this.mustHaveRoom();
-    const number = this.uploads.size + 1;
+    const number = this.holders.size + 1;
     if (number > this.#held) {
       // Of what is left then at most half, for others come as well.
       const ahead = (left: number): number => Math.min(this.#inSteps(number), number + Math.floor((left - number) / 2));
       await this.#hold((left) => (left < number ? this.#held : ahead(left)));
     }
-    if (this.uploads.size >= this.#held && !this.#options.makeRoom()) {
+    if (this.holders.size >= this.#held && !this.#options.makeRoom()) {
       await this.#waitSince(this.#options.elapsed());
       throw this.#full();
     }
@@ -81,7 +82,7 @@ export class PlaceGroup {
     const now = elapsed();
     const isWanted = held.some((share) => share.name === waitingFor(name));
     if (isWanted) makeRoom();
-    const number = this.uploads.size;
+    const number = this.holders.size;
     if (number > 0) this.#usedAt = now;
     const isIdle = now - this.#usedAt >= keptFor;
     await this.#hold(() => (isWanted || isIdle ? number : Math.min(this.#held, this.#inSteps(number))));

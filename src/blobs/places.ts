@@ -47,8 +47,8 @@ export class Places {
       // Of those who hold most, first.
       makeRoom: () =>
         [...this.#senders.values()]
-          .sort((one, other) => other.uploads.size - one.uploads.size)
-          .some(({ uploads }) => endSlowest(uploads)),
+          .sort((one, other) => other.holders.size - one.holders.size)
+          .some(({ holders }) => endSlowest(holders)),
     });
   }
 
@@ -95,7 +95,7 @@ export class Places {
       most: this.#options.ofSender,
       step: 4,
       refusal: 'Too many uploads from this address are under way',
-      makeRoom: () => endSlowest(group.uploads),
+      makeRoom: () => endSlowest(group.holders),
     });
     return group;
   }
@@ -109,10 +109,10 @@ export class Places {
         this.stop(tooSlow());
       },
       leave() {
-        for (const { uploads } of groups) uploads.delete(upload);
+        for (const { holders } of groups) holders.delete(upload);
       },
     };
-    for (const { uploads } of groups) uploads.add(upload);
+    for (const { holders } of groups) holders.add(upload);
     return upload;
   }
 }

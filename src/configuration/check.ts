@@ -145,6 +145,7 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'http.listen': isListenAddress,
   'http.trusted_proxies': isNetwork,
   'http.monitors': isNetwork,
+  'limits.known_networks': isNetwork,
   'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
   'registry.external': isRegistryHost,
   'names.reserved': (name) => nameProblem(name) === undefined,

@@ -46,6 +46,7 @@ const defaults = {
   keys: {},
   assertions: { trusted: [] },
   devices: { snap: false, charm: false, remember: false },
+  limits: { known_networks: [] },
 };
 
 const everything = `# The store of the site.
@@ -106,6 +107,11 @@ trusted = ["/etc/larder/roots.assert"]
 snap = true
 charm = true
 remember = true
+max_downloads = 500
+max_download_rate = "50 MiB"
+
+[limits]
+known_networks = ["10.2.0.0/16"]
 `;
 
 const everythingRead = {
@@ -137,7 +143,8 @@ const everythingRead = {
   log: { level: 'warn', format: 'auto' },
   keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
-  devices: { snap: true, charm: true, remember: true },
+  devices: { snap: true, charm: true, remember: true, max_downloads: 500, max_download_rate: 50 * 2 ** 20 },
+  limits: { known_networks: ['10.2.0.0/16'] },
 };
 
 t.test('an empty file means the defaults', async (t) => {

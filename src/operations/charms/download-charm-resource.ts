@@ -17,11 +17,12 @@ export const downloadCharmResource = operation({
   prefixed: false,
   ...answersWithFile,
 
-  async handle({ params, request, charms, records, blobs }) {
+  async handle(call) {
+    const { params, charms, records } = call;
     const [, id = '', name = '', number = ''] = address.exec(params.file) ?? [];
     const charm = await charms.ofId(id);
     const resource = charm && (await records.resourceRevisions.find(charm.id, name, Number(number)));
     if (resource === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    return answerWithFile({ ...resource, private: false }, request, blobs);
+    return answerWithFile({ ...resource, private: false }, call);
   },
 });

@@ -16,7 +16,8 @@ export const downloadCharm = operation({
   prefixed: false,
   ...answersWithFile,
 
-  async handle({ params, request, charms, records, blobs, now }) {
+  async handle(call) {
+    const { params, charms, records, now } = call;
     const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.charm$/.exec(params.file) ?? [];
     const charm = await charms.ofId(id);
     const revision = charm && (await records.revisions.forDevices(charm.id, Number(number)));
@@ -24,7 +25,7 @@ export const downloadCharm = operation({
     if (charm === undefined || revision?.status !== 'released') {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
-    const answer = await answerWithFile({ ...revision, private: false }, request, blobs);
+    const answer = await answerWithFile({ ...revision, private: false }, call);
     if (answer.status === 200) noteDownload(records, charm.id, now());
     return answer;
   },

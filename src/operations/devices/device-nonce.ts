@@ -1,6 +1,7 @@
 // Where a device begins to ask for a session.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { refuseCrowd } from './crowds.ts';
 
 export const deviceNonce = operation({
   name: 'device_nonce',
@@ -10,8 +11,13 @@ export const deviceNonce = operation({
   summary: 'Give a device the nonce to sign in its request for a session.',
   access: anyone,
   response: 'DeviceNonceResponse',
+  refuses: ['too-many-requests'],
   prefixed: false,
   errors: 'snapd',
   enabledBy: 'devices.snap',
-  handle: ({ deviceNonces, authority }) => ({ nonce: deviceNonces.make(authority.latestTime()) }),
+
+  handle(call) {
+    refuseCrowd(call);
+    return { nonce: call.deviceNonces.make(call.authority.latestTime()) };
+  },
 });

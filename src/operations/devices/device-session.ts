@@ -7,6 +7,7 @@ import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { countedAs, proven, refuseCrowd, tooManyOf } from './crowds.ts';
 
 /** Three assertions inside JSON, in which each line costs a sign more. */
 const bodyLimit = 384 * 1024;
@@ -23,13 +24,14 @@ export const deviceSession = operation({
   body: 'DeviceSessionRequest',
   bodyLimit,
   response: 'DeviceSessionResponse',
-  refuses: ['unauthorized'],
+  refuses: ['unauthorized', 'too-many-requests'],
   prefixed: false,
   errors: 'snapd',
   enabledBy: 'devices.snap',
 
   async handle(call) {
     const { body, deviceNonces, deviceSessions, records, authority, config, log } = call;
+    refuseCrowd(call);
     const moment = authority.latestTime();
     const proof = readProof({
       request: body['device-session-request'],
@@ -38,10 +40,15 @@ export const deviceSession = operation({
     });
     if (!deviceNonces.holds(proof.nonce, moment)) throw staleNonce();
     await vouchedFor(proof, call);
-    const isFirst = await records.passing((tx) =>
-      tx.deviceNonces.use(proof.nonce, timestamp(after(moment, nonceKept))),
-    );
-    if (!isFirst) throw staleNonce();
+    proven(call);
+    const counted = countedAs(proof);
+    const refusal = await records.passing(async (tx) => {
+      const tooMany = await tooManyOf(counted, moment, tx);
+      if (tooMany !== undefined) return tooMany;
+      const isFirst = await tx.deviceNonces.use(proof.nonce, counted, timestamp(after(moment, nonceKept)));
+      return isFirst ? undefined : staleNonce();
+    });
+    if (refusal !== undefined) throw refusal;
     const { brandId: brand, model, serial, deviceKeyId, signedWith } = proof;
     const device = { brand, model, serial };
     // What its clock says is worth knowing, and no reason to refuse: boards without a battery begin anywhere.

@@ -19,10 +19,11 @@ export const downloadSnap = operation({
   prefixed: false,
   ...answersWithFile,
 
-  async handle({ params, request, snaps, records, blobs, now }) {
+  async handle(call) {
+    const { params, snaps, records, now } = call;
     const file = await fileOf(params.file, snaps, records);
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    const answer = await answerWithFile(file, request, blobs);
+    const answer = await answerWithFile(file, call);
     if (answer.status === 200 && file.isSnap) noteDownload(records, file.packageId, now());
     return answer;
   },

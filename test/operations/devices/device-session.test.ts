@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
-import { days, minutes } from '#domain/clock.ts';
+import { days, hours, minutes } from '#domain/clock.ts';
 import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
@@ -180,10 +180,12 @@ t.test('a device whose serial is revoked loses its session at once, and gets no 
 const many = process.env['LARDER_LONG'] === '1' ? 20_000 : 40;
 
 t.test('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
-  const { anyone } = await startForDevices(t);
+  const { store, anyone } = await startForDevices(t);
   let devices = 0;
   const one = async (): Promise<void> => {
     while (devices < many) {
+      // As many as there are in an hour.
+      store.clock.advance(hours(1) / 20_000);
       const serial = `no-${devices++}`;
       const device = await pumpDevice(anyone, { serial: await serialOf({ serial }) });
       const reply = await device.send(await device.texts({ serial }));

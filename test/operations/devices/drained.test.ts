@@ -1,40 +1,23 @@
 // A stop lets downloads come to their end as long as they move.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
-import { startStore } from '#test/fixtures/appliance.ts';
-import { servingSnaps } from '#test/fixtures/devices.ts';
-import { pack, withoutSquashfsTools as skip } from '#test/review/packed.ts';
+import { withoutSquashfsTools as skip } from '#test/review/packed.ts';
+import { begin, withLargeSnap } from './large.ts';
 
 t.setTimeout(300_000);
 
-/** More than the buffers between two sockets hold, and of nothing that compresses. */
-const snapYaml = 'name: large\nversion: 1\nbase: core22\narchitectures: [all]\nsummary: s\ndescription: d\n';
-const uncompressed = ['-comp', 'xz', '-noI', '-noD', '-noF', '-no-fragments', '-all-root', '-no-xattrs'];
-
-/** A download of which the first bytes have come, and the store that serves it; nothing more is read by itself. */
-async function begun(t: Parameters<typeof startStore>[0] & Parameters<typeof pack>[0], drainMinutes = 10) {
-  const store = await startStore(t, (text) =>
-    servingSnaps(text).replace('drain_minutes = 10', `drain_minutes = ${drainMinutes}`),
+/** A download of which the first bytes have come, and the store that serves it. */
+async function begun(t: Parameters<typeof withLargeSnap>[0], drainMinutes = 10) {
+  const { store, content, path } = await withLargeSnap(t, (text) =>
+    text.replace('drain_minutes = 10', `drain_minutes = ${drainMinutes}`),
   );
-  const ada = await store.as('ada');
-  const { id } = (await ada.post('/v1/snap', { name: 'large' })).body;
-  const content = readFileSync(
-    pack(t, { 'meta/snap.yaml': snapYaml, data: randomBytes(48 * 1024 * 1024) }, uncompressed),
-  );
-  t.match(await ada.push('snap', 'large', content), { body: { revisions: [{ status: 'approved' }] } });
-  await ada.post('/v1/snap/large/releases', [{ channel: 'stable', revision: 1 }]);
-  const call = get(`${store.url}/api/v1/snaps/download/${id}_1.snap`, { agent: false });
-  const [response] = (await once(call, 'response')) as [IncomingMessage];
-  const closed = once(response, 'close').catch(() => undefined);
-  response.on('error', () => undefined);
-  return { store, content, response, closed };
+  return { store, content, ...(await begin(store.url + path)) };
 }
 
 /** Takes what has come, when something has; nothing more when all is there or the connection was cut. */

@@ -1,10 +1,15 @@
 // larder closure, and what doctor says of it: what is missing here for what is released.
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { account, accountKey, made, storeKey, timestamp, trusted } from '#test/assertions/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { makeAuthority } from '#tls/certificates.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { keep, modelOf } from '#test/operations/devices/world.ts';
@@ -117,4 +122,31 @@ t.test('doctor holds the store assertion against where the store is', async (t) 
   });
   await keep(store, await said('http://127.0.0.1:8080', '2'));
   t.match(await doctorSays(store, 'Store assertion'), { level: 'well' });
+});
+
+t.test('doctor holds what is served against what devices were given to trust', async (t) => {
+  const port = await freePort();
+  const at = (host: string) => (text: string) =>
+    servingSnaps(text)
+      .replace('base_url = "http://127.0.0.1:8080"', `base_url = "https://${host}:${port}"`)
+      .replace('127.0.0.1:0', `127.0.0.1:${port}`);
+  // Certificates are held against the clock of the computer.
+  const present = new Date();
+  const store = await startStore(t, at('localhost'), present);
+  const says = () => doctorSays(store, 'Device trust');
+  t.match(await says(), { level: 'well', says: /is trusted by the authority that 'larder device snippet' prints/ });
+
+  const file = join(store.directory, 'tls', 'ca.pem');
+  const own = readFileSync(file);
+  chmodSync(file, 0o644);
+  writeFileSync(file, (await makeAuthority('Another one', present)).certificate);
+  t.match(await says(), { level: 'wrong', says: /another authority signed the certificate; devices do not connect/ });
+  writeFileSync(file, own);
+
+  const settings = join(store.directory, 'larder.toml');
+  const text = readFileSync(settings, 'utf8');
+  writeFileSync(settings, text.replace('https://localhost:', 'https://127.0.0.1:'));
+  t.match(await says(), { level: 'wrong', says: /the certificate is for another name/ });
+  writeFileSync(settings, text.replace('https://localhost:', 'https://nobody.invalid:'));
+  t.match(await says(), { level: 'not looked at', says: /nobody\.invalid.* cannot be reached/ });
 });

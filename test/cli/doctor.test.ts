@@ -38,6 +38,7 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Backups',
     'Closure',
     'Store assertion',
+    'Device trust',
     'Server',
     'Jobs',
     'Scrub',

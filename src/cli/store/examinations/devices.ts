@@ -4,7 +4,10 @@ import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
 import type { Config } from '#src/config.ts';
 import type { Store } from '#data/store.ts';
 import { missingHere } from '../gather-closure.ts';
-import { notice, well, type Examination, type Finding } from './examination.ts';
+import { readCertificates } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { trustAt } from '#tls/trust.ts';
+import { CannotLook, notice, well, wrong, type Examination, type Finding } from './examination.ts';
 
 export const closure: Examination = {
   what: 'Closure',
@@ -29,6 +32,29 @@ export const storeAssertion: Examination = {
     const config = patient.config();
     if (!config.devices.snap) return well('devices are not answered here');
     return compared(config, await patient.store());
+  },
+};
+
+/** What devices find at the address of the store, by what 'larder device snippet' gives them to trust. */
+export const deviceTrust: Examination = {
+  what: 'Device trust',
+  async look(patient) {
+    const config = patient.config();
+    const { base_url: url } = config.http;
+    if (!config.devices.snap && !config.devices.charm) return well('devices are not answered here');
+    if (!speaksTls(config)) return well(`${url} is plain http, where nothing is proven`);
+    const authority = readCertificates(patient.data, tlsSettings(config))?.authority;
+    const found = await trustAt(url, authority);
+    if ('unreachable' in found) throw new CannotLook(found.unreachable);
+    const given =
+      authority === undefined ? 'the authorities of this system' : "the authority that 'larder device snippet' prints";
+    if (found.trusted) return well(`what is served at ${url} is trusted by ${given}`);
+    return wrong(
+      `what is served at ${url} is not trusted by ${given}: ${found.because}; devices do not connect`,
+      authority === undefined
+        ? 'Name the authority of the certificate in tls.authority_file, and give devices the new snippet.'
+        : 'Serve the chain of this authority there, or name the one of the certificate in tls.authority_file and give devices the new snippet.',
+    );
   },
 };
 

@@ -1,6 +1,6 @@
 // Every examination, in the order in which they are told: what the later ones stand on comes first.
 import { certificate } from './certificate.ts';
-import { closure, storeAssertion } from './devices.ts';
+import { closure, deviceTrust, storeAssertion } from './devices.ts';
 import type { Examination } from './examination.ts';
 import { disk, owner, permissions } from './files.ts';
 import { signingKey, siteKey } from './keys.ts';
@@ -25,6 +25,7 @@ export const examinations: readonly Examination[] = [
   backups,
   closure,
   storeAssertion,
+  deviceTrust,
   server,
   jobs,
   scrub,

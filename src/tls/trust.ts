@@ -1,0 +1,61 @@
+// What is really served at an address, held against what clients trust there: a proxy in front, or a certificate that was
+// renewed by another authority, shows only so.
+import { connect, getCACertificates } from 'node:tls';
+
+import { seconds } from '#domain/clock.ts';
+
+/** What a client finds that connects: that it trusts what is served, why it does not, or why nothing could be found out. */
+export type Trust = { trusted: true } | { trusted: false; because: string } | { unreachable: string };
+
+const patience = seconds(5);
+
+/** @param authority what clients were given to trust, beside what their system does; PEM */
+export function trustAt(address: string, authority: string | undefined): Promise<Trust> {
+  const { hostname, port } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const ca = [...getCACertificates('system'), ...(authority === undefined ? [] : [authority])];
+  return new Promise((resolve) => {
+    // Who is asked only for his certificate learns nothing that the handshake does not tell anybody.
+    const socket = connect({
+      host,
+      port: Number(port || 443),
+      ca,
+      rejectUnauthorized: false,
+      servername: nameOf(host),
+    });
+    const found = (trust: Trust): void => {
+      socket.destroy();
+      resolve(trust);
+    };
+    socket.setTimeout(patience, () => {
+      found({ unreachable: `nobody answers at ${address}` });
+    });
+    socket.once('error', ({ message }) => {
+      found({ unreachable: `${address} cannot be reached: ${message}` });
+    });
+    socket.once('secureConnect', () => {
+      const { authorizationError: error } = socket;
+      found(socket.authorized ? { trusted: true } : { trusted: false, because: inWords(error) });
+    });
+  });
+}
+
+/** Addresses are no names (RFC 6066, 3). */
+const nameOf = (host: string): string => (/^[0-9.]+$|:/.test(host) ? '' : host);
+
+const words: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'the certificate has ended',
+  CERT_NOT_YET_VALID: 'the certificate has not begun',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'no authority signed the certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
+  SELF_SIGNED_CERT_IN_CHAIN: 'another authority signed the certificate',
+  UNABLE_TO_GET_ISSUER_CERT: 'another authority signed the certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'another authority signed the certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'another authority signed the certificate',
+};
+
+/** Node gives the code alone, or an error that has it. */
+function inWords(error: Error | string | null): string {
+  const code = typeof error === 'string' ? error : ((error as { code?: string } | null)?.code ?? 'no reason');
+  return words[code] ?? code;
+}

@@ -44,6 +44,7 @@ export interface Config {
     readonly max_download_rate?: number;
   };
   readonly limits: Settled<SectionOf<'limits'>>;
+  readonly approvals: Settled<SectionOf<'approvals'>>;
 }
 
 const largest = 1024 * 1024;

@@ -26,6 +26,24 @@ export const refuseAfterReview = act({
   },
 });
 
+export const holdAfterReview = act({
+  name: 'hold_after_review',
+  summary: 'Say what is waited for before what was wanted of an upload is done with the revision that came of it.',
+  on: 'NAMESPACE/NAME',
+  object: ({ package: subject }: { package: PublishedPackage; wish: Wish; why: ReviewError }) => packageObject(subject),
+  gate: { never: 'it changes nothing but what is told of the upload' },
+
+  async perform(
+    tx,
+    { wish, why }: { package: PublishedPackage; wish: Wish; why: ReviewError },
+    { note },
+  ): Promise<void> {
+    const { uploadId, kind, name } = wish;
+    note({ upload: uploadId, [kind]: name, why });
+    await tx.afterReview.hold(wish, why);
+  },
+});
+
 /** Settles what is wanted, within the change that does it; refused when another has settled it meanwhile. */
 export async function settleWish(
   { afterReview }: Pick<Changes, 'afterReview'>,

@@ -47,7 +47,7 @@ import {
 } from './images.ts';
 import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } from './integrity.ts';
 import { logIn, putOffLogins } from './logins.ts';
-import { refuseAfterReview } from './after-review.ts';
+import { holdAfterReview, refuseAfterReview } from './after-review.ts';
 import { exportAudit } from './exports.ts';
 import { grantToDevices, revokeFromDevices } from './device-grants.ts';
 import { importPackage } from './imports.ts';
@@ -101,6 +101,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   updateAccount,
   updateOwnAccount,
   // After review
+  holdAfterReview,
   refuseAfterReview,
   // Agents
   registerAgent,

@@ -75,6 +75,9 @@ export const approveProposal = act<Judgement, { fell: boolean }>({
     if (proposal.actor === accountId)
       throw new Refusal('forbidden', 'You proposed this yourself; others approve of it.');
     await refuseUnasked(tx, proposal, accountId);
+    if ((await tx.totpSecrets.find(accountId)) === undefined) {
+      throw new Refusal('twofactor-required', 'Whoever approves logs in with a one-time password too.');
+    }
     const touch = await tx.accounts.touched(accountId);
     const until = recentlyTouched(touch, accountId, at);
     if (touch !== undefined && until !== undefined) {

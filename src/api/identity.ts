@@ -22,6 +22,8 @@ export interface Proven extends Account {
 export interface Logins {
   /** The account of these credentials. The same refusal, after the same time, for all that is wrong with name or password. */
   logIn(credentials: Credentials): Promise<Account>;
+  /** The same for what a password alone does not suffice for: refuses an account that is asked for no one-time password. */
+  logInWithBoth(credentials: Credentials): Promise<Account>;
   /** The first half of that, for pages that ask for the one-time password on a second page. */
   checkPassword(credentials: Credentials): Promise<{ account: Proven; needsOneTimePassword: boolean }>;
   /** The second half; counts as a failed login when it is wrong, and takes no one-time password twice. Refused where the

@@ -57,6 +57,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const certificate = await parts.start('certificate', () => keepCertificate(store, current, log));
   const background = await startBackground(parts, options, storage, current, certificate);
   const made = { storage, background, certificate, current };
+  await background.policy.takeUp();
   const { url, services } = await startServing(parts, options, made);
   if (options.beside !== true) await startTellingState(parts, directory, url, { ...made, services });
   background.queue.soon();
@@ -71,7 +72,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
     log,
     reload() {
       settings = readAgain(options);
-      takeUp(settings.config, { startedWith, listensElsewhere }, storage, certificate);
+      takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy: background.policy });
     },
     ...progress(background),
     async stop() {

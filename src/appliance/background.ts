@@ -8,12 +8,14 @@ import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
+import { approvalPolicyKeeping, type ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
 import { catalogKeeping, type CatalogKeeping } from '#jobs/keep-catalog.ts';
 import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetPullCredentials } from '#jobs/forget-pull-credentials.ts';
 import { forgetPassing } from '#jobs/forget-passing.ts';
+import { forgetProposals } from '#jobs/forget-proposals.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { readCharms } from '#jobs/read-charms.ts';
@@ -40,6 +42,7 @@ export interface Background {
   finishing: PushFinishing;
   catalog: CatalogKeeping;
   proof: ProofOfRecords;
+  policy: ApprovalPolicyKeeping;
   runner: Runner;
   scrub: Scrub;
 }
@@ -65,11 +68,7 @@ export async function startBackground(
   const reviewSoon = (): void => {
     queue.soon();
   };
-  const finishing = await parts.start(
-    'pushes',
-    () => pushFinishing({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
-    (finishing) => finishing.idle(),
-  );
+  const finishing = await startFinishing(parts, storage, current, reviewSoon);
   const catalog = await startCatalog(parts, storage);
   const { queue, reading } = await startReviews(parts, storage, () => {
     signing.soon();
@@ -85,12 +84,18 @@ export async function startBackground(
     startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
   health.watch('records', () => proof.problems()[0]);
-  const waiting = [signing.job, finishing.job, catalog.job, proof.job, reading];
-  const jobs = jobsOf(storage, current, certificate, waiting);
-  const firstAfter = options.jobsAfter ?? seconds(5);
+  const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
+  const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
+  const jobs = jobsOf(storage, current, certificate, [...more, reading]);
   const runner = await parts.start(
     'jobs',
-    () => runJobs(jobs, { log, firstAfter, isClockInDoubt: store.latestTime.isInDoubt, leases }),
+    () =>
+      runJobs(jobs, {
+        log,
+        firstAfter: options.jobsAfter ?? seconds(5),
+        isClockInDoubt: store.latestTime.isInDoubt,
+        leases,
+      }),
     (runner) => runner.stop(),
   );
   const scrub = await parts.start(
@@ -102,8 +107,20 @@ export async function startBackground(
     },
     (scrub) => scrub.stop(),
   );
-  return { custody, signing, queue, finishing, catalog, proof, runner, scrub };
+  return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
+
+const startFinishing = (
+  parts: Parts,
+  { store: { records, acts }, log }: Storage,
+  current: Current,
+  reviewSoon: () => void,
+): Promise<PushFinishing> =>
+  parts.start(
+    'pushes',
+    () => pushFinishing({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
+    (finishing) => finishing.idle(),
+  );
 
 const startCatalog = (parts: Parts, { store: { records, now }, log }: Storage): Promise<CatalogKeeping> =>
   parts.start(
@@ -155,6 +172,7 @@ const jobsOf = (
     forgetInvites(records, acts, latestTime),
     forgetPullCredentials(records, acts, latestTime),
     forgetPassing(records, now),
+    forgetProposals(records, acts, latestTime),
     forgetSessions(records, acts, latestTime),
     renewCertificate(certificate.renew),
     sealAudit(records),

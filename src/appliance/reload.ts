@@ -1,6 +1,7 @@
 // Reading the configuration again while the store serves: all of it is accepted, or the old one stays.
 import { join } from 'node:path';
 
+import type { ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
 import { readConfig, type Config } from '#src/config.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -22,13 +23,16 @@ export function takeUp(
   config: Config,
   { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
   { store, log }: Storage,
-  certificate: Certificate,
+  { certificate, policy }: { certificate: Certificate; policy: ApprovalPolicyKeeping },
 ): void {
   store.config = config;
   store.records.forgetRemembered();
   log.level = config.log.level;
   certificate.renew().catch((error: unknown) => {
     log.error({ err: error }, 'cannot take the new certificate; the old one stays');
+  });
+  policy.takeUp().catch((error: unknown) => {
+    log.error({ err: error }, 'cannot take the approval policy into force; the old one stays');
   });
   log.info('configuration reloaded');
   const waiting = forRestart(startedWith, config, listensElsewhere);

@@ -67,6 +67,7 @@ export const groups: readonly Group[] = [
       { name: 'review approve', load: async () => (await import('./review/approve.ts')).reviewApprove },
       { name: 'review reject', load: async () => (await import('./review/reject.ts')).reviewReject },
       { name: 'release', load: async () => (await import('./release/release.ts')).release },
+      { name: 'release wait', load: async () => (await import('./release/wait.ts')).releaseWait },
       { name: 'close', load: async () => (await import('./release/release.ts')).close },
       { name: 'release history', load: async () => (await import('./release/history.ts')).releaseHistory },
       { name: 'revision list', load: async () => (await import('./revision/list.ts')).revisionList },
@@ -114,6 +115,16 @@ export const groups: readonly Group[] = [
       { name: 'assertion import', load: async () => (await import('./assertion/import.ts')).assertionImport },
       { name: 'assertion sign', load: async () => (await import('./assertion/sign.ts')).assertionSign },
       { name: 'assertion export', load: async () => (await import('./assertion/export.ts')).assertionExport },
+    ],
+  },
+  {
+    title: 'Approvals',
+    commands: [
+      { name: 'approval list', load: async () => (await import('./approval/list.ts')).approvalList },
+      { name: 'approval show', load: async () => (await import('./approval/list.ts')).approvalShow },
+      { name: 'approval approve', load: async () => (await import('./approval/judge.ts')).approvalApprove },
+      { name: 'approval reject', load: async () => (await import('./approval/judge.ts')).approvalReject },
+      { name: 'approval policy', load: async () => (await import('./approval/policy.ts')).approvalPolicy },
     ],
   },
   {

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { problems } from '#api/schema.ts';
+import { readReleaseRule, readRule, singleKinds } from '#domain/approvals.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import type { ConfigProblem } from './config-error.ts';
@@ -138,6 +139,8 @@ const shown = (path: Path) =>
     .map((name, index) => (typeof name === 'number' ? `[${String(name + 1)}]` : `${index > 0 ? '.' : ''}${name}`))
     .join('');
 
+const isRule = (text: string): boolean => readRule(text) !== undefined;
+
 /** The rules that a pattern cannot tell. */
 const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'auth.store_admin_id': isAccountId,
@@ -148,6 +151,8 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'limits.known_networks': isNetwork,
   'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
   'registry.external': isRegistryHost,
+  ...Object.fromEntries(singleKinds.map((kind) => [`approvals.${kind}`, isRule])),
+  'approvals.releases': (rule) => readReleaseRule(rule) !== undefined,
   'names.reserved': (name) => nameProblem(name) === undefined,
 };
 

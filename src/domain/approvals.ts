@@ -34,6 +34,9 @@ export interface ReleaseRule extends ApprovalRule {
 
 type Single = Exclude<ApprovalKind, 'releases'>;
 
+/** The kinds for which there is one rule. */
+export const singleKinds = approvalKinds.filter((kind) => kind !== 'releases');
+
 /** Whom a store asks; nothing where nobody is. */
 export interface ApprovalPolicy {
   rules: Readonly<Partial<Record<Single, ApprovalRule>>>;
@@ -71,6 +74,19 @@ export function readReleaseRule(text: string): ReleaseRule | undefined {
   const read = readRule(rule);
   if (read === undefined || readChannelPattern(channels) === undefined) return undefined;
   return { ...read, packages, channels };
+}
+
+/** What the configuration says, whose texts have been checked; what asks nobody is left out. */
+export function readPolicy(
+  said: Record<Single, string> & { releases: readonly string[]; days: number },
+): ApprovalPolicy {
+  const rules: Partial<Record<Single, ApprovalRule>> = {};
+  for (const kind of singleKinds) {
+    const rule = readRule(said[kind]);
+    if (rule !== undefined && rule.people > 0) rules[kind] = rule;
+  }
+  const releases = said.releases.map(readReleaseRule).filter((rule) => rule !== undefined);
+  return { rules, releases: releases.filter(({ people }) => people > 0), days: said.days };
 }
 
 /** Whether a policy asks anything at all of acts that touch one of these kinds. */
@@ -122,8 +138,7 @@ export const channelLine = (
 /** What a policy says, key by key as the configuration names them, in texts that say the same when they are the same. */
 export function policyTexts({ rules, releases }: ApprovalPolicy): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const kind of approvalKinds) {
-    if (kind === 'releases') continue;
+  for (const kind of singleKinds) {
     const rule = rules[kind];
     if (rule !== undefined && rule.people > 0) texts.set(kind, ruleText(rule));
   }

@@ -45,6 +45,13 @@ export function createLogins(options: LoginOptions): Logins {
       return account;
     },
 
+    async logInWithBoth(credentials) {
+      const { account, needsOneTimePassword } = await logins.checkPassword(credentials);
+      if (!needsOneTimePassword) throw noOneTimePasswords();
+      await logins.finish(account, credentials);
+      return account;
+    },
+
     setUpLink: (secret) => records.setUpLinks.find(setUpDigest(secret), timestamp(now())),
 
     async setPassword(secret, password, { requestId, endTokens }) {
@@ -58,6 +65,12 @@ export function createLogins(options: LoginOptions): Logins {
     },
   };
 }
+
+const noOneTimePasswords = (): Refusal =>
+  new Refusal(
+    'twofactor-required',
+    "This asks for a one-time password, and the account has none; 'larder account totp' on the host gives it some.",
+  );
 
 type Parts = LoginOptions & { backOff: BackOff };
 type Without<Secret extends keyof Credentials> = Omit<Credentials, Secret>;

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 
 import type { Acts, By } from '#acts/act.ts';
-import { refuseAfterReview } from '#acts/after-review.ts';
+import { holdAfterReview, refuseAfterReview } from '#acts/after-review.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { pushResource } from '#acts/uploads.ts';
 import { everybody } from '#domain/channel-map.ts';
@@ -38,12 +38,16 @@ type Due = Awaited<ReturnType<Records['afterReview']['due']>>[number];
 interface Attempt {
   subject: PublishedPackage;
   wish: Wish;
-  options: Options;
+  options: Tracked;
 }
+
+/** With what waits for approvals, and how the proposals stood when it was tried last. */
+type Tracked = Options & { held: Map<string, object> };
 
 const pageSize = 100;
 
-export function pushFinishing(options: Options): PushFinishing {
+export function pushFinishing(given: Options): PushFinishing {
+  const options: Tracked = { ...given, held: new Map() };
   const { records, log } = options;
   const due = records.afterReview.due;
   const all = () =>
@@ -73,7 +77,7 @@ export function pushFinishing(options: Options): PushFinishing {
 }
 
 /** Does what is wanted with one revision: first its components; the channels when these have been reviewed. */
-async function finish({ id, packageId, revision }: Due, options: Options): Promise<void> {
+async function finish({ id, packageId, revision }: Due, options: Tracked): Promise<void> {
   const { records, acts, reviewSoon, quota } = options;
   const subject = await records.packages.byId(packageId);
   if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
@@ -116,7 +120,12 @@ async function reviewedComponents(
 
 /** Does one thing in the name of whoever wanted it; what cannot be done is told, so that nobody waits for it. */
 async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Promise<unknown>): Promise<void> {
-  const { records, acts, log } = options;
+  const { records, acts, log, held } = options;
+  const key = `${wish.uploadId} ${wish.kind} ${wish.name}`;
+  // What waits is tried again when somebody has approved, rejected or proposed anything.
+  const proposals = await records.eras.proposals();
+  if (held.get(key) === proposals) return;
+  held.delete(key);
   const by = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
   try {
     await refuseStranger(subject, wish, records);
@@ -124,11 +133,23 @@ async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Pr
   } catch (error) {
     const refusal = error instanceof Refusal ? error : undefined;
     if (refusal === undefined) log.error({ err: error, upload: wish.uploadId }, 'cannot finish what was pushed');
+    if (refusal?.code === 'approval-required') {
+      await hold({ subject, wish, options }, by, refusal);
+      // Not as it stands now: what was just proposed is told of by the next round.
+      held.set(key, proposals);
+      return;
+    }
     // Another process has done it meanwhile.
     if ((await records.afterReview.of(wish.uploadId)).some((one) => isSame(one, wish) && one.settled)) return;
     const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
     await acts.do(refuseAfterReview, by, { package: subject, wish, error: { code, message } });
   }
+}
+
+/** Says what is waited for, once. */
+async function hold({ subject, wish, options }: Attempt, by: By, { code, message }: Refusal): Promise<void> {
+  if (wish.error?.message === message) return;
+  await options.acts.do(holdAfterReview, by, { package: subject, wish, why: { code, message } });
 }
 
 /** A review may take days, after which whoever pushed may have no part in the package any more, or his token be revoked. */

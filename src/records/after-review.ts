@@ -17,7 +17,7 @@ export interface Wish {
   sessionId: string | null;
   requestId: string | null;
   settled: boolean;
-  /** Why it was not done. */
+  /** Why it was not done, or not yet. */
   error: ReviewError | null;
 }
 
@@ -65,6 +65,12 @@ export const afterReviewChanges = (db: Queries) => ({
       VALUES (${wish.uploadId}, ${wish.kind}, ${wish.name}, ${wish.component}, ${Number(wish.onlyIfNewer)},
         ${wish.wantedBy}, ${wish.sessionId}, ${wish.requestId})
       ON CONFLICT (upload_id, kind, name) DO NOTHING`),
+
+  /** Says why it is not done yet. */
+  hold: ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, why: ReviewError) =>
+    db.run(sql`
+      UPDATE after_review SET error = ${JSON.stringify(why)}
+      WHERE upload_id = ${uploadId} AND kind = ${kind} AND name = ${name} AND settled = 0`),
 
   /** Says that it is done, or why not; false when that was said before. */
   settle: async ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, error: ReviewError | null) =>

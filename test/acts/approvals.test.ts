@@ -2,6 +2,7 @@
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
+import { setTotpSecret } from '#acts/credentials.ts';
 import { approveProposal, changeApprovalPolicy, rejectProposal } from '#acts/proposals.ts';
 import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals.ts';
 import { days, hours } from '#domain/clock.ts';
@@ -23,6 +24,9 @@ async function guarded(t: Parameters<typeof startStore>[0], rules = ['2 of B*, c
       .replace('dave', ids['dave'] ?? '');
   const policy: ApprovalPolicy = { ...noPolicy, releases: rules.map((rule) => readReleaseRule(named(rule))!) };
   await store.beside.acts.do(changeApprovalPolicy, itself, policy);
+  for (const id of Object.values(ids)) {
+    await store.beside.acts.do(setTotpSecret, itself, { id, secret: 'sealed', replace: false });
+  }
   store.clock.advance(hours(73));
   const release = (revision: number | null, channel = 'stable') =>
     ada.post('/v1/snap/hello/releases', [{ channel, revision }]);

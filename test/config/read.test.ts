@@ -47,6 +47,17 @@ const defaults = {
   assertions: { trusted: [] },
   devices: { snap: false, charm: false, remember: false },
   limits: { known_networks: [] },
+  approvals: {
+    transfers: '0',
+    unsigned_folders: '0',
+    requests: '0',
+    releases: [],
+    delete_keys: '0',
+    import_keys: '0',
+    sources: '0',
+    policy: '0',
+    days: 7,
+  },
 };
 
 const everything = `# The store of the site.
@@ -112,6 +123,11 @@ max_download_rate = "50 MiB"
 
 [limits]
 known_networks = ["10.2.0.0/16"]
+[approvals]
+transfers = "2"
+unsigned_folders = "3 of bob, carol, dave"
+releases = ["1 for snap/*:*/stable"]
+days = 3
 `;
 
 const everythingRead = {
@@ -145,6 +161,17 @@ const everythingRead = {
   assertions: { trusted: ['/etc/larder/roots.assert'] },
   devices: { snap: true, charm: true, remember: true, max_downloads: 500, max_download_rate: 50 * 2 ** 20 },
   limits: { known_networks: ['10.2.0.0/16'] },
+  approvals: {
+    transfers: '2',
+    unsigned_folders: '3 of bob, carol, dave',
+    requests: '0',
+    releases: ['1 for snap/*:*/stable'],
+    delete_keys: '0',
+    import_keys: '0',
+    sources: '0',
+    policy: '0',
+    days: 3,
+  },
 };
 
 t.test('an empty file means the defaults', async (t) => {

@@ -10,10 +10,15 @@ export const accountRole = command({
   description:
     'A store administrator acts as publisher on every package; a brand administrator manages the models and keys of ' +
     'a brand. It shows on the next request, also of tokens that are out already. The only store administrator who is ' +
-    'let in stays one.',
+    'let in stays one. A transfer-approver approves of what the policy asks approvals for; an auditor reads the audit ' +
+    'log and what has left the host.',
   positionals: [
     { name: 'id', summary: 'The id of the account.' },
-    { name: 'role', summary: 'The role: store-admin, or brand-admin:BRAND with the account id of the brand.' },
+    {
+      name: 'role',
+      summary:
+        'The role: store-admin, transfer-approver, auditor, or brand-admin:BRAND with the account id of the brand.',
+    },
   ],
   options: { remove: { type: 'boolean', summary: 'Take the role away.' } },
   examples: [
@@ -37,12 +42,15 @@ export const accountRole = command({
   },
 });
 
+const plainRoles = ['store-admin', 'transfer-approver', 'auditor'] as const;
+
 function roleOf(role: string): Role {
   const [kind = '', brand] = role.split(/:(.*)/s);
-  if (kind === 'store-admin' && brand === undefined) return kind;
+  const plain = plainRoles.find((one) => one === role);
+  if (plain !== undefined) return plain;
   if (kind === 'brand-admin' && brand) return `brand-admin:${brand}`;
-  const meant = brand === undefined ? nearest(kind, ['store-admin']) : undefined;
+  const meant = brand === undefined ? nearest(kind, plainRoles) : undefined;
   throw new UsageError(
-    `the role is store-admin or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
+    `the role is ${plainRoles.join(', ')} or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
   );
 }

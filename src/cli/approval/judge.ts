@@ -1,0 +1,108 @@
+// larder approval approve, larder approval reject
+import { proposalState } from '#acts/proposal-state.ts';
+import { approveProposal, rejectProposal, type StrongLogin } from '#acts/proposals.ts';
+import { timestamp } from '#domain/clock.ts';
+import { createIdentity } from '#identity/identity.ts';
+import { command, UsageError, type World } from '../frame/command.ts';
+import { canAsk, converse } from '../frame/questions.ts';
+import { readSecret } from '../frame/stdin.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { proposalArgument, proposalJson, proposalNumber, proposalText, stateText } from './shown.ts';
+
+/** Who approves: whoever runs the command is no person that the store knows. */
+const personOptions = {
+  as: { type: 'string', value: 'NAME', summary: 'The user name or e-mail address; otherwise it is asked for.' },
+  'password-stdin': {
+    type: 'boolean',
+    summary: 'Read the password from the standard input; otherwise it is asked for, and does not show.',
+  },
+  'one-time-password': {
+    type: 'string',
+    value: 'CODE',
+    summary: 'The code of the authenticator, which is good once; otherwise it is asked for.',
+  },
+} as const;
+
+interface Given {
+  as: string | undefined;
+  'password-stdin': boolean;
+  'one-time-password': string | undefined;
+}
+
+interface Typed {
+  name: string;
+  password: string;
+  oneTimePassword: string;
+}
+
+async function typed(world: World, given: Given): Promise<Typed> {
+  const { as, 'password-stdin': fromStdin, 'one-time-password': code } = given;
+  if (fromStdin) {
+    if (as === undefined || code === undefined)
+      throw new UsageError('--password-stdin needs --as and --one-time-password');
+    return { name: as, password: await readSecret(world.stdin, 'password'), oneTimePassword: code };
+  }
+  if (!canAsk(world))
+    throw new UsageError('nobody is at the terminal; --password-stdin, --as and --one-time-password say who approves');
+  return converse(world, async ({ ask, askHidden }) => ({
+    name: as ?? (await ask('Name')),
+    password: await askHidden('Password'),
+    oneTimePassword: code ?? (await ask('One-time password')),
+  }));
+}
+
+async function logIn({ records, acts, siteKey, now }: OpenStore, credentials: Typed): Promise<StrongLogin> {
+  const { logins } = createIdentity({ records, acts, siteKey, now });
+  const { id } = await logins.logInWithBoth({ ...credentials, address: '127.0.0.1', requestId: 'host' });
+  return { accountId: id, at: timestamp(now()) };
+}
+
+export const approvalApprove = command({
+  name: 'approval approve',
+  summary: 'Approve of what is proposed, as a person with password and one-time password.',
+  description:
+    'Whoever runs the command, root too, is nobody here: the store asks for the name, the password and the one-time ' +
+    'password of somebody whom its policy names. Whoever proposed it then does it by the same request again.',
+  positionals: [proposalArgument],
+  options: personOptions,
+  examples: ['larder approval approve 7', 'larder approval approve 7 --as bob'],
+
+  async run({ positionals, options, data, world }) {
+    const number = proposalNumber(positionals.number);
+    const credentials = await typed(world, options);
+    return withStore({ data, world }, async (store) => {
+      const login = await logIn(store, credentials);
+      const { fell } = await store.acts.do(approveProposal, { actor: login.accountId }, { number, login });
+      const shown = await proposalState(store.records, number, timestamp(store.now()));
+      const text = fell
+        ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
+        : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
+      return { text: `${text}\n${proposalText(shown)}`, json: proposalJson(shown), exitCode: fell ? 1 : 0 };
+    });
+  },
+});
+
+export const approvalReject = command({
+  name: 'approval reject',
+  summary: 'Reject what is proposed, as a person with password and one-time password.',
+  description:
+    'It is not done, and cannot be proposed again before its time is over, unless what it changes is changed.',
+  positionals: [proposalArgument],
+  options: {
+    ...personOptions,
+    reason: { type: 'string', value: 'TEXT', summary: 'Why, for whoever proposed it.', required: true },
+  },
+  examples: ["larder approval reject 7 --as bob --reason 'It crashes on pumps.'"],
+
+  async run({ positionals, options, data, world }) {
+    const number = proposalNumber(positionals.number);
+    const credentials = await typed(world, options);
+    return withStore({ data, world }, async (store) => {
+      const login = await logIn(store, credentials);
+      const { reason } = options;
+      await store.acts.do(rejectProposal, { actor: login.accountId }, { number, login, reason });
+      const shown = await proposalState(store.records, number, timestamp(store.now()));
+      return { text: `Rejected. Proposal ${String(number)} is not done.`, json: proposalJson(shown) };
+    });
+  },
+});

@@ -1,0 +1,68 @@
+// Proposals as people and programs read them.
+import type { ProposalState } from '#acts/proposal-state.ts';
+import type { Line } from '#domain/approvals.ts';
+import { UsageError } from '../frame/command.ts';
+import { visible } from '../frame/terminal.ts';
+
+export const proposalArgument = {
+  name: 'number',
+  value: 'PROPOSAL',
+  summary: "The number of the proposal, as whoever proposed it was told and 'larder approval list' shows it.",
+} as const;
+
+export function proposalNumber(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`'${text}' is no number of a proposal`);
+}
+
+/** So many lines of a proposal are shown to people; programs get all. */
+const linesShown = 100;
+
+/** A change as people read it: `snap/hello:latest/stable (amd64): 3 → 5`. */
+export const lineText = ({ on, part, from, to }: Line): string =>
+  `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
+
+/** What it came to, in a few words. */
+export const stateText = ({ state, missing }: ProposalState): string =>
+  state === 'waits' ? `waits for ${String(missing)} more` : state;
+
+export function proposalText(shown: ProposalState): string {
+  const { proposal, approvals, mayApprove } = shown;
+  const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
+  const ended = endedAt === null ? '' : ` at ${endedAt} by ${endedBy ?? ''}${because === null ? '' : `: ${because}`}`;
+  const more = lines.length > linesShown ? [`  and ${String(lines.length - linesShown)} more; --json shows all`] : [];
+  const approvers = mayApprove.map(
+    ({ username, from }) =>
+      `  ${username}${from === null ? '' : ` (counts from ${from} on: others changed the account)`}`,
+  );
+  return [
+    `Proposal ${String(number)}: ${stateText(shown)}${ended}`,
+    `${act} on ${object}, by ${actor}, ${proposedAt}; counts until ${endsAt}`,
+    'What it changes:',
+    ...lines.slice(0, linesShown).map((line) => `  ${lineText(line)}`),
+    ...more,
+    approvals.length === 0 ? 'Nobody has approved.' : 'Approved by:',
+    ...approvals.map(({ username, at }) => `  ${username}, ${at}`),
+    ...(approvers.length === 0 ? [] : ['Who may approve:', ...approvers]),
+  ]
+    .map(visible)
+    .join('\n');
+}
+
+export function proposalJson({ proposal, state, approvals, missing, mayApprove }: ProposalState) {
+  const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
+  return {
+    proposal: number,
+    state,
+    act,
+    object,
+    'proposed-by': actor,
+    'proposed-at': proposedAt,
+    until: endsAt,
+    lines,
+    missing,
+    approvals: approvals.map(({ accountId, username, at }) => ({ 'account-id': accountId, username, at })),
+    'may-approve': mayApprove.map(({ accountId, username, from }) => ({ 'account-id': accountId, username, from })),
+    ended: endedAt === null ? null : { at: endedAt, by: endedBy, because },
+  };
+}

@@ -1,0 +1,162 @@
+// Approvals as people at a host have them: ada proposes, bob and carol approve with password and one-time password.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { setPassword, setTotpSecret } from '#acts/credentials.ts';
+import { sitePasswords } from '#identity/identity.ts';
+import { totpPurpose } from '#identity/logins.ts';
+import { codeAt, newTotpSecret } from '#identity/totp.ts';
+import { seal } from '#macaroons/sealing.ts';
+import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+import { until } from '#test/fixtures/until.ts';
+import { larder } from './world.ts';
+
+const password = 'four pumps at the harbour, 9';
+
+/** A store that asks two of bob, carol and dave about stable; they have had their credentials since March. */
+async function site(t: Parameters<typeof startStore>[0], policy = 'releases = ["2 of B, C, D for snap/*:*/stable"]') {
+  const store = await startStore(t);
+  for (const one of ['carol', 'dave']) await store.join(one);
+  const { acts, siteKey } = store.beside;
+  const hash = await sitePasswords(siteKey).hash(password);
+  const secrets = new Map<string, Buffer>();
+  for (const who of ['ada', 'bob', 'carol', 'dave', 'root']) {
+    const [id, secret] = [store.ids[who] ?? '', newTotpSecret()];
+    await acts.do(setPassword, { actor: 'cli:root' }, { id, hash, endTokensAt: null });
+    const sealed = seal(siteKey, secret, totpPurpose(id));
+    await acts.do(setTotpSecret, { actor: 'cli:root' }, { id, secret: sealed, replace: false });
+    secrets.set(who, secret);
+  }
+  store.clock.advance(Date.now() - store.clock.now.getTime());
+  const ids = { B: store.ids.bob, C: store.ids['carol'] ?? '', D: store.ids['dave'] ?? '' };
+  await configure(
+    store,
+    policy.replaceAll(/\b[BCD]\b/g, (name) => ids[name as 'B']),
+  );
+  const run = (line: string, stdin: string[] = []) => larder(`${line} --data ${store.directory}`, { stdin });
+  let earlier = 0;
+  const judge = (verb: string, who: string, number: number, more = '') => {
+    // Each code is good once; the next one a step later, which is taken as well.
+    const code = codeAt(secrets.get(who) ?? Buffer.alloc(20), Math.floor(Date.now() / 30_000) + (earlier++ % 2));
+    return run(`approval ${verb} ${number} --as ${who} --password-stdin --one-time-password ${code}${more}`, [
+      password,
+    ]);
+  };
+  return { store, run, judge };
+}
+
+/** Writes the section, and has the store read it. */
+async function configure(store: TestAppliance, section: string): Promise<void> {
+  const file = join(store.directory, 'larder.toml');
+  const [before = ''] = readFileSync(file, 'utf8').split('[approvals]');
+  writeFileSync(file, `${before}[approvals]\n${section}\n`);
+  const last = async () => (await store.beside.records.audit.head())?.seq ?? 0;
+  const seq = await last();
+  store.appliance.reload();
+  await until(async () => (await last()) > seq);
+}
+
+t.test('a release from the host waits for two people, and root is none of them', async (t) => {
+  const { store, run, judge } = await site(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const number of [1, 2]) await addRevision(store, id, number);
+
+  t.match(await run('approval policy'), { code: 0, out: /releases snap\/\*:\*\/stable .*2 of/ });
+  const waits = await run('release snap/hello 1 stable --json');
+  t.match(waits, { code: 1, err: /Waits for 2 more approvals \(proposal 1, until .*"approval-required"/ });
+  t.match(await run('approval list'), { out: /^NUMBER .*\n1 +waits for 2 more +push_releases +snap\/hello/ });
+  t.match(await run('approval show 1'), {
+    out: /snap\/hello:latest\/stable.*: nothing → 1\n[^]*Who may approve:\n  bob/,
+  });
+  t.match(await run('release wait 1 --timeout 1s'), { code: 7, out: /waits for 2 more/ });
+
+  t.match(await judge('approve', 'root', 1), { code: 1, err: /does not ask you/ });
+  t.match(await run('approval approve 1'), { code: 2, err: /nobody is at the terminal/ });
+  const wrong = await run('approval approve 1 --as bob --password-stdin --one-time-password 000000', [password]);
+  t.match(wrong, { code: 1, err: /one-time password is not right/ });
+  t.match(await judge('approve', 'bob', 1), { code: 0, out: /^Approved. Proposal 1 waits for 1 more\./ });
+  const waiting = run('release wait 1 --timeout 60s');
+  t.match(await judge('approve', 'carol', 1), { code: 0, out: /^Approved. Proposal 1 approved\./ });
+  t.match(await waiting, { code: 0, out: /Proposal 1: approved/ });
+  t.match(await run('release snap/hello 1 stable'), { code: 0, out: /is released to latest\/stable/ });
+
+  t.match(await run('close snap/hello stable --yes'), { code: 1, err: /proposal 2/ });
+  t.match(await judge('reject', 'dave', 2, " --reason 'Pumps need it.'"), { code: 0 });
+  t.match(await run('release wait 2'), { code: 4, out: /rejected.*Pumps need it\./ });
+  t.match(await run('close snap/hello stable --yes'), { code: 1, err: /Rejected by dave/ });
+  t.match(await run('approval list --all --json'), { out: /"state":"done".*"may-approve":\[\]/ });
+});
+
+t.test('nobody approves whose account others have just changed, and it is shown', async (t) => {
+  const { store, run, judge } = await site(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  await addRevision(store, id, 1);
+  await run('release snap/hello 1 stable');
+  t.match(await run(`account password ${store.ids.bob} --password-stdin`, [password]), { code: 0 });
+  t.match(await judge('approve', 'bob', 1), {
+    code: 1,
+    err: /was changed by cli:\S+ \(account password\).*counts from/,
+  });
+  t.match(await run('approval show 1'), { out: /bob \(counts from .*: others changed the account\)\n  carol$/m });
+  t.match(await run(`account totp ${store.ids['carol'] ?? ''} --remove --yes`), { code: 0 });
+  const without = await run('approval approve 1 --as carol --password-stdin --one-time-password 123456', [password]);
+  t.match(without, { code: 1, err: /the account has none/ });
+});
+
+t.test('the file alone does not lower the policy', async (t) => {
+  const { store, run, judge } = await site(t);
+  await configure(store, 'releases = []');
+  const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
+  t.match(problems, [/larder\.toml says is not in force: Waits for 2 more approvals \(proposal 1/]);
+  t.match(await run('approval policy'), { out: /2 of .* 0$/m });
+  t.match(await run('approval show 1'), { out: /change_approval_policy on approval policy, by larder/ });
+  await judge('approve', 'bob', 1);
+  await judge('approve', 'carol', 1);
+  store.appliance.reload();
+  await until(async () => ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.length === 0);
+  t.match(await run('approval policy'), { out: /^Nobody is asked\./ });
+});
+
+t.test('a policy that nobody could meet is not taken into force', async (t) => {
+  const store = await startStore(t);
+  const problem = async (section: string): Promise<string> => {
+    writeFileSync(join(store.directory, 'larder.toml'), `[approvals]\n${section}\n`);
+    store.appliance.reload();
+    let found: string[] = [];
+    await until(async () => (found = (await store.anyone.get('/readyz')).body.problems as string[]).length > 0);
+    return found.join();
+  };
+  t.match(await problem('transfers = "2 of bob, carol"'), /names 'bob', and no account has this id/);
+  t.match(await problem('delete_keys = "1"'), /asks for 1 people, and 0 have the role 'transfer-approver'/);
+});
+
+t.test('what is pushed with channels waits for its approval after its review, and is released by it', async (t) => {
+  const { store, judge } = await site(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  const upload = await ada.upload(await snapFixture('app-xz'));
+  const body = { name: 'tiny-app', series: '16', updown_id: upload, binary_filesize: 1, channels: ['edge', 'stable'] };
+  const pushed = await ada.post('/dev/api/snap-push/', body);
+  const status = async () =>
+    (await ada.get(new URL(pushed.body.status_details_url as string).pathname)).body as { processed: boolean };
+  await store.appliance.reviewed();
+  await until(async () => (await status()).processed);
+  t.match(await status(), { errors: [{ message: /Revision 1 is there, but: .*'stable': Waits for 1 more approval/ }] });
+  const held = async () =>
+    ((await ada.get('/v1/snap/tiny-app/releases')).body['channel-map'] as { channel: string }[]).map(
+      (one) => one.channel,
+    );
+  t.strictSame(await held(), ['latest/edge']);
+  t.match(await judge('approve', 'bob', 1), { code: 0 });
+  await until(async () => {
+    await store.appliance.reviewed();
+    await ada.post('/dev/api/snap-push/', { ...body, updown_id: upload });
+    return (await held()).length === 2;
+  });
+  t.match(await status(), { processed: true, revision: 1, code: 'ready_to_release' });
+});

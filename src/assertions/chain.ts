@@ -192,7 +192,7 @@ class Chain {
 
   /** Whether only an account among the roots may say this. */
   #needsTrust({ type, headers }: Assertion): boolean {
-    if (type === 'snap-revision') return (headers['provenance'] ?? defaultProvenance) === defaultProvenance;
+    if (revisionsOf.has(type)) return (headers['provenance'] ?? defaultProvenance) === defaultProvenance;
     return ['account', 'account-key', 'store', 'snap-declaration'].includes(type);
   }
 
@@ -214,6 +214,8 @@ class Chain {
         this.#needAccount(assertion, 'publisher-id');
         break;
       case 'snap-revision':
+      case 'snap-resource-revision':
+      case 'snap-resource-pair':
         this.#needAccount(assertion, 'developer-id');
         this.#checkRevisionAuthority(assertion);
         break;
@@ -300,12 +302,19 @@ class Chain {
   }
 }
 
-/** Whether a snap-declaration lets the authority of a snap-revision sign it. */
-export function delegatesRevision(declaration: Assertion, revision: Pick<Assertion, 'headers'>): boolean {
-  const { headers } = revision;
+/** The types that say what a file of a snap is, with the header of the number that a declaration may bound. */
+const revisionsOf: ReadonlyMap<string, string> = new Map([
+  ['snap-revision', 'snap-revision'],
+  ['snap-resource-revision', 'resource-revision'],
+  ['snap-resource-pair', 'resource-revision'],
+]);
+
+/** Whether a snap-declaration lets the authority of a snap-revision, or of the like for a component, sign it. */
+export function delegatesRevision(declaration: Assertion, revision: Pick<Assertion, 'type' | 'headers'>): boolean {
+  const { type, headers } = revision;
   if (!Object.hasOwn(declaration.headers, 'revision-authority')) return false;
-  const wanted = new HeaderReader('snap-revision assertion', headers);
-  const [number, timestamp] = [wanted.count('snap-revision', 1), wanted.time('timestamp')];
+  const wanted = new HeaderReader(`${type} assertion`, headers);
+  const [number, timestamp] = [wanted.count(revisionsOf.get(type) ?? 'revision', 1), wanted.time('timestamp')];
   return reader(declaration)
     .maps('revision-authority')
     .some(

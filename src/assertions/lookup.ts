@@ -13,8 +13,6 @@ const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
   'hardware-identity': [2],
   repair: [2],
   'snap-developer': [2],
-  'snap-resource-pair': [4, 5],
-  'snap-resource-revision': [3, 4],
   validation: [4],
 };
 

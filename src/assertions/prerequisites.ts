@@ -21,6 +21,8 @@ export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
     case 'snap-declaration':
       return [...accounts('publisher-id'), ...signer];
     case 'snap-revision':
+    case 'snap-resource-revision':
+    case 'snap-resource-pair':
       return [
         ...named('snap-id').map((id) => `snap-declaration/${series}/${id}`),
         ...accounts('developer-id'),

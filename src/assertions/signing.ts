@@ -128,7 +128,7 @@ export async function signSnapRevision(
   if ((headers['provenance'] ?? defaultProvenance) === defaultProvenance) {
     throw no('snap-revision', `only a store can sign revisions of the provenance '${defaultProvenance}'`);
   }
-  if (!delegatesRevision(declaration, { headers: all })) {
+  if (!delegatesRevision(declaration, { type: 'snap-revision', headers: all })) {
     throw no(
       'snap-revision',
       `the snap-declaration does not let '${key.accountId}' sign this revision of this provenance`,

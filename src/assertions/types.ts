@@ -156,6 +156,27 @@ const types: Readonly<Record<string, AssertionType>> = {
     },
   },
 
+  'snap-resource-revision': {
+    primaryKey: ['snap-id', 'resource-name', 'resource-sha3-384', 'provenance'],
+    defaults: { provenance: defaultProvenance },
+    format: 0,
+    check(headers) {
+      checkResource(headers);
+      headers.matching('resource-sha3-384', isKeyId, digestRule);
+      headers.count('resource-size', 0);
+    },
+  },
+
+  'snap-resource-pair': {
+    primaryKey: ['snap-id', 'resource-name', 'resource-revision', 'snap-revision', 'provenance'],
+    defaults: { provenance: defaultProvenance },
+    format: 0,
+    check(headers) {
+      checkResource(headers);
+      headers.count('snap-revision', 1);
+    },
+  },
+
   'snap-build': {
     primaryKey: ['snap-sha3-384'],
     format: 0,
@@ -391,6 +412,16 @@ function checkConstraint(constraint: HeaderReader): void {
   constraint
     .map('headers')
     .matching('type', (type) => /^[a-z]+(?:-[a-z]+)*$/.test(type), 'must name one type of assertion');
+}
+
+/** What is said of a component of a snap, in both types that speak of one. */
+function checkResource(headers: HeaderReader): void {
+  headers.matching('snap-id', isSnapId, snapIdRule);
+  headers.matching('resource-name', isSnapName, snapNameRule);
+  headers.count('resource-revision', 1);
+  if (headers.has('provenance')) headers.matching('provenance', isProvenance, provenanceRule);
+  headers.accountId('developer-id');
+  headers.time('timestamp');
 }
 
 function checkRevisionAuthority(authority: HeaderReader): void {

@@ -3,11 +3,12 @@ import type { SnapIcon } from './verdict.ts';
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** How many bytes of an icon are read. */
-export const largestIcon = 1 << 20;
+/** How many bytes an icon may have: snapd fetches none that is larger (store/store_download.go). */
+export const largestIcon = 300_000;
 
-/** The icon that these bytes are; undefined when they are none. */
+/** The icon that these bytes are; undefined when they are none, or too many. */
 export function iconOf(bytes: Uint8Array): SnapIcon | undefined {
+  if (bytes.length > largestIcon) return undefined;
   if (pngSignature.every((byte, at) => bytes[at] === byte)) return { mediaType: 'image/png', bytes };
   return utf8(bytes)?.includes('<svg') === true ? { mediaType: 'image/svg+xml', bytes } : undefined;
 }

@@ -15,7 +15,7 @@ const table: Record<About, string> = {
     refresh_sso_token upload_blob package_icon ca_certificate metrics openapi_document documents_home documents_door documents_page favicon
     healthz readyz status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
     device_serial_of_old device_nonce device_session read_assertion read_assertion_of_two_values
-    read_assertion_of_three_values read_assertion_of_four_values store_assertions registry_version registry_token registry_events start_blob_upload blob_upload_state
+    read_assertion_of_three_values read_assertion_of_four_values read_assertion_of_five_values store_assertions registry_version registry_token registry_events start_blob_upload blob_upload_state
     continue_blob_upload finish_blob_upload cancel_blob_upload image_blob image_manifest put_image_manifest
     list_image_tags list_image_referrers delete_image_manifest delete_image_blob refresh_snaps snap_info download_snap create_cohorts find_snaps snap_names
     snap_categories snap_sections device_messages

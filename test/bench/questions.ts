@@ -64,6 +64,7 @@ const ofAnyone = ({ ids, icon }: World): Question[] =>
     read_assertion_of_two_values: ['/v2/assertions/snap-declaration/16/nobody', 404],
     read_assertion_of_three_values: ['/v2/assertions/model/16/nobody/none', 404],
     read_assertion_of_four_values: ['/v2/assertions/validation-set/16/nobody/none/1', 404],
+    read_assertion_of_five_values: ['/v2/assertions/snap-resource-pair/nobody/none/1/1/none', 404],
     store_assertions: ['/v2/auth/store/assertions', 404],
     metrics: '/metrics',
     openapi_document: '/openapi.json',

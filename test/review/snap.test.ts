@@ -145,7 +145,8 @@ t.test('the icon and the snapcraft.yaml are kept when they are what they seem to
   const large = new Uint8Array((1 << 20) + 1);
   large.set(png);
   t.equal(kept({ 'meta/gui/icon.png': large }).icon, null);
-  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 1 << 20) }).icon?.bytes.length, 1 << 20);
+  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_001) }).icon, null, 'snapd fetches none that is larger');
+  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_000) }).icon?.bytes.length, 300_000);
 
   t.equal(kept({ 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'a: b\n');
   t.equal(kept({ 'snap/snapcraft.yaml': 'c: d\n', 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'c: d\n');

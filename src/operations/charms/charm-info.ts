@@ -1,5 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
+import { notModified, revalidated } from '#api/revalidated.ts';
 import type { CharmInfoResponse, CharmRelease } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
 import { unexpired } from '#domain/channel-map.ts';
@@ -23,11 +24,13 @@ export const charmInfo = operation({
   access: publicCharms,
   query: 'CharmInfoQuery',
   response: 'CharmInfoResponse',
+  headers: ['etag'],
+  also: notModified,
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
 
-  async handle({ params, query, charms, records, now }): Promise<CharmInfoResponse> {
+  async handle({ params, query, request, charms, records, now }) {
     const charm = await charms.named(params.name);
     const releases = charm === undefined ? [] : unexpired(await records.releases.held(charm.id), timestamp(now()));
     const shown = listedByBase(releases, charm?.defaultTrack ?? null);
@@ -47,7 +50,8 @@ export const charmInfo = operation({
         withTexts: within(wanted, 'default-release') !== undefined,
       }),
     };
-    return { ...about, ...only(more, wanted) };
+    const answer: CharmInfoResponse = { ...about, ...only(more, wanted) };
+    return revalidated(request, JSON.stringify(answer), 60);
   },
 });
 

@@ -1,6 +1,7 @@
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
+import { notModified, revalidated } from '#api/revalidated.ts';
 import type { CharmFindQuery, CharmFindResponse, FoundCharm } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
 import { unexpired } from '#domain/channel-map.ts';
@@ -22,13 +23,15 @@ export const findCharms = operation({
   access: publicCharms,
   query: 'CharmFindQuery',
   response: 'CharmFindResponse',
+  headers: ['etag'],
+  also: notModified,
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
 
-  async handle({ query, charms, records, now }): Promise<CharmFindResponse> {
+  async handle({ query, request, charms, records, now }) {
     // Charms have no categories here, so none is of any.
-    if (isSaid(query.category)) return { results: [] };
+    if (isSaid(query.category)) return { results: [] } satisfies CharmFindResponse;
     const { type, publisher } = query;
     const of = { type: isSaid(type) ? type : undefined, publisher: isSaid(publisher) ? publisher : undefined };
     const candidates = await charms.holding(query.q ?? '', of);
@@ -40,7 +43,7 @@ export const findCharms = operation({
       const more = { result: presentSummary(charm), 'default-release': presentRelease(first.shown, first.revision) };
       results.push({ type: typeOf(charm), id: charm.id, name: charm.name, ...only(more, wanted) });
     }
-    return { results };
+    return revalidated(request, JSON.stringify({ results } satisfies CharmFindResponse), 60);
   },
 });
 

@@ -106,7 +106,7 @@ async function iconIn(
   if (createHash('sha256').update(bytes).digest('hex') !== hash) {
     throw new Refusal('api-error', `The icon that came has another SHA-256 than '${hash}'; send it again.`);
   }
-  const icon = bytes.length <= largestIcon ? iconOf(bytes) : undefined;
+  const icon = iconOf(bytes);
   if (icon === undefined) {
     throw new Refusal('api-error', `An icon is a PNG or an SVG of at most ${largestIcon} bytes.`);
   }

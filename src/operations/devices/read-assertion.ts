@@ -8,7 +8,7 @@ import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** Values of a primary key, of which an address has one part each. */
-const values = ['key', 'second', 'third', 'fourth'];
+const values = ['key', 'second', 'third', 'fourth', 'fifth'];
 
 const ofValues = <Name extends string>(name: Name, count: number) =>
   operation({
@@ -52,6 +52,7 @@ export const readAssertion = [
   ofValues('read_assertion_of_two_values', 2),
   ofValues('read_assertion_of_three_values', 3),
   ofValues('read_assertion_of_four_values', 4),
+  ofValues('read_assertion_of_five_values', 5),
 ] as const;
 
 async function find(

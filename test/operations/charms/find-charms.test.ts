@@ -91,3 +91,20 @@ t.test('what is said of a charm begins with what is deployed by default', async 
     'what was withdrawn is not given',
   );
 });
+
+t.test('a cache may give what is told of charms again for a minute', async (t) => {
+  const store = await startStore(t, servingCharms);
+  const ada = await store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  await pushCharm(ada, 'hello');
+  await ada.post('/v1/charm/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  for (const path of ['/v2/charms/info/hello', '/v2/charms/find?q=hello']) {
+    const reply = await store.anyone.get(path);
+    const said = { 'content-type': 'application/json', 'cache-control': 'max-age=60', etag: /^"[0-9a-f]{64}"$/ };
+    t.match([reply.status, Object.fromEntries(reply.headers)], [200, said]);
+    const again = { 'if-none-match': reply.headers.get('etag') ?? '' };
+    t.match(await store.anyone.get(path, again), { status: 304 });
+    await ada.patch('/v1/charm/hello', { summary: `Says ${path}` });
+    t.match(await store.anyone.get(path, again), { status: 200 });
+  }
+});

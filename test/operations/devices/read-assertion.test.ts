@@ -86,6 +86,46 @@ t.test(
   },
 );
 
+t.test('components come with assertions of their own, of the store or of whom the declaration lets sign', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const delegated = [{ 'account-id': 'acme', provenance: ['acme-build'] }];
+  const declaration = await made('store', 'authority', 'snap-declaration', {
+    ...{ series: '16', 'snap-id': snapId, 'snap-name': 'hello', 'publisher-id': 'acme', timestamp },
+    'revision-authority': delegated,
+  });
+  const resource = { 'snap-id': snapId, 'resource-name': 'words', 'resource-revision': '3' };
+  const said = { ...resource, 'developer-id': 'acme', timestamp };
+  const ofRevision = { ...said, 'resource-sha3-384': digest, 'resource-size': '9' };
+  const ofPair = { ...said, 'snap-revision': '7' };
+  const provenance = { provenance: 'acme-build' };
+  const revision = await made('store', 'authority', 'snap-resource-revision', ofRevision);
+  const pair = await made('store', 'authority', 'snap-resource-pair', ofPair);
+  const own = await made('ada', 'acme', 'snap-resource-revision', { ...ofRevision, ...provenance });
+  const ownPair = await made('ada', 'acme', 'snap-resource-pair', { ...ofPair, ...provenance });
+  await bring(store, [declaration, revision, pair, own, ownPair]);
+  for (const [path, assertion] of [
+    [`snap-resource-revision/${snapId}/words/${digest}`, revision],
+    [`snap-resource-revision/${snapId}/words/${digest}/global-upload`, revision],
+    [`snap-resource-revision/${snapId}/words/${digest}/acme-build`, own],
+    [`snap-resource-pair/${snapId}/words/3/7`, pair],
+    [`snap-resource-pair/${snapId}/words/3/7/acme-build`, ownPair],
+  ] as const) {
+    t.match(await anyone.get(`/v2/assertions/${path}`), { status: 200, body: joined(assertion) }, path);
+  }
+  t.match(await anyone.get(`/v2/assertions/snap-resource-pair/${snapId}/words/4/7`), notFound);
+
+  const refused = async (assertion: Assertion, reason: RegExp) => {
+    await t.rejects(bring(store, [assertion]), { message: reason });
+  };
+  const forged = { ...ofPair, 'resource-revision': '4' };
+  await refused(await made('ada', 'acme', 'snap-resource-pair', forged), /acme/);
+  const other = { ...forged, provenance: 'other' };
+  await refused(await made('ada', 'acme', 'snap-resource-pair', other), /does not let 'acme' sign/);
+  await t.rejects(made('store', 'authority', 'snap-resource-revision', { ...ofRevision, 'resource-size': 'x' }), {
+    message: /'resource-size' is "x"/,
+  });
+});
+
 t.test('what no device would ask for is a 400', async (t) => {
   const { anyone } = await startForDevices(t);
   for (const path of [

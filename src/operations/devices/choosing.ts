@@ -11,7 +11,7 @@ import type { Device } from '#api/device-access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
-import { mapAt } from './cohort-map.ts';
+import type { History } from './history.ts';
 import { announced } from './served-snap.ts';
 
 /** Who asks: what decides about all the snaps of a call. */
@@ -72,7 +72,7 @@ export interface NoneToGive {
   releases: { architecture: string; channel: string }[];
 }
 
-type Reads = Pick<HandlerRecords, 'releases' | 'revisions' | 'pastReleases'>;
+type Reads = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
 
 /** Chooses for one snap that the device may have. */
 export async function chooseRevision(
@@ -88,7 +88,7 @@ export async function chooseRevision(
     const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
     return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
   }
-  const map = wish.cohort === undefined ? current : await mapAt(snap.id, cohort.madeAt, records);
+  const map = wish.cohort === undefined ? current : await records.history.heldAt(snap.id, cohort.madeAt);
   const asked = parseChannel(wish.channel ?? 'stable');
   if (asked === undefined) {
     return { ...nothing(snap, map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
@@ -168,13 +168,8 @@ async function stepOnTheWay(
   present: RevisionForDevices,
   { wish, epoch, architecture, records }: { wish: Wish; epoch: Epoch; architecture: string; records: Reads },
 ): Promise<RevisionForDevices | undefined> {
-  const until = wish.cohort?.madeAt && timestamp(wish.cohort.madeAt);
-  const numbers = await records.pastReleases.everHeld(snap.id, channel.name, [architecture, 'all', '*'], until);
-  const steps: (RevisionForDevices & { epoch: Epoch })[] = [];
-  for (const number of numbers) {
-    const past = await records.revisions.forDevices(snap.id, number);
-    if (past !== undefined) steps.push({ ...past, epoch: announced(past).epoch });
-  }
+  const slots = [architecture, 'all', '*'];
+  const steps = await records.history.steps(snap.id, channel.name, slots, wish.cohort?.madeAt);
   return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
 }
 

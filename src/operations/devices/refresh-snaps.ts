@@ -11,6 +11,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { componentsOf } from './components.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
+import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
 import { fieldsOf, snapText, type Fields } from './served-snap.ts';
 
@@ -35,7 +36,7 @@ export const refreshSnaps = operation({
     const { base_url: baseUrl } = config.http;
     const offers: Offer[] = [];
     const fields = fieldsOf(body.fields ?? undefined);
-    const call = { asker, snaps, records, cohortKeys, fields, baseUrl, offers };
+    const call = { asker, snaps, records, history: historyIn(records), cohortKeys, fields, baseUrl, offers };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: string[] = [];
@@ -56,6 +57,7 @@ interface Calling {
   asker: Asker;
   snaps: SnapsForDevice;
   records: HandlerRecords;
+  history: History;
   cohortKeys: CohortKeys;
   fields: Fields;
   baseUrl: string;
@@ -92,7 +94,7 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
 async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  { asker, snaps, records, cohortKeys, fields, baseUrl, offers }: Calling,
+  { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers }: Calling,
 ): Promise<string> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
@@ -101,7 +103,9 @@ async function resultOf(
   const said = { ...key, 'snap-id': snap.id, name: snap.name };
   const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
   const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
-  const chosen = await chooseRevision(snap, { ...wishOf(action, item, records), cohort }, asker, records);
+  const { releases, revisions } = records;
+  const wish = { ...wishOf(action, item, records), cohort };
+  const chosen = await chooseRevision(snap, wish, asker, { releases, revisions, history });
   if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
   const { effective: channel, revision } = chosen;
   if (action.action === 'refresh' && channel !== undefined && revision.revision !== item?.revision) {

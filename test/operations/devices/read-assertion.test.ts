@@ -118,7 +118,7 @@ t.test('components come with assertions of their own, of the store or of whom th
     await t.rejects(bring(store, [assertion]), { message: reason });
   };
   const forged = { ...ofPair, 'resource-revision': '4' };
-  await refused(await made('ada', 'acme', 'snap-resource-pair', forged), /acme/);
+  await refused(await made('ada', 'acme', 'snap-resource-pair', forged), /is not an authority that may say this/);
   const other = { ...forged, provenance: 'other' };
   await refused(await made('ada', 'acme', 'snap-resource-pair', other), /does not let 'acme' sign/);
   await t.rejects(made('store', 'authority', 'snap-resource-revision', { ...ofRevision, 'resource-size': 'x' }), {

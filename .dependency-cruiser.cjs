@@ -9,7 +9,7 @@ const arrow = [
   ['acts'],
   ['macaroons', 'registry'],
   ['api'],
-  ['operations', 'identity', 'jobs', 'integrity', 'backup'],
+  ['operations', 'identity', 'jobs', 'integrity', 'backup', 'transfers'],
   ['data'],
   ['console'],
   ['appliance'],

@@ -1,0 +1,67 @@
+// Cutting a transfer into parts that fit what carries them.
+import { Refusal } from '#domain/refusal.ts';
+import type { TransferBlob, TransferStatement } from '#api/wire.ts';
+import { block, padding } from '#files/tar-header.ts';
+import { Contained } from './artifacts.ts';
+import { writeStatement } from './statement.ts';
+
+/** Which bytes of which blob lie in a part; their digest is computed when they are read. */
+export interface Cut {
+  blob: number;
+  offset: number;
+  size: number;
+}
+
+/** Room for signatures that are added after it was cut, such as a scanner's. */
+const signaturesRoom = 16 * 1024;
+/** What stands in a part for each file in it beside the file: two documents with their headers, and a line of the index. */
+const perFile = 4096;
+/** What a piece takes in the statement, which stands in every part. */
+const perPiece = 160;
+const smallestPiece = 1024 * 1024;
+
+const rounded = (size: number): number => size + padding(size) + block;
+
+/**
+ * Cuts the blobs of a transfer into parts of at most so many bytes, in their order; one part where no size is given. A blob goes to
+ * the next part rather than being cut where that part can hold all of it.
+ */
+export function cutInto(statement: Omit<TransferStatement, 'parts'>, partSize: number = Infinity): Cut[][] {
+  const { blobs } = statement;
+  const contained = new Contained(statement);
+  const text = writeStatement({ ...statement, parts: [[]] }).length;
+  const pieces = blobs.length + (partSize === Infinity ? 0 : Math.ceil(bytesOf(blobs) / partSize) * 2);
+  const begun = rounded(text + pieces * perPiece) + rounded(signaturesRoom) + 8 * block;
+  if (partSize - begun < smallestPiece + perFile) {
+    throw new Refusal(
+      'api-error',
+      `A part of ${String(partSize)} bytes is too small: what every part says of the transfer takes ${String(begun)} of them; ` +
+        `let it have ${String(begun + 64 * smallestPiece)} or more.`,
+    );
+  }
+  const parts: Cut[][] = [[]];
+  let room = partSize - begun;
+  for (const [blob, { size, sha256 }] of blobs.entries()) {
+    const beside = contained.filesIn(sha256) * perFile + block;
+    const whole = rounded(size) + beside;
+    if (whole > room && (whole <= partSize - begun || room < smallestPiece + beside))
+      room = begin(parts, partSize - begun);
+    for (let offset = 0; ;) {
+      const most = room - beside - 2 * block;
+      const here = Math.min(size - offset, Math.floor(most / block) * block);
+      parts.at(-1)!.push({ blob, offset, size: here });
+      room -= rounded(here) + beside;
+      offset += here;
+      if (offset >= size) break;
+      room = begin(parts, partSize - begun);
+    }
+  }
+  return parts;
+}
+
+function begin(parts: Cut[][], room: number): number {
+  if (parts.at(-1)!.length > 0) parts.push([]);
+  return room;
+}
+
+const bytesOf = (blobs: readonly TransferBlob[]): number => blobs.reduce((sum, { size }) => sum + size, 0);

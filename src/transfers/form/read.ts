@@ -1,0 +1,183 @@
+// Reading a part of a transfer. Nothing in it is believed: each header, each document, the padding and the end are held
+// against what they must be, so that no archive can say more to another program than it says here.
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+
+import { problems } from '#api/schema.ts';
+import type { TransferPart, TransferPiece, TransferSignatures, TransferStatement } from '#api/wire.ts';
+import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
+import { Contained } from './artifacts.ts';
+import { membersOf, partName, signaturesName, sizeOf, statementName, type Member, type Transfer } from './members.ts';
+import { NotATransfer } from './not-a-transfer.ts';
+import { largestSignatures, readSignatures } from './signatures.ts';
+import { idOf, largestStatement, readStatement } from './statement.ts';
+
+const chunk = 1024 * 1024;
+
+/** A part that is open, of which the statement and what says which part it is have been read. */
+export interface OpenPart extends Transfer {
+  file: string;
+  /** The SHA-256 of the statement. */
+  id: string;
+  /** Its number, from 1 on. */
+  part: number;
+  given: TransferSignatures['signatures'];
+  /** How many bytes its pieces have. */
+  size: number;
+  pieces(): AsyncGenerator<OpenPiece>;
+  close(): Promise<void>;
+}
+
+export interface OpenPiece {
+  piece: TransferPiece;
+  of: TransferStatement['blobs'][number];
+  /** Its bytes, of which the last are given only when all of them are right; not reading them costs nothing, and proves nothing. */
+  bytes(): AsyncGenerator<Buffer>;
+}
+
+/** Opens a part, and reads all but its content; throws `NotATransfer`. */
+export async function openPart(file: string): Promise<OpenPart> {
+  // A pipe would wait for somebody to write to it.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new NotATransfer('It is no file.');
+    return await opened(file, new Bytes(handle, found.size));
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function opened(file: string, source: Bytes): Promise<OpenPart> {
+  const bytes = await source.member(statementName, largestStatement);
+  const statement = readStatement(bytes);
+  const signatures = await source.member(signaturesName, largestSignatures);
+  const given = readSignatures(signatures);
+  const part = partOf(await source.member(partName, block), statement);
+  const transfer = { bytes, statement, signatures };
+  const members = membersOf(transfer, part, new Contained(statement));
+  if (source.size !== sizeOf(members)) {
+    throw new NotATransfer(
+      source.size < sizeOf(members)
+        ? `It is cut off: it has ${String(source.size)} bytes of ${String(sizeOf(members))}.`
+        : 'Something stands behind its end.',
+    );
+  }
+  const at = await source.hold(members, new Date(statement.created));
+  const pieces = members.flatMap((member, index) => (member.piece === undefined ? [] : { ...member, at: at[index]! }));
+  return {
+    ...transfer,
+    file,
+    id: idOf(bytes),
+    part,
+    given,
+    size: pieces.reduce((sum, { size }) => sum + size, 0),
+    async *pieces() {
+      for (const { piece, at: begin } of pieces) {
+        const of = statement.blobs[piece.blob]!;
+        yield { piece, of, bytes: () => source.piece(piece, begin) };
+      }
+    },
+    close: () => source.close(),
+  };
+}
+
+function partOf(bytes: Uint8Array, { parts }: TransferStatement): number {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch (cause) {
+    throw new NotATransfer('It does not say which part it is.', { cause });
+  }
+  if (problems('TransferPart', value).length > 0) throw new NotATransfer('It does not say which part it is.');
+  const { part } = value as TransferPart;
+  if (part > parts.length)
+    throw new NotATransfer(`It says that it is part ${String(part)} of ${String(parts.length)}.`);
+  return part;
+}
+
+/** The bytes of the file, which may change while it is read, or end. */
+class Bytes {
+  readonly #handle: FileHandle;
+  readonly size: number;
+  /** Where the next of the first members begins. */
+  #at = 0;
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  /** One of the first members, of at most so many bytes. */
+  async member(name: string, most: number): Promise<Buffer> {
+    const header = readable(await this.#read(this.#at, block));
+    if (header?.name !== name || header.type !== '0')
+      throw new NotATransfer(`It is no transfer: ${name} is not where it must be.`);
+    if (header.size > most || header.size > this.size)
+      throw new NotATransfer(`It is no transfer: ${name} is too large.`);
+    const bytes = await this.#read(this.#at + block, header.size);
+    this.#at += block + header.size + padding(header.size);
+    return bytes;
+  }
+
+  /** Holds everything but the content against what it must be; where each member's bytes begin. */
+  async hold(members: readonly Member[], made: Date): Promise<number[]> {
+    const begins: number[] = [];
+    let at = 0;
+    for (const { name, size, bytes } of members) {
+      const header = await this.#read(at, block);
+      if (!header.equals(tarHeader(name, size, made)))
+        throw new NotATransfer(`The header of ${name} is not what it must be.`);
+      begins.push(at + block);
+      if (bytes !== undefined && !(await this.#read(at + block, size)).equals(bytes)) {
+        throw new NotATransfer(`${name} is not what it must be.`);
+      }
+      at += block + size;
+      if (!isZero(await this.#read(at, padding(size)))) throw new NotATransfer(`Something stands behind ${name}.`);
+      at += padding(size);
+    }
+    if (!isZero(await this.#read(at, 2 * block))) throw new NotATransfer('Its end is not what it must be.');
+    return begins;
+  }
+
+  async *piece({ size, sha256 }: TransferPiece, begin: number): AsyncGenerator<Buffer> {
+    const digest = createHash('sha256');
+    let held: Buffer | undefined;
+    for (let at = 0; at < size; at += chunk) {
+      const bytes = await this.#read(begin + at, Math.min(chunk, size - at));
+      if (held !== undefined) yield held;
+      digest.update(bytes);
+      held = bytes;
+    }
+    if (digest.digest('hex') !== sha256) throw new NotATransfer(`The content ${sha256} in it is damaged.`);
+    if (held !== undefined) yield held;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async #read(position: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let at = 0; at < length;) {
+      const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at);
+      if (bytesRead === 0) throw new NotATransfer('It is cut off.');
+      at += bytesRead;
+    }
+    return bytes;
+  }
+}
+
+const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+
+function readable(header: Buffer): ReturnType<typeof readHeader> {
+  try {
+    return readHeader(header);
+  } catch (cause) {
+    if (cause instanceof BadHeader)
+      throw new NotATransfer('It is no transfer, or it is damaged at its beginning.', { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,170 @@
+// The form of a transfer: what is written is read again, and nothing else is.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
+import { openPart } from '#transfers/form/read.ts';
+import { keyIdOf, readSignatures, signed, signersOf } from '#transfers/form/signatures.ts';
+import { readStatement, writeStatement } from '#transfers/form/statement.ts';
+import { digest, example, partBytes, seedOf, written } from './example.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Everything that a part holds, by the number of its blob. */
+async function contentsIn(file: string): Promise<Map<number, Buffer[]>> {
+  const part = await openPart(file);
+  const found = new Map<number, Buffer[]>();
+  try {
+    for await (const { piece, bytes } of part.pieces()) {
+      for await (const some of bytes()) found.set(piece.blob, [...(found.get(piece.blob) ?? []), Buffer.from(some)]);
+    }
+  } finally {
+    await part.close();
+  }
+  return found;
+}
+
+t.test('what is written is read again, in one part or in many', async (t) => {
+  const files = [randomBytes(5), randomBytes(3 * mebibyte + 7), randomBytes(9 * mebibyte), randomBytes(512)];
+  for (const partSize of [undefined, 5 * mebibyte]) {
+    const transfer = example(files, { ...(partSize && { partSize }) });
+    const folder = t.testdir();
+    const parts = await written(transfer, folder);
+    t.equal(parts.length, partSize === undefined ? 1 : transfer.statement.parts.length);
+    const found: Buffer[] = files.map(() => Buffer.alloc(0));
+    for (const [at, file] of parts.entries()) {
+      if (partSize !== undefined) t.ok(readFileSync(file).length <= partSize, 'no part is larger than it may be');
+      const part = await openPart(file);
+      t.equal(part.part, at + 1);
+      t.equal(part.id, digest('sha256', transfer.bytes));
+      await part.close();
+      for (const [blob, bytes] of await contentsIn(file)) found[blob] = Buffer.concat([found[blob]!, ...bytes]);
+    }
+    t.same(found, files);
+  }
+});
+
+t.test('the same content makes the same bytes', async (t) => {
+  const files = [randomBytes(1000), randomBytes(2000)];
+  t.ok((await partBytes(example(files))).equals(await partBytes(example(files))));
+});
+
+t.test('tar and an OCI layout reader can look into a part', async (t) => {
+  const files = [randomBytes(1000)];
+  const folder = t.testdir();
+  const [file = ''] = await written(example(files), folder);
+  const listed = execFileSync('tar', ['-tvf', file], { encoding: 'utf8' });
+  t.match(listed, new RegExp(`1000 .*blobs/sha256/${digest('sha256', files[0]!)}`));
+  const into = join(folder, 'into');
+  mkdirSync(into);
+  execFileSync('tar', ['-xf', file, '-C', into]);
+  const read = (path: string): Record<string, never> => JSON.parse(readFileSync(join(into, path), 'utf8')) as never;
+  t.same(read('oci-layout'), { imageLayoutVersion: '1.0.0' });
+  const { manifests } = read('index.json') as unknown as { manifests: { digest: string; annotations: object }[] };
+  t.match(manifests, [{ annotations: { 'org.opencontainers.image.ref.name': 'snap/hello:1' } }]);
+  const artifact = read(`blobs/sha256/${manifests[0]!.digest.slice(7)}`);
+  t.match(artifact, {
+    artifactType: 'application/vnd.larder.revision.v1+json',
+    layers: [{ size: 1000, annotations: { 'org.opencontainers.image.title': 'hello_1.snap' } }],
+  });
+});
+
+t.test('a part that was changed anywhere is refused', async (t) => {
+  const files = [randomBytes(700), randomBytes(1300)];
+  const whole = await partBytes(example(files));
+  const file = join(t.testdir(), 'changed.tar');
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(changed.readUInt8(at) ^ by, at);
+      writeFileSync(file, changed);
+      // What nobody signed shows in who has signed: everything else is refused as it is read.
+      try {
+        const part = await openPart(file);
+        await part.close();
+        const signers = signersOf(part.bytes, part.given, [seedOf(1).publicKey]);
+        if (signers.length === 0) return;
+      } catch (error) {
+        return void t.ok(error instanceof NotATransfer);
+      }
+      await t.rejects(contentsIn(file), NotATransfer, `byte ${String(at)} changed by ${String(by)}`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('a part that is cut off, or goes on behind its end, is refused', async (t) => {
+  const whole = await partBytes(example([randomBytes(700)]));
+  const file = join(t.testdir(), 'cut.tar');
+  for (const length of [0, 1, 511, 512, 600, 5000, whole.length - 1024, whole.length - 1]) {
+    writeFileSync(file, whole.subarray(0, length));
+    await t.rejects(openPart(file), NotATransfer, `${String(length)} bytes`);
+  }
+  writeFileSync(file, Buffer.concat([whole, Buffer.alloc(512)]));
+  await t.rejects(openPart(file), { message: 'Something stands behind its end.' });
+});
+
+t.test('a statement has one form', (t) => {
+  const { statement } = example([Buffer.from('some')]);
+  const text = writeStatement(statement).toString();
+  t.same(readStatement(Buffer.from(text)), statement);
+  const other = [
+    text.replace('{', '{ '),
+    text.replace('"format":1', '"format":1,"format":1'),
+    text.replace('"source":"depot"', '"source":"d\\u0065pot"'),
+    text.replace('"format":1', '"format":1.0'),
+    `${text}\n`,
+    `\uFEFF${text}`,
+  ];
+  for (const one of other) t.throws(() => readStatement(Buffer.from(one)), NotATransfer);
+  t.throws(() => readStatement(Buffer.from(text.replace('"format":1', '"format":2'))), {
+    message: 'It has the format 2, which a newer release of larder reads.',
+  });
+  t.end();
+});
+
+t.test('a statement that contradicts itself is refused', (t) => {
+  const { statement } = example([Buffer.from('one'), Buffer.from('two')]);
+  const [first, second] = statement.parts[0]!;
+  const revisions = statement.packages[0]!.revisions;
+  const other = { ...revisions[1]!, content: { ...revisions[1]!.content, 'sha3-384': '0'.repeat(96) } };
+  const wrong = [
+    { expires: statement.created },
+    { parts: [[first!]] },
+    { parts: [[second!, first!, first!]] },
+    { parts: [[first!, { ...second!, offset: 1 }]] },
+    { parts: [[first!, { ...second!, blob: 7 }]] },
+    { parts: [[first!, { ...second!, sha256: '0'.repeat(64) }]] },
+    { blobs: [statement.blobs[0]!, statement.blobs[0]!] },
+    { packages: [statement.packages[0]!, statement.packages[0]!] },
+    { packages: [{ ...statement.packages[0]!, revisions: [revisions[0]!, other] }] },
+    { packages: [{ ...statement.packages[0]!, revisions: [revisions[0]!, revisions[0]!] }] },
+    { accounts: [statement.accounts[0]!, statement.accounts[0]!] },
+  ];
+  for (const one of wrong) {
+    t.throws(
+      () => readStatement(writeStatement({ ...statement, ...one })),
+      NotATransfer,
+      JSON.stringify(one).slice(0, 60),
+    );
+  }
+  t.end();
+});
+
+t.test('each key counts once, and only for what it signed', (t) => {
+  const { bytes } = example([Buffer.from('one')]);
+  const [a, b, c] = [seedOf(1), seedOf(2), seedOf(3)];
+  const both = readSignatures(signed(bytes, b, readSignatures(signed(bytes, a))));
+  const keys = [a, b, c].map(({ publicKey }) => publicKey);
+  t.same(signersOf(bytes, both, keys), [a.publicKey, b.publicKey]);
+  t.same(signersOf(bytes, [...both, ...both], [a.publicKey, a.publicKey]), [a.publicKey], 'twice is once');
+  t.same(signersOf(Buffer.concat([bytes, Buffer.from(' ')]), both, keys), []);
+  const lent = both.map((one) => ({ ...one, keyid: keyIdOf(c.publicKey) }));
+  t.same(signersOf(bytes, lent, [c.publicKey]), [], 'a signature under the name of another key');
+  t.end();
+});

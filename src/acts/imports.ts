@@ -80,7 +80,7 @@ async function packageFor(
 }
 
 /** Keeps an account of another store as it is there; one that is of this store as well stays as it is here. */
-async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
+export async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
   const { id, displayName, validation } = account;
   const before = await tx.accounts.find(id);
   if (before !== undefined && !(await tx.accounts.isForeign(id))) return;

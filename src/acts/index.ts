@@ -88,8 +88,11 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens.ts';
+import { distrustSource, nameSite, trustSource } from './sites.ts';
 import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
+import { acceptTransfer } from './transfer-accept.ts';
+import { discardTransfer, makeTransfer, receiveTransfer, withdrawTransfer } from './transfers.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
@@ -248,12 +251,22 @@ export const everyAct: readonly Act<never, unknown>[] = [
   revokeOwnToken,
   revokeToken,
   rotateToken,
+  // Sites
+  distrustSource,
+  nameSite,
+  trustSource,
   // Tracks
   addGuardrail,
   createTracks,
   deleteTrack,
   removeGuardrail,
   updateTrack,
+  // Transfers
+  acceptTransfer,
+  discardTransfer,
+  makeTransfer,
+  receiveTransfer,
+  withdrawTransfer,
   // Uploads
   pushResource,
   pushRevision,

@@ -30,7 +30,8 @@ const headersLimit = 128 * 1024;
 const bodyLimit = 2 * 1024 * 1024;
 const signatureLimit = 128 * 1024;
 export const streamLimit = 4 * 1024 * 1024;
-const countLimit = 256;
+/** How many assertions one stream has at most. */
+export const streamCount = 256;
 const depthLimit = 32;
 
 /** The whole text of an assertion, from what is signed and the signature. */
@@ -57,7 +58,7 @@ export function parseStream(input: string | Uint8Array): Assertion[] {
   const text = checkedText(input);
   const assertions: Assertion[] = [];
   for (let at = 0; at < text.length;) {
-    if (assertions.length === countLimit) throw no(`there are more than ${countLimit} assertions`);
+    if (assertions.length === streamCount) throw no(`there are more than ${streamCount} assertions`);
     const [assertion, end] = readOne(text, at);
     assertions.push(assertion);
     at = end;

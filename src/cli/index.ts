@@ -104,6 +104,24 @@ export const groups: readonly Group[] = [
     ],
   },
   {
+    title: 'Transfers across the gap',
+    commands: [
+      { name: 'site init', load: async () => (await import('./site/init.ts')).siteInit },
+      { name: 'site show', load: async () => (await import('./site/show.ts')).siteShow },
+      { name: 'site trust', load: async () => (await import('./site/trust.ts')).siteTrust },
+      { name: 'site distrust', load: async () => (await import('./site/trust.ts')).siteDistrust },
+      { name: 'transfer make', load: async () => (await import('./transfer/make.ts')).transferMake },
+      { name: 'transfer check', load: async () => (await import('./transfer/check.ts')).transferCheck },
+      { name: 'transfer receive', load: async () => (await import('./transfer/receive.ts')).transferReceive },
+      { name: 'transfer list', load: async () => (await import('./transfer/list.ts')).transferList },
+      { name: 'transfer preview', load: async () => (await import('./transfer/preview.ts')).transferPreview },
+      { name: 'transfer accept', load: async () => (await import('./transfer/accept.ts')).transferAccept },
+      { name: 'transfer receipt', load: async () => (await import('./transfer/receipt.ts')).transferReceipt },
+      { name: 'transfer withdraw', load: async () => (await import('./transfer/settle.ts')).transferWithdraw },
+      { name: 'transfer discard', load: async () => (await import('./transfer/settle.ts')).transferDiscard },
+    ],
+  },
+  {
     title: 'Signing keys and assertions',
     commands: [
       { name: 'key create', load: async () => (await import('./key/create.ts')).keyCreate },

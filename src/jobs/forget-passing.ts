@@ -15,7 +15,7 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(moment);
     if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads, seenDevices } = tx;
+      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads, seenDevices, transfers } = tx;
       const counts = [
         await deviceNonces.sweep(at),
         await downloads.sweep(moment),
@@ -25,6 +25,7 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
         await notes.sweep(firstDayKept(moment)),
         await registryUploads.sweep(at),
         await seenDevices.sweep(firstMomentSeen(moment)),
+        await transfers.sweep(at),
       ];
       return counts.reduce((sum, count) => sum + count, 0);
     });

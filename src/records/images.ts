@@ -82,6 +82,49 @@ export const images = (db: Reading) => ({
       SELECT ${manifestColumns}, pushed_at FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
+  /** All that some manifests need and that is about them: the manifests of indexes, what refers to one of them, and all blobs. */
+  async reachedFrom(
+    { packageId, resource }: Repository,
+    roots: readonly string[],
+  ): Promise<{ manifests: ImageManifest[]; blobs: ImageBlob[] }> {
+    const manifests = await db.all<ImageManifest>(sql`
+      WITH RECURSIVE reached (manifest) AS (
+        SELECT sha256 FROM image_manifests
+        WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN ${list(roots)}
+        UNION
+        SELECT child FROM reached CROSS JOIN image_children
+        WHERE package_id = ${packageId} AND resource = ${resource} AND image_children.manifest = reached.manifest
+        UNION
+        SELECT image_referrers.manifest FROM reached CROSS JOIN image_referrers
+        WHERE package_id = ${packageId} AND resource = ${resource} AND subject = reached.manifest
+      )
+      SELECT ${manifestColumns} FROM image_manifests
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN (SELECT manifest FROM reached)
+      ORDER BY sha256`);
+    const blobs = await db.all<ImageBlob>(sql`
+      SELECT ${blobColumns} FROM image_blobs
+      WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN (
+        SELECT sha256 FROM image_parts
+        WHERE package_id = ${packageId} AND resource = ${resource}
+          AND manifest IN ${list(manifests.map(({ sha256 }) => sha256))})
+      ORDER BY sha256`);
+    return { manifests, blobs };
+  },
+
+  /** The tags of these manifests. */
+  tagsOf: ({ packageId, resource }: Repository, manifests: readonly string[]) =>
+    db.all<{ tag: string; manifest: string }>(sql`
+      SELECT tag, manifest FROM image_tags
+      WHERE package_id = ${packageId} AND resource = ${resource} AND manifest IN ${list(manifests)} ORDER BY tag`),
+
+  /** The manifests that these contents of resources name. */
+  namedBy: async (contents: readonly string[]): Promise<string[]> =>
+    (
+      await db.all<{ manifest: string }>(sql`
+        SELECT DISTINCT manifest FROM image_mentions
+        WHERE content IN ${list(contents)} AND manifest IS NOT NULL ORDER BY manifest`)
+    ).map(({ manifest }) => manifest),
+
   /** Whether the record of a manifest, by its sha256, is not as it was written. */
   isDamaged: ({ packageId, resource }: Repository, sha256: string) =>
     db.isDamaged('image_manifests', { package_id: packageId, resource, sha256 }),

@@ -64,6 +64,8 @@ import { sharePassing, shares } from './shares.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
+import { transferSourceChanges, transferSources } from './transfer-sources.ts';
+import { transferChanges, transferPassing, transfers } from './transfers.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
@@ -127,6 +129,8 @@ const reading = (db: Reading) => ({
   signingKeys: signingKeys(db),
   totpSecrets: totpSecrets(db),
   tracks: tracks(db),
+  transferSources: transferSources(db),
+  transfers: transfers(db),
   unclaimedUploads: unclaimedUploads(db),
   uploads: uploads(db),
 });
@@ -196,6 +200,8 @@ const changing = madeWhenAsked({
   signingKeys: signingKeyChanges,
   totpSecrets: totpSecretChanges,
   tracks: trackChanges,
+  transferSources: transferSourceChanges,
+  transfers: transferChanges,
   uploads: uploadChanges,
 });
 
@@ -215,6 +221,7 @@ const passing = (db: Queries) => ({
   registryUploads: registryUploadPassing(db),
   seenDevices: seenDevicePassing(db),
   shares: sharePassing(db),
+  transfers: transferPassing(db),
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 

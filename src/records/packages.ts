@@ -145,6 +145,17 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(withPublisher);
   },
 
+  /** All packages in the order of their namespaces and names, those behind one of them. */
+  async after(namespace: string, name: string, limit: number): Promise<PublishedPackage[]> {
+    const rows = await db.all<RowWithPublisher>(sql`
+      SELECT ${packageColumns},
+        ${publisherColumns}
+      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
+      WHERE (namespace, name) > (${namespace}, ${name})
+      ORDER BY namespace, name LIMIT ${limit}`);
+    return rows.map(withPublisher);
+  },
+
   /** The names an account publishes in a namespace, in the order of the alphabet. */
   async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const publisher = await db.get<Publisher>(sql`

@@ -19,5 +19,7 @@ export const passed = (db: Reading) => ({
         UNION ALL SELECT ends_at FROM passing_codes WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_registry_uploads WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_device_nonces WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_transfer_contents WHERE ends_at <= ${timestamp(now)}
+        UNION ALL SELECT ends_at FROM passing_transfer_findings WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_leases WHERE ends_at <= ${timestamp(now)}) AS passed LIMIT 1`)),
 });

@@ -41,6 +41,15 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY revision DESC LIMIT 1000`)
     ).map(({ revision }) => revision),
 
+  /** The channels of a package that held something once, and hold nothing now. */
+  closed: async (packageId: string): Promise<string[]> =>
+    (
+      await db.all<{ channel: string }>(sql`
+        SELECT DISTINCT channel FROM past_releases
+        WHERE package_id = ${packageId} AND channel NOT IN (SELECT channel FROM releases WHERE package_id = ${packageId})
+        ORDER BY channel`)
+    ).map(({ channel }) => channel),
+
   /** What the channels of a package held for everybody at a moment. */
   heldAt: (packageId: string, at: string) =>
     db.all<HeldAt>(sql`

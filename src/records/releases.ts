@@ -91,6 +91,13 @@ export const releaseChanges = (db: Queries) => ({
       DELETE FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot} AND progressive = 1`),
 
+  /** Empties one slot, or ends the progressive release that lies over it. */
+  empty: ({ packageId, channel, slot, progressive }: Pick<Release, 'packageId' | 'channel' | 'slot' | 'progressive'>) =>
+    db.run(sql`
+      DELETE FROM releases
+      WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}
+        AND progressive = ${Number(isProgressive(progressive))}`),
+
   /** Empties every slot of a channel. */
   close: (packageId: string, channel: string) =>
     db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),

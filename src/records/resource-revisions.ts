@@ -96,6 +96,14 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
     return row && asResourceRevision(row);
   },
 
+  /** The revisions of its snap that a component was pushed for. */
+  served: async (packageId: string, name: string, revision: number): Promise<number[]> =>
+    (
+      await db.all<{ served: number }>(sql`
+        SELECT package_revision AS served FROM resource_pairs
+        WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision} ORDER BY package_revision LIMIT 10000`)
+    ).map(({ served }) => served),
+
   /** Whether a component was pushed for a revision of its snap that was released, and may be given to devices. */
   servesReleased: async (packageId: string, name: string, revision: number) =>
     undefined !==

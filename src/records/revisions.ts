@@ -121,6 +121,18 @@ export const revisions = (db: Reading) => ({
     return rows.map(asRevision);
   },
 
+  /** The names of the assertions that say of some revisions what they are; none of those that have none. */
+  assertionsOf: (packageId: string, numbers: readonly number[]) =>
+    db.all<{ revision: number; assertion: string }>(sql`
+      SELECT revision, assertion FROM revisions
+      WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND assertion IS NOT NULL AND assertion <> ''`),
+
+  /** The revisions that are withdrawn, and why. */
+  withdrawn: (packageId: string) =>
+    db.all<{ revision: number; because: string }>(sql`
+      SELECT revision, coalesce(withdrawn_because, '') AS because FROM revisions
+      WHERE package_id = ${packageId} AND withdrawn_at IS NOT NULL ORDER BY revision LIMIT 10000`),
+
   /** A revision that may be given to devices, with the text of its snap.yaml; not one that was withdrawn or deleted. */
   async forDevices(packageId: string, revision: number): Promise<RevisionForDevices | undefined> {
     const row = await db.get<Row & { packageYaml: string | null }>(sql`

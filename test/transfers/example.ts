@@ -29,6 +29,7 @@ export function helloWith(files: readonly Uint8Array[]): TransferPackage {
     publisher: 'ada',
     private: false,
     tracks: ['latest'],
+    withdrawn: [],
     revisions: files.map((bytes, at) => ({
       revision: at + 1,
       content: contentOf(bytes),
@@ -65,6 +66,7 @@ export function example(
     expires: '2026-10-28T12:00:00Z',
     base: { kind: 'none' },
     accounts: [{ id: 'ada', username: 'ada', 'display-name': 'Ada', validation: 'verified' }],
+    assertions: [],
     packages: [helloWith(files)],
     blobs,
     'left-out': [],

@@ -12,7 +12,7 @@ import type { RegistryEvents } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, repositoryName, sha256Of } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
-import { isManifestType } from './manifests.ts';
+import { isManifestType } from '#api/image-manifest.ts';
 import { pusher } from './pusher.ts';
 
 const largest = 1024 * 1024;

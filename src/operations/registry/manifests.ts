@@ -1,33 +1,20 @@
 // Manifests, indexes and tags of images.
-import type { IncomingMessage } from 'node:http';
 import { hash } from 'node:crypto';
 
-import { mustBeThere, pushImageManifest, type NamedContent, type NamedContents } from '#acts/images.ts';
-import { readJson } from '#api/json.ts';
+import { mustBeThere, pushImageManifest } from '#acts/images.ts';
+import { isManifestType, manifestShapes, readManifest } from '#api/image-manifest.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
-import { check } from '#api/schema.ts';
-import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from '#api/wire.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { ImageManifest, ImageReferences } from '#records/images.ts';
+import type { ImageManifest } from '#records/images.ts';
 import { noteDownload } from '#records/downloads.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { wholeBody } from './chunks.ts';
 import { pusher } from './pusher.ts';
 
-/** What may be kept, by media type: images and indexes, of the OCI and of the older format. */
-const shapes = {
-  'application/vnd.oci.image.manifest.v1+json': 'ImageManifest',
-  'application/vnd.docker.distribution.manifest.v2+json': 'ImageManifest',
-  'application/vnd.oci.image.index.v1+json': 'ImageIndex',
-  'application/vnd.docker.distribution.manifest.list.v2+json': 'ImageIndex',
-} as const;
-
-export const isManifestType = (type: string): type is keyof typeof shapes => Object.hasOwn(shapes, type);
-
-const isImage = (type: string): boolean => isManifestType(type) && shapes[type] === 'ImageManifest';
+const isImage = (type: string): boolean => isManifestType(type) && manifestShapes[type] === 'ImageManifest';
 
 const largest = 4 * 1024 * 1024;
 
@@ -38,7 +25,7 @@ export const imageManifest = operation({
   since: 0,
   summary: 'Fetch a manifest or an index by its tag or its digest, as it was sent.',
   access: onRepository('pull'),
-  produces: shapes,
+  produces: manifestShapes,
   errors: 'registry',
   prefixed: false,
   headers: ['docker-content-digest', 'etag'],
@@ -123,7 +110,7 @@ export const putImageManifest = operation({
         `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
       );
     }
-    const { mediaType, about, ...named } = readManifest(request, bytes);
+    const { mediaType, about, ...named } = readManifest((request.headers['content-type'] ?? '').trim(), bytes);
     await mustBeThere(records, repository, named);
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     await acts.do(pushImageManifest, pusher(repository, requestId), {
@@ -192,76 +179,3 @@ export async function findManifest(
     throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag or digest.');
   return found;
 }
-
-interface Content extends NamedContents {
-  mediaType: string;
-  about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
-}
-
-/** What is said of a manifest that is about another one is kept beside it, to be listed. */
-const longestAnnotations = 64 * 1024;
-
-function aboutOf(content: ManifestContent | ImageIndex): Content['about'] {
-  const { subject, annotations } = content;
-  if (subject === undefined) return undefined;
-  const digest = readDigest(subject.digest);
-  if (digest === undefined) {
-    throw new Refusal('manifest-invalid', 'The digest of the subject is none of sha256 or sha512.');
-  }
-  if (JSON.stringify(annotations ?? {}).length > longestAnnotations) {
-    throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject have at most 64 KiB.');
-  }
-  const config = 'config' in content ? content.config : undefined;
-  return { subject: digest, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
-}
-
-function readManifest(request: IncomingMessage, bytes: Buffer): Content {
-  const mediaType = (request.headers['content-type'] ?? '').trim();
-  if (!isManifestType(mediaType)) {
-    throw new Refusal(
-      'manifest-invalid',
-      `The Content-Type must be that of the manifest, one of ${Object.keys(shapes).join(', ')}.`,
-    );
-  }
-  const content = parse(bytes);
-  const shape = shapes[mediaType];
-  try {
-    check(shape, content);
-  } catch (error) {
-    throw error instanceof Refusal ? new Refusal('manifest-invalid', error.message) : error;
-  }
-  if (content.mediaType !== undefined && content.mediaType !== mediaType) {
-    throw new Refusal('manifest-invalid', 'The mediaType that the manifest names is not its Content-Type.');
-  }
-  const about = aboutOf(content);
-  if (shape === 'ImageIndex') {
-    const children = (content as ImageIndex).manifests.map((one) => named(one, false));
-    return { mediaType, parts: [], children, about };
-  }
-  const { config, layers } = content as ManifestContent;
-  const parts = [config, ...layers].map((one) => named(one, mayBeElsewhere(one)));
-  return { mediaType, parts, children: undefined, about };
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch (error) {
-    const why = error instanceof Refusal ? error.message : 'The body is not UTF-8 text.';
-    throw new Refusal('manifest-invalid', why);
-  }
-}
-
-/**
- * Whether a layer may be missing: one that is not given away by registries, which clients fetch from elsewhere (OCI image
- * specification, non-distributable layers).
- */
-const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
-  (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);
-
-const named = ({ digest, size }: ImageDescriptor, mayBeElsewhere: boolean): NamedContent => ({
-  digest,
-  digits: readDigest(digest)?.digits,
-  size,
-  mayBeElsewhere,
-});

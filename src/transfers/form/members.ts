@@ -2,7 +2,7 @@
 // whoever reads a part knows each of its bytes but those of the content before he reads them.
 import type { TransferPiece, TransferStatement } from '#api/wire.ts';
 import { block, padding } from '#files/tar-header.ts';
-import type { Contained} from './artifacts.ts';
+import type { Contained } from './artifacts.ts';
 import { layoutFile } from './artifacts.ts';
 import { canonical } from './canonical.ts';
 

@@ -33,11 +33,9 @@ export class SigningSeed {
 export const keyIdOf = (publicKey: string): string =>
   createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
 
-const enclosed = (payload: Uint8Array): Buffer =>
-  Buffer.concat([
-    Buffer.from(`DSSEv1 ${String(payloadType.length)} ${payloadType} ${String(payload.length)} `),
-    payload,
-  ]);
+/** What is signed of a payload: its type and its length stand before it (DSSE, "PAE"). */
+export const enclosed = (payload: Uint8Array, type: string = payloadType): Buffer =>
+  Buffer.concat([Buffer.from(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `), payload]);
 
 /** The signatures of a statement, with those that it has already; one of a key that signed before is put in its place. */
 export function signed(

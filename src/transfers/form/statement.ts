@@ -38,7 +38,8 @@ export function readStatement(bytes: Uint8Array): TransferStatement {
   return statement;
 }
 
-function refuseContradictions({ blobs, parts, created, expires, packages, accounts }: TransferStatement): void {
+function refuseContradictions(statement: TransferStatement): void {
+  const { blobs, parts, created, expires, packages, accounts } = statement;
   if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
   if (new Set(blobs.map((blob) => blob.sha256)).size < blobs.length) {
     throw new NotATransfer('It names the same content twice.');
@@ -61,7 +62,7 @@ function refuseContradictions({ blobs, parts, created, expires, packages, accoun
     refuseDoubles(images.map(({ resource }) => resource));
     for (const resource of resources) refuseDoubles(resource.revisions.map(({ revision }) => revision));
   }
-  refuseDisagreement({ blobs, packages });
+  refuseDisagreement(statement);
 }
 
 function refuseDoubles(names: readonly (string | number)[]): void {
@@ -85,7 +86,7 @@ export function* contentsOf({
   packages,
   assertions,
 }: Pick<TransferStatement, 'packages' | 'assertions'>): Generator<TransferContent> {
-  if (assertions !== undefined) yield assertions;
+  yield* assertions;
   for (const { revisions, resources, images, icon } of packages) {
     for (const { content } of revisions) yield content;
     for (const { content } of resources.flatMap((resource) => resource.revisions)) yield content;

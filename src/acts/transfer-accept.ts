@@ -1,0 +1,280 @@
+// A transfer is let in: one act, one transaction, all of it or nothing.
+import type { TransferPackage, TransferStatement } from '#api/wire.ts';
+import { everybody } from '#domain/channel-map.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { ImageReferences } from '#records/images.ts';
+import type { Findings } from '#records/uploads.ts';
+import { act, DoneAlready, type Doing } from './act.ts';
+import { keepBelieved, type Believed } from './assertions.ts';
+import { keepForeign } from './imports.ts';
+import { addRevisionTo, type FoundRevision } from './new-revision.ts';
+import { branchExpiry, rememberEnded } from './releases.ts';
+import { planOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-plan.ts';
+import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
+
+/** What a review of a manifest found. */
+export type FoundManifest = { kind: 'manifest' } & ImageReferences;
+
+export interface Accepted {
+  id: string;
+  statement: TransferStatement;
+  /** What this site is called. */
+  site: string | undefined;
+  /** Assertions that come in with it, as far as they are believed. */
+  believed: Believed & { find: Planning['believed'] };
+  only: readonly string[];
+  without: readonly string[];
+  /** The digest of the lines that were looked at: where others would be changed, nothing is. */
+  seen: string;
+  digestOf: (plan: Plan) => string;
+}
+
+export const acceptTransfer = act({
+  name: 'accept_transfer',
+  summary: 'Let in a transfer that waits: all of its packages, revisions, resources, images and releases, or nothing.',
+  on: 'transfer/ID',
+  object: ({ id }: Accepted) => `transfer/${id}`,
+  gate: 'may-wait',
+
+  async perform(tx, accepted: Accepted, doing): Promise<Receipt> {
+    const { id, statement, site, believed } = accepted;
+    const before = await tx.transfers.find(id);
+    if (before?.status === 'accepted') throw new DoneAlready(JSON.parse(before.receipt ?? '{}') as Receipt);
+    await waiting(tx, id);
+    const source = await tx.transferSources.find(statement.source);
+    if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
+    refuseUnfit(statement, { site, at: doing.at, floor: source.floor });
+    const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
+    const arrived = await tx.transfers.arrived(id);
+    const planning: Planning = { ...accepted, source, findings, arrived, believed: believed.find, at: doing.at };
+    const plan = await planOf(tx, planning);
+    refuseProblems(plan);
+    if (accepted.digestOf(plan) !== accepted.seen) {
+      throw new Refusal(
+        'conflict',
+        'What it would change is not what was looked at any more; look at the preview again.',
+      );
+    }
+    await keepBelieved(tx, believed, doing);
+    const undo: Receipt['undo'] = [];
+    for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
+    await tx.transferSources.raiseFloor(source.name, statement.sequence);
+    const receipt: Receipt = {
+      format: 1,
+      ...{ transfer: id, source: statement.source, sequence: statement.sequence },
+      ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
+      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [], undo },
+    };
+    await tx.transfers.settle(id, {
+      status: 'accepted',
+      receipt: JSON.stringify(receipt),
+      at: doing.at,
+      by: doing.actor,
+    });
+    await tx.transfers.forgetArrived(id);
+    doing.note({ source: statement.source, sequence: statement.sequence, changes: plan.lines.length });
+    return receipt;
+  },
+});
+
+function refuseProblems({ problems }: Plan): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const others =
+    problems.length > 1 ? ` There are ${String(problems.length - 1)} more of this kind; the preview names them.` : '';
+  throw new Refusal(
+    'conflict',
+    `${first.package}, ${first.what}: ${first.why}${others} Nothing came in; '--without ${first.package}' leaves the package out.`,
+  );
+}
+
+/** Lets in one package. */
+class LettingIn {
+  readonly #tx: Changes;
+  readonly #doing: Doing;
+  readonly #planning: Planning;
+  readonly #plan: PackagePlan;
+  readonly #carried: TransferPackage;
+
+  constructor(tx: Changes, doing: Doing, planning: Planning, plan: PackagePlan) {
+    this.#tx = tx;
+    this.#doing = doing;
+    this.#planning = planning;
+    this.#plan = plan;
+    this.#carried = plan.carried;
+  }
+
+  async run(): Promise<Receipt['undo']> {
+    await this.#accounts();
+    const subject = await this.#package();
+    for (const name of this.#plan.tracks) {
+      const track = { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: this.#doing.at };
+      await this.#tx.tracks.add(subject.id, track);
+    }
+    await this.#revisions(subject);
+    await this.#resources(subject);
+    await this.#images(subject);
+    await this.#describe(subject);
+    await this.#withdrawals(subject);
+    return [...(await this.#releases(subject)), ...(await this.#closes(subject))];
+  }
+
+  /** The accounts of another store that are spoken of here. */
+  async #accounts(): Promise<void> {
+    const { publisher, revisions, resources } = this.#carried;
+    const ids = new Set([publisher, ...revisions.map((one) => one['created-by'])]);
+    for (const one of resources.flatMap((resource) => resource.revisions)) ids.add(one['created-by']);
+    const said = new Map(this.#planning.statement.accounts.map((one) => [one.id, one]));
+    for (const id of ids) {
+      const { username, 'display-name': displayName = id, validation = 'unproven' } = said.get(id) ?? {};
+      await keepForeign(this.#tx, { id, username, displayName, validation }, this.#doing);
+    }
+  }
+
+  async #package(): Promise<PublishedPackage> {
+    const { id, namespace, name, type, publisher } = this.#carried;
+    const { here } = this.#plan;
+    if (here === undefined) {
+      const said = { title: null, summary: null, description: null, defaultTrack: null, icon: null };
+      const fresh = { id, namespace, name, type: type as PublishedPackage['type'], publisherId: publisher };
+      const rest = {
+        private: this.#carried.private,
+        status: 'registered',
+        links: {},
+        createdAt: this.#doing.at,
+      } as const;
+      if (!(await this.#tx.packages.claim({ ...fresh, ...said, ...rest, edited: [] }))) {
+        throw new Error(`cannot register ${namespace}/${name}: what has its name or id was not found`);
+      }
+    } else if (here.publisherId !== publisher) await this.#tx.packages.setPublisher(id, publisher);
+    const found = await this.#tx.packages.byId(id);
+    if (found === undefined) throw new Error(`cannot find ${namespace}/${name}, which was here a moment ago`);
+    return found;
+  }
+
+  async #revisions(subject: PublishedPackage): Promise<void> {
+    for (const { one, isDeleted, assertion } of this.#plan.revisions) {
+      if (isDeleted) await this.#tx.revisions.setDeleted(subject.id, [one.revision], undefined);
+      else {
+        const { sha256, 'sha3-384': sha3_384, size } = one.content;
+        const created = { createdAt: one['created-at'], createdBy: one['created-by'] };
+        const found = this.#found(subjectOf(subject.id, one.revision)) as FoundRevision;
+        await addRevisionTo(this.#tx, subject, { revision: one.revision, sha3_384, sha256, size, ...created }, found);
+      }
+      if (assertion !== undefined) await this.#tx.revisions.setAssertion(subject.id, one.revision, assertion);
+    }
+  }
+
+  async #resources({ id }: PublishedPackage): Promise<void> {
+    for (const { resource, one } of this.#plan.resources) {
+      const { sha256, 'sha3-384': sha3_384, size } = one.content;
+      const found = this.#found(subjectOf(id, resource.name, one.revision)) as Extract<Findings, { kind: 'resource' }>;
+      const [first = null, ...others] = one.serves;
+      await this.#tx.resourceRevisions.add({
+        ...{ packageId: id, name: resource.name, revision: one.revision, type: resource.type },
+        ...{ sha256, sha3_384, size, sha384: found.sha384, sha512: found.sha512 },
+        ...{ bases: one.bases, architectures: one.architectures, packageRevision: first },
+        ...{ createdAt: one['created-at'], createdBy: one['created-by'] },
+      });
+      const component = { packageId: id, name: resource.name, revision: one.revision };
+      for (const served of others) await this.#tx.resourceRevisions.pair(component, served);
+    }
+  }
+
+  async #images({ id }: PublishedPackage): Promise<void> {
+    for (const { resource, manifests, blobs } of this.#plan.images) {
+      const repository = { packageId: id, resource };
+      for (const { sha256, 'sha3-384': sha3_384, size } of blobs) {
+        await this.#tx.images.addBlob(repository, { sha256, sha512: null, sha3_384, size }, this.#doing.at);
+      }
+      for (const { content, 'media-type': mediaType, tags } of manifests) {
+        const { sha256, 'sha3-384': sha3_384, size } = content;
+        const found = this.#found(subjectOf(id, resource, sha256)) as FoundManifest;
+        const manifest = { sha256, sha512: null, sha3_384, size, mediaType };
+        await this.#tx.images.addManifest(repository, manifest, found, this.#doing.at);
+        for (const tag of tags) await this.#tx.images.tag(repository, tag, sha256, this.#doing.at);
+      }
+    }
+  }
+
+  /** What the source says of the package, but for what was edited here. */
+  async #describe({ id }: PublishedPackage): Promise<void> {
+    const subject = await this.#tx.packages.byId(id);
+    if (subject === undefined) return;
+    const { title, summary, description, 'default-track': defaultTrack, links, icon } = this.#carried;
+    const said = {
+      ...(title !== undefined && { title }),
+      ...(summary !== undefined && { summary }),
+      ...(description !== undefined && { description }),
+      ...(icon !== undefined && { icon: `${icon.content['sha3-384']}.${icon.ending}` }),
+    };
+    const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
+    const rest = { defaultTrack: defaultTrack ?? subject.defaultTrack, links: links ?? subject.links };
+    await this.#tx.packages.describe({ ...subject, ...said, ...rest, ...kept });
+  }
+
+  async #withdrawals({ id }: PublishedPackage): Promise<void> {
+    for (const { revision, why } of this.#plan.withdrawals) {
+      const held = await this.#tx.releases.holding(id, revision, this.#doing.at);
+      await this.#tx.releases.remove(id, revision);
+      await rememberEnded(this.#tx, held, this.#doing);
+      const { at, actor: by } = this.#doing;
+      await this.#tx.revisions.setWithdrawn(id, revision, {
+        at,
+        by,
+        because: why === '' ? 'withdrawn at its source' : why,
+      });
+    }
+  }
+
+  async #releases({ id, status }: PublishedPackage): Promise<Receipt['undo']> {
+    const undo: Receipt['undo'] = [];
+    for (const { release, before } of this.#plan.releases) {
+      const channel = parseChannel(release.channel);
+      if (channel === undefined) throw new Refusal('api-error', `'${release.channel}' is no channel.`);
+      const { base, progressive, architecture = null, resources = [] } = release;
+      const filled: Release = {
+        ...{ packageId: id, channel: channel.name, slot: release.slot, architecture, revision: release.revision },
+        ...{ baseName: base?.name ?? null, baseChannel: base?.channel ?? null, progressive: progressive ?? everybody },
+        ...{ resources, releasedAt: this.#doing.at },
+        expiresAt: release['expires-at'] ?? branchExpiry(channel, this.#doing.at),
+      };
+      undo.push(undoOf(id, filled, release.revision, before));
+      await this.#tx.releases.fill(filled);
+      await this.#remember(filled, before);
+      await this.#tx.revisions.markReleased(id, release.revision);
+    }
+    if (undo.length > 0 && status === 'registered') await this.#tx.packages.publish(id);
+    return undo;
+  }
+
+  #remember(
+    { packageId, channel, slot, revision, progressive }: Release,
+    before: Release | undefined,
+  ): Promise<unknown> {
+    const { at, actor } = this.#doing;
+    const held = before === undefined || before.progressive.percentage !== null ? null : before.revision;
+    const past = { packageId, channel, slot, revision, before: held, ...progressive };
+    return this.#tx.pastReleases.add({ ...past, releasedAt: at, releasedBy: actor });
+  }
+
+  async #closes({ id }: PublishedPackage): Promise<Receipt['undo']> {
+    const undo: Receipt['undo'] = [];
+    for (const { channel, held } of this.#plan.closes) {
+      await this.#tx.releases.close(id, channel);
+      await rememberEnded(this.#tx, held, this.#doing);
+      undo.push(...held.map((one) => undoOf(id, one, null, one)));
+    }
+    return undo;
+  }
+
+  #found(subject: string): Findings | FoundManifest {
+    const found = this.#planning.findings.get(subject)?.findings ?? null;
+    if (found === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
+    return JSON.parse(found) as Findings | FoundManifest;
+  }
+}

@@ -1,0 +1,395 @@
+// What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
+import type {
+  TransferPackage,
+  TransferRelease,
+  TransferResource,
+  TransferRevision,
+  TransferStatement,
+} from '#api/wire.ts';
+import { carriedSnap } from '#assertions/carried-snap.ts';
+import type { Assertion } from '#assertions/assertion.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { TransferFinding } from '#records/transfers.ts';
+import { fitsGlob } from '#domain/package-glob.ts';
+
+type Nouns = 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
+export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
+
+/** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */
+export type Word = 'upstream' | 'source';
+
+/** One thing that a transfer changes. */
+export interface PlanLine {
+  /** `namespace/name`. */
+  package: string;
+  kind: 'package' | 'track' | 'revision' | 'resource' | 'image' | 'withdrawal' | 'release' | 'close';
+  /** What it is done to: a revision, a channel with its slot, a resource with its revision. */
+  what: string;
+  from: string | null;
+  to: string | null;
+  word: Word;
+  /** What a person should see before saying yes: `downgrade`, `new publisher`, … */
+  notes: string[];
+}
+
+/** Why something cannot come in. */
+export interface PlanProblem {
+  package: string;
+  what: string;
+  why: string;
+}
+
+/** What is to be done to one package. */
+export interface PackagePlan {
+  carried: TransferPackage;
+  /** As it is here; undefined where it comes in with this. */
+  here: PublishedPackage | undefined;
+  revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
+  tracks: string[];
+  resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
+  images: TransferPackage['images'];
+  withdrawals: TransferPackage['withdrawn'];
+  releases: { release: TransferRelease; before: Release | undefined }[];
+  /** Channels that are emptied, with what they hold. */
+  closes: { channel: string; held: Release[] }[];
+}
+
+export interface Plan {
+  packages: PackagePlan[];
+  lines: PlanLine[];
+  /** As long as there are any, nothing comes in, unless the package is left out. */
+  problems: PlanProblem[];
+  leftOut: PlanProblem[];
+  /** Contents that are neither carried nor here, by their SHA3-384. */
+  missing: string[];
+}
+
+export interface Planning {
+  statement: TransferStatement;
+  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
+  /** What reviews found, by subject. */
+  findings: ReadonlyMap<string, TransferFinding>;
+  /** The contents of the transfer that have come, by their SHA3-384. */
+  arrived: ReadonlySet<string>;
+  /** Assertions that are believed, by name; those that are here and those that would come in. */
+  believed: (name: string) => Assertion | undefined;
+  /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
+  only: readonly string[];
+  without: readonly string[];
+  /** RFC 3339. */
+  at: string;
+}
+
+/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
+export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
+  [packageId, ...parts.map(String)].join('/');
+
+export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
+  const plan: Plan = { packages: [], lines: [], problems: [], leftOut: [], missing: [] };
+  const { statement, only, without } = planning;
+  for (const carried of statement.packages) {
+    const called = `${carried.namespace}/${carried.name}`;
+    const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
+    if (!isWanted) {
+      plan.leftOut.push({ package: called, what: called, why: 'It was left out by whoever let the transfer in.' });
+      continue;
+    }
+    await new PackagePlanning(records, planning, plan, carried).run();
+  }
+  for (const { what, why } of statement['left-out'])
+    plan.leftOut.push({ package: what, what, why: `The source says: ${why}` });
+  plan.missing = [...new Set(plan.missing)];
+  return plan;
+}
+
+/** Looks at one package of a transfer. */
+class PackagePlanning {
+  readonly #records: PlanRecords;
+  readonly #planning: Planning;
+  readonly #plan: Plan;
+  readonly #carried: TransferPackage;
+  readonly #called: string;
+
+  constructor(records: PlanRecords, planning: Planning, plan: Plan, carried: TransferPackage) {
+    this.#records = records;
+    this.#planning = planning;
+    this.#plan = plan;
+    this.#carried = carried;
+    this.#called = `${carried.namespace}/${carried.name}`;
+  }
+
+  async run(): Promise<void> {
+    if (!fitsGlob(this.#planning.source.packages, this.#carried)) {
+      this.#problem(
+        this.#called,
+        `'${this.#planning.statement.source}' may bring ${this.#planning.source.packages.join(', ')}, and not this.`,
+      );
+      return;
+    }
+    const here = await this.#place();
+    if (here === 'refused') return;
+    const made: PackagePlan = {
+      ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
+      ...{ withdrawals: [], releases: [], closes: [] },
+    };
+    if (here === undefined) await this.#newPackage();
+    await this.#tracks(made);
+    await this.#revisions(made);
+    await this.#resources(made);
+    await this.#images(made);
+    await this.#withdrawals(made);
+    if (this.#planning.source.mayRelease) await this.#channels(made);
+    this.#plan.packages.push(made);
+  }
+
+  /** The package as it is here; refused where the name or the id is something else's, or the publisher another one. */
+  async #place(): Promise<PublishedPackage | undefined | 'refused'> {
+    const { id, namespace, name, publisher } = this.#carried;
+    const { packages, accounts } = this.#records;
+    const [named, known] = [await packages.find(namespace, name), await packages.byId(id)];
+    if (named !== undefined && named.id !== id) {
+      return this.#problem(
+        this.#called,
+        `The name is registered here for ${named.publisher.username}, with the id '${named.id}' and not '${id}'.`,
+      );
+    }
+    if (known !== undefined && (known.namespace !== namespace || known.name !== name)) {
+      return this.#problem(this.#called, `The id '${id}' is that of ${known.namespace}/${known.name} here.`);
+    }
+    if (known !== undefined && known.publisherId !== publisher && !(await accounts.isForeign(known.publisherId))) {
+      return this.#problem(
+        this.#called,
+        `It is published here by ${known.publisher.username}, and there by '${publisher}'.`,
+      );
+    }
+    return known;
+  }
+
+  async #newPackage(): Promise<void> {
+    const { publisher } = this.#carried;
+    const { accounts } = this.#records;
+    const account = await accounts.find(publisher);
+    const notes =
+      account === undefined
+        ? ['new publisher']
+        : (await accounts.isForeign(publisher))
+          ? []
+          : ['its publisher is an account of this site'];
+    this.#line({ kind: 'package', what: this.#called, from: null, to: `published by ${publisher}`, notes });
+  }
+
+  async #tracks(made: PackagePlan): Promise<void> {
+    const { id, tracks } = this.#carried;
+    const known = new Set((await this.#records.tracks.list(id)).map(({ name }) => name).concat('latest'));
+    made.tracks = tracks.filter((name) => !known.has(name));
+    for (const track of made.tracks) this.#line({ kind: 'track', what: track, from: null, to: 'new', notes: [] });
+  }
+
+  async #revisions(made: PackagePlan): Promise<void> {
+    const { id, name, revisions } = this.#carried;
+    const newest = await this.#records.revisions.newest(id);
+    for (const one of revisions) {
+      const what = `revision ${String(one.revision)}`;
+      const numbered = await this.#records.revisions.numbered(id, one.revision);
+      if (numbered !== undefined && numbered.sha3_384 !== one.content['sha3-384']) {
+        this.#problem(what, 'It is here with other content, and stays as it is.');
+        continue;
+      }
+      if (numbered !== undefined && numbered.deletedAt === null) continue;
+      const twin =
+        numbered === undefined ? await this.#records.revisions.withContent(id, one.content['sha3-384']) : undefined;
+      if (twin !== undefined) {
+        this.#problem(what, `The same content is here as revision ${String(twin.revision)}.`);
+        continue;
+      }
+      if (!(await this.#isThere(what, one.content['sha3-384']))) continue;
+      if (!this.#isGood(subjectOf(id, one.revision), what)) continue;
+      const vouched = this.#vouchedFor(one, what);
+      if (vouched === 'refused') continue;
+      const notes = [
+        ...(numbered === undefined && newest > one.revision
+          ? [`older than revision ${String(newest)}, which is here`]
+          : []),
+        ...(numbered === undefined ? [] : ['was deleted, and comes back']),
+        ...(this.#carried.namespace === 'snap' && vouched.by === undefined
+          ? ['no assertion that this site believes']
+          : []),
+      ];
+      made.revisions.push({ one, isDeleted: numbered !== undefined, assertion: vouched.by });
+      this.#line(
+        { kind: 'revision', what, from: null, to: one.version ?? name, notes },
+        vouched.by === undefined ? 'source' : 'upstream',
+      );
+    }
+  }
+
+  /** The assertion that says what a revision is, where it is believed; refused where it says something else. */
+  #vouchedFor(one: TransferRevision, what: string): { by: string | undefined } | 'refused' {
+    if (one.assertion === undefined) return { by: undefined };
+    const assertion = this.#planning.believed(one.assertion);
+    if (assertion?.type !== 'snap-revision') return { by: undefined };
+    try {
+      const said = carriedSnap(assertion, this.#planning.believed);
+      const { id, name, publisher } = this.#carried;
+      const isSame =
+        said.id === id &&
+        said.name === name &&
+        said.publisher.id === publisher &&
+        said.revision === one.revision &&
+        said.sha3_384 === one.content['sha3-384'] &&
+        said.size === one.content.size;
+      return isSame
+        ? { by: one.assertion }
+        : this.#problem(what, 'Its assertion says something else of it than the transfer does.');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return this.#problem(what, error.message);
+    }
+  }
+
+  async #resources(made: PackagePlan): Promise<void> {
+    const { id, resources } = this.#carried;
+    for (const resource of resources) {
+      for (const one of resource.revisions) {
+        const what = `${resource.name} revision ${String(one.revision)}`;
+        const sha3_384 = one.content['sha3-384'];
+        const known = await this.#records.resourceRevisions.withContent(id, resource.name, sha3_384);
+        if (known?.revision === one.revision && known.deletedAt === null) continue;
+        if (known !== undefined) {
+          this.#problem(what, `The same content is here as revision ${String(known.revision)}.`);
+          continue;
+        }
+        const taken = await this.#records.resourceRevisions.find(id, resource.name, one.revision);
+        if (taken !== undefined) {
+          this.#problem(what, 'It is here with other content, and stays as it is.');
+          continue;
+        }
+        if (!(await this.#isThere(what, sha3_384)) || !this.#isGood(subjectOf(id, resource.name, one.revision), what))
+          continue;
+        made.resources.push({ resource, one });
+        this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
+      }
+    }
+  }
+
+  async #images(made: PackagePlan): Promise<void> {
+    const { id, images } = this.#carried;
+    for (const image of images) {
+      const before = this.#plan.problems.length;
+      for (const { content } of image.manifests) {
+        const what = `image ${image.resource}@sha256:${content.sha256}`;
+        if (await this.#isThere(what, content['sha3-384']))
+          this.#isGood(subjectOf(id, image.resource, content.sha256), what);
+      }
+      for (const blob of image.blobs) await this.#isThere(`image ${image.resource}`, blob['sha3-384']);
+      if (this.#plan.problems.length > before) continue;
+      made.images.push(image);
+      const count = `${String(image.manifests.length)} manifests, ${String(image.blobs.length)} blobs`;
+      this.#line({ kind: 'image', what: image.resource, from: null, to: count, notes: [] });
+    }
+  }
+
+  async #withdrawals(made: PackagePlan): Promise<void> {
+    const { id, withdrawn } = this.#carried;
+    for (const one of withdrawn) {
+      const numbered = await this.#records.revisions.numbered(id, one.revision);
+      if (numbered === undefined || numbered.withdrawnBecause !== null) continue;
+      made.withdrawals.push(one);
+      this.#line({
+        kind: 'withdrawal',
+        what: `revision ${String(one.revision)}`,
+        from: 'in use',
+        to: 'withdrawn',
+        notes: [one.why],
+      });
+    }
+  }
+
+  async #channels(made: PackagePlan): Promise<void> {
+    const { id, channels, closed } = this.#carried;
+    const { releases } = this.#records;
+    const held = await releases.current(id, this.#planning.at);
+    const kept = held.filter(({ revision }) => !made.withdrawals.some((one) => one.revision === revision));
+    for (const release of channels) {
+      const expires = release['expires-at'];
+      if (expires !== undefined && expires <= this.#planning.at) continue;
+      if (!this.#mayRelease(made, release)) continue;
+      const before = kept.find(
+        (one) =>
+          one.channel === release.channel &&
+          one.slot === release.slot &&
+          (one.progressive.percentage !== null) === (release.progressive !== undefined),
+      );
+      if (before !== undefined && isSame(before, release)) continue;
+      made.releases.push({ release, before });
+      const notes = [
+        ...(before !== undefined && before.revision > release.revision ? ['downgrade'] : []),
+        ...(release.progressive === undefined
+          ? []
+          : [`for ${String(release.progressive.percentage)} % of the devices`]),
+      ];
+      const [from, to] = [before === undefined ? null : String(before.revision), String(release.revision)];
+      this.#line({ kind: 'release', what: placed(release), from, to, notes });
+    }
+    for (const channel of closed) {
+      const holding = kept.filter((one) => one.channel === channel);
+      if (holding.length === 0) continue;
+      made.closes.push({ channel, held: holding });
+      for (const one of holding) {
+        this.#line({ kind: 'close', what: placed(one), from: String(one.revision), to: null, notes: [] });
+      }
+    }
+  }
+
+  /** Whether a revision may be given to devices here. */
+  #mayRelease(made: PackagePlan, { revision }: TransferRelease): boolean {
+    const comes = made.revisions.some(({ one }) => one.revision === revision);
+    const carried = this.#carried.revisions.some((one) => one.revision === revision);
+    // What cannot come in has its own problem; what is here already stays as it is.
+    return comes || carried;
+  }
+
+  async #isThere(what: string, sha3_384: string): Promise<boolean> {
+    if (this.#planning.arrived.has(sha3_384) || (await this.#records.neededContents.has(sha3_384))) return true;
+    this.#plan.missing.push(sha3_384);
+    this.#problem(what, 'Its content is neither in the transfer nor here.');
+    return false;
+  }
+
+  #isGood(subject: string, what: string): boolean {
+    const found = this.#planning.findings.get(subject);
+    if ((found?.findings ?? null) !== null) return true;
+    this.#problem(what, found?.refused ?? 'It has not been reviewed yet.');
+    return false;
+  }
+
+  #line(line: Omit<PlanLine, 'package' | 'word'>, word: Word = 'source'): void {
+    this.#plan.lines.push({ package: this.#called, ...line, word });
+  }
+
+  #problem(what: string, why: string): 'refused' {
+    this.#plan.problems.push({ package: this.#called, what, why });
+    return 'refused';
+  }
+}
+
+/** A channel with the part of it that is meant, where it has several. */
+const placed = ({ channel, slot }: { channel: string; slot: string }): string =>
+  slot === '*' ? channel : `${channel} (${slot})`;
+
+function isSame(before: Release, release: TransferRelease): boolean {
+  const { percentage, paused } = before.progressive;
+  const there = release.progressive;
+  const resources = (all: readonly { name: string; revision: number | null }[]): string =>
+    JSON.stringify(all.map(({ name, revision }) => [name, revision]));
+  return (
+    before.revision === release.revision &&
+    percentage === (there?.percentage ?? null) &&
+    (there === undefined || paused === there.paused) &&
+    resources(before.resources) === resources(release.resources ?? [])
+  );
+}

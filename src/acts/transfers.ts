@@ -1,0 +1,189 @@
+// Transfers: made for others, taken in to wait, let in or not, and put back.
+import type { TransferStatement } from '#api/wire.ts';
+import { isProgressive } from '#domain/channel-map.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
+import type { Release } from '#records/releases.ts';
+import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
+import { act, DoneAlready, type Doing } from './act.ts';
+import { rememberEnded } from './releases.ts';
+
+const object = ({ id }: { id: string }): string => `transfer/${id}`;
+
+export const makeTransfer = act({
+  name: 'make_transfer',
+  summary: 'Sign a transfer of what is held here, for other sites.',
+  on: 'transfer/ID',
+  object,
+  gate: 'may-wait',
+
+  async perform(
+    tx,
+    { contents, ...made }: Omit<MadeTransfer, 'madeAt' | 'madeBy'> & { contents: readonly string[] },
+    { at, actor, note },
+  ) {
+    const { sequence, sites, bytes } = made;
+    if (sequence <= (await tx.transfers.newestMade())) {
+      throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
+    }
+    note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
+    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, contents);
+  },
+});
+
+type Received = Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'receivedAt' | 'receivedBy'>;
+
+export const receiveTransfer = act({
+  name: 'receive_transfer',
+  summary:
+    'Begin to take in a transfer that enough keys of its source have signed; nothing of it shows before it is let in.',
+  on: 'transfer/ID',
+  object: ({ id }: Received & { signers: readonly string[] }) => `transfer/${id}`,
+  gate: { never: 'nothing of it shows before it is let in' },
+
+  async perform(tx, { signers, ...received }: Received & { signers: readonly string[] }, { at, actor, note }) {
+    const { source, sequence } = received;
+    note({ source, sequence, signers });
+    if (!(await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor }))) throw new DoneAlready(undefined);
+  },
+});
+
+export const discardTransfer = act({
+  name: 'discard_transfer',
+  summary: 'Throw away a transfer that waits; it may be received again.',
+  on: 'transfer/ID',
+  object,
+  gate: { never: 'nothing of it was let in' },
+
+  async perform(tx, { id }: { id: string }, doing) {
+    await waiting(tx, id);
+    await tx.transfers.settle(id, { status: 'discarded', receipt: null, at: doing.at, by: doing.actor });
+    await tx.transfers.forgetArrived(id);
+  },
+});
+
+/** The transfer, where it waits. */
+export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: string): Promise<ReceivedTransfer> {
+  const found = await transfers.find(id);
+  if (found?.status === 'waiting') return found;
+  const why = found === undefined ? 'is not here' : `was ${found.status} at ${found.settledAt ?? ''}`;
+  throw new Refusal(found === undefined ? 'resource-not-found' : 'conflict', `The transfer ${id.slice(0, 12)} ${why}.`);
+}
+
+/** What the receipt of a transfer says, as it is kept; the signature is added when it is written out. */
+export interface Receipt {
+  format: 1;
+  transfer: string;
+  source: string;
+  sequence: number;
+  'accepted-at': string;
+  'accepted-by': string;
+  lines: object[];
+  'left-out': object[];
+  approvals: object[];
+  /** What the channels held that were changed, to put it back. */
+  undo: Undo[];
+}
+
+interface Undo {
+  id: string;
+  channel: string;
+  slot: string;
+  isProgressive: boolean;
+  /** What was put there; nothing where it was emptied. */
+  put: number | null;
+  before: Release | null;
+}
+
+export const undoOf = (
+  id: string,
+  at: Pick<Release, 'channel' | 'slot' | 'progressive'>,
+  put: number | null,
+  before: Release | undefined,
+): Undo => ({
+  ...{ id, channel: at.channel, slot: at.slot, isProgressive: isProgressive(at.progressive) },
+  ...{ put, before: before ?? null },
+});
+
+export const withdrawTransfer = act({
+  name: 'withdraw_transfer',
+  summary:
+    'Put the channels back to what they held before a transfer was let in, where nothing later stands on it; its revisions stay.',
+  on: 'transfer/ID',
+  object,
+  gate: 'may-wait',
+
+  /** Gives the channels that were put back. */
+  async perform(tx, { id }: { id: string }, doing): Promise<string[]> {
+    const found = await tx.transfers.find(id);
+    if (found?.status !== 'accepted' || found.settledAt === null) {
+      throw new Refusal('conflict', `The transfer ${id.slice(0, 12)} was not let in, or was withdrawn already.`);
+    }
+    const receipt = JSON.parse(found.receipt ?? '{}') as Receipt;
+    for (const one of receipt.undo) await refuseLater(tx, one, found.settledAt);
+    for (const one of receipt.undo.toReversed()) await putBack(tx, one, doing);
+    const channels = receipt.undo.map(({ channel }) => channel);
+    doing.note({ source: found.source, sequence: found.sequence, channels });
+    await tx.transfers.settle(id, { status: 'withdrawn', receipt: found.receipt, at: doing.at, by: doing.actor });
+    return channels;
+  },
+});
+
+const heldAt = async (tx: Changes, { id, channel, slot, isProgressive: over }: Undo): Promise<Release | undefined> =>
+  (await tx.releases.held(id)).find(
+    (one) => one.channel === channel && one.slot === slot && isProgressive(one.progressive) === over,
+  );
+
+async function refuseLater(tx: Changes, undo: Undo, acceptedAt: string): Promise<void> {
+  const held = await heldAt(tx, undo);
+  const isAsLeft =
+    undo.put === null ? held === undefined : held?.revision === undo.put && held.releasedAt === acceptedAt;
+  if (isAsLeft) return;
+  const subject = await tx.packages.byId(undo.id);
+  throw new Refusal(
+    'conflict',
+    `${subject === undefined ? undo.id : `${subject.namespace}/${subject.name}`} ${undo.channel} was changed after the transfer ` +
+      'was let in, so nothing was put back.',
+  );
+}
+
+async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
+  const held = await heldAt(tx, undo);
+  if (undo.before !== null) {
+    await tx.releases.fill({ ...undo.before, releasedAt: doing.at });
+    if (undo.isProgressive) return;
+    const { packageId, channel, slot, revision } = undo.before;
+    const past = { packageId, channel, slot, revision, before: held?.revision ?? null, percentage: null, paused: null };
+    await tx.pastReleases.add({ ...past, releasedAt: doing.at, releasedBy: doing.actor });
+  } else if (held !== undefined) {
+    await tx.releases.empty(held);
+    await rememberEnded(tx, [held], doing);
+  }
+}
+
+/** Refuses a statement that is not for this site, or not now. */
+export function refuseUnfit(
+  { for: sites, created, expires, source, sequence }: TransferStatement,
+  { site, at, floor }: { site: string | undefined; at: string; floor: number },
+): void {
+  if (sites.length > 0 && (site === undefined || !sites.includes(site))) {
+    throw new Refusal(
+      'conflict',
+      `It is for ${sites.join(', ')}, and this site is ${site === undefined ? 'without a name' : `'${site}'`}.`,
+    );
+  }
+  if (sequence <= floor) {
+    throw new Refusal(
+      'conflict',
+      `It is number ${String(sequence)} of '${source}', and number ${String(floor)} was let in already: what is older comes in no more.`,
+    );
+  }
+  if (expires <= at) throw new Refusal('conflict', `It was good until ${expires}; have '${source}' make it again.`);
+  const day = 24 * 60 * 60 * 1000;
+  if (Date.parse(created) > Date.parse(at) + day) {
+    throw new Refusal(
+      'conflict',
+      `It was made at ${created}, which is not before tomorrow by the clock of this host; set the clock.`,
+    );
+  }
+}

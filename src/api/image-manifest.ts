@@ -1,0 +1,91 @@
+// Manifests of images as they are sent and carried: what they are made of, and what they are about.
+import type { NamedContent, NamedContents } from '#acts/images.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { ImageReferences } from '#records/images.ts';
+import { readDigest, type Digest } from '#registry/repository.ts';
+import { readJson } from './json.ts';
+import { check } from './schema.ts';
+import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from './wire.ts';
+
+/** What may be kept, by media type: images and indexes, of the OCI and of the older format. */
+export const manifestShapes = {
+  'application/vnd.oci.image.manifest.v1+json': 'ImageManifest',
+  'application/vnd.docker.distribution.manifest.v2+json': 'ImageManifest',
+  'application/vnd.oci.image.index.v1+json': 'ImageIndex',
+  'application/vnd.docker.distribution.manifest.list.v2+json': 'ImageIndex',
+} as const;
+
+export const isManifestType = (type: string): type is keyof typeof manifestShapes => Object.hasOwn(manifestShapes, type);
+
+export interface ManifestContents extends NamedContents {
+  mediaType: string;
+  about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
+}
+
+/** What is said of a manifest that is about another one is kept beside it, to be listed. */
+const longestAnnotations = 64 * 1024;
+
+function aboutOf(content: ManifestContent | ImageIndex): ManifestContents['about'] {
+  const { subject, annotations } = content;
+  if (subject === undefined) return undefined;
+  const digest = readDigest(subject.digest);
+  if (digest === undefined) {
+    throw new Refusal('manifest-invalid', 'The digest of the subject is none of sha256 or sha512.');
+  }
+  if (JSON.stringify(annotations ?? {}).length > longestAnnotations) {
+    throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject have at most 64 KiB.');
+  }
+  const config = 'config' in content ? content.config : undefined;
+  return { subject: digest, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
+}
+
+/** What a manifest of a media type says that it is made of and about; refuses one that is none. */
+export function readManifest(mediaType: string, bytes: Buffer): ManifestContents {
+  if (!isManifestType(mediaType)) {
+    throw new Refusal(
+      'manifest-invalid',
+      `The Content-Type must be that of the manifest, one of ${Object.keys(manifestShapes).join(', ')}.`,
+    );
+  }
+  const content = parse(bytes);
+  const shape = manifestShapes[mediaType];
+  try {
+    check(shape, content);
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal('manifest-invalid', error.message) : error;
+  }
+  if (content.mediaType !== undefined && content.mediaType !== mediaType) {
+    throw new Refusal('manifest-invalid', 'The mediaType that the manifest names is not its Content-Type.');
+  }
+  const about = aboutOf(content);
+  if (shape === 'ImageIndex') {
+    const children = (content as ImageIndex).manifests.map((one) => named(one, false));
+    return { mediaType, parts: [], children, about };
+  }
+  const { config, layers } = content as ManifestContent;
+  const parts = [config, ...layers].map((one) => named(one, mayBeElsewhere(one)));
+  return { mediaType, parts, children: undefined, about };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof Refusal ? error.message : 'The body is not UTF-8 text.';
+    throw new Refusal('manifest-invalid', why);
+  }
+}
+
+/**
+ * Whether a layer may be missing: one that is not given away by registries, which clients fetch from elsewhere (OCI image
+ * specification, non-distributable layers).
+ */
+const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
+  (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);
+
+const named = ({ digest, size }: ImageDescriptor, mayBeElsewhere: boolean): NamedContent => ({
+  digest,
+  digits: readDigest(digest)?.digits,
+  size,
+  mayBeElsewhere,
+});

@@ -1,0 +1,124 @@
+// larder site trust, larder site distrust
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { distrustSource, trustSource } from '#acts/sites.ts';
+import { problems } from '#api/schema.ts';
+import type { SiteIdentity } from '#api/wire.ts';
+import { isPackageGlob } from '#domain/package-glob.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { command, Failure, UsageError } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
+import { withStore } from '../frame/store.ts';
+
+export const siteTrust = command({
+  name: 'site trust',
+  summary: 'Believe the transfers of a source: those that enough of its keys have signed, and what it may bring.',
+  description:
+    "FILE is what 'larder site show --export' or 'larder collector init' wrote there. Its fingerprint must come from somewhere else " +
+    'than the file: by telephone, or on paper. Typed again for a source that is known, it changes what that may do; the highest ' +
+    'number that was let in of it stays.',
+  positionals: [{ name: 'file', summary: 'The file with the keys of the source.' }],
+  options: {
+    fingerprint: {
+      type: 'string',
+      value: 'FINGERPRINT',
+      summary: 'The fingerprint of each of its keys, as its people say it.',
+      repeated: true,
+    },
+    threshold: {
+      type: 'integer',
+      value: 'N',
+      minimum: 1,
+      maximum: 16,
+      summary: 'How many of its keys must have signed; otherwise as many as its file says.',
+    },
+    packages: {
+      type: 'string',
+      value: 'GLOB',
+      summary: "What it may bring, such as 'snap/*'; otherwise everything.",
+      repeated: true,
+    },
+    'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
+  },
+  examples: [
+    'larder site trust ./depot-north.json --fingerprint 9f2c-11d0-3b7a-4e55-82aa-0c61-7d2e-f390',
+    "larder site trust ./depot-north.json --fingerprint 9f2c-11d0-3b7a-4e55-82aa-0c61-7d2e-f390 --packages 'snap/*'",
+  ],
+
+  run: ({ positionals: { file }, options, data, world }) => {
+    const identity = identityIn(resolve(file));
+    refuseOtherKeys(identity, options.fingerprint);
+    const wrong = options.packages.find((glob) => !isPackageGlob(glob));
+    if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+    const { site: name, keys } = identity;
+    const source = {
+      ...{ name, keys, threshold: options.threshold ?? identity.threshold },
+      packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
+      mayRelease: !options['no-releases'],
+    };
+    return withStore({ data, world }, async ({ acts, person }) => {
+      await acts.do(trustSource, person, source);
+      const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
+      return {
+        text: `The transfers of ${name} are believed that ${signatures} signed; it may bring ${source.packages.join(', ')}.`,
+        json: { ...source, fingerprints: fingerprintOf(keys) },
+      };
+    });
+  },
+});
+
+function identityIn(file: string): SiteIdentity {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new Failure(`${file} is not what 'larder site show --export' writes`, { cause });
+  }
+  const [problem] = problems('SiteIdentity', value);
+  if (problem !== undefined)
+    throw new Failure(`${file} is not what 'larder site show --export' writes: ${problem.message}`);
+  return value as SiteIdentity;
+}
+
+/** What a person was told must be all keys of the file, and nothing else. */
+function refuseOtherKeys({ keys }: SiteIdentity, typed: readonly string[]): void {
+  const own = fingerprintOf(keys);
+  const said = typed.map((one) => one.toLowerCase()).sort();
+  if (said.length === 0) {
+    throw new UsageError(
+      `type the fingerprint that the people of the source told you, by --fingerprint; the file says ${own.join(' and ')}`,
+    );
+  }
+  if (said.join() !== own.join()) {
+    throw new Failure(
+      `the keys in the file have the fingerprints ${own.join(', ')}, which is not what was typed; ask once more`,
+      {
+        code: 'other-keys',
+      },
+    );
+  }
+}
+
+export const siteDistrust = command({
+  name: 'site distrust',
+  summary: 'Believe the transfers of a source no more; what came from it stays.',
+  positionals: [{ name: 'name', summary: 'The name of the source.' }],
+  examples: ['larder site distrust depot-north --yes'],
+  confirm: {
+    question: ({ positionals: { name } }) => `Nothing that ${name} has signed comes in any more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals: { name }, data, world }) =>
+    withStore({ data, world }, async ({ acts, person }) => {
+      await acts.do(distrustSource, person, { name });
+      return { text: `The transfers of ${name} are not believed any more.`, json: { name } };
+    }),
+});

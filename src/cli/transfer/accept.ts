@@ -1,0 +1,54 @@
+// larder transfer accept
+import { rmSync } from 'node:fs';
+
+import { acceptTransfer } from '#acts/transfer-accept.ts';
+import { digestOf } from '#transfers/look.ts';
+import { siteOf } from '#transfers/site.ts';
+import { command, Failure } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { narrowing, seen } from './looking.ts';
+import { shortId } from './parts.ts';
+import { piecesOf } from './receive.ts';
+
+export const transferAccept = command({
+  name: 'transfer accept',
+  summary: 'Let in a transfer that waits here: all that its preview shows, or nothing.',
+  description:
+    'With --seen what the preview gave as its digest is held against what would be changed now, so that nothing else comes in than ' +
+    'what was looked at.',
+  positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
+  options: {
+    ...narrowing,
+    seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview showed, with --json.' },
+  },
+  examples: ['larder transfer accept 3f9a01 --yes', 'larder transfer accept 3f9a01 --only snap/hello'],
+  confirm: {
+    question: ({ positionals: { id } }) => `What the preview of ${id} shows comes in, and its releases reach devices.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals: { id: named }, options, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const { records, acts, person, siteKey, directory } = store;
+      const { transfer, statement, believed, digest } = await seen(store, named, options);
+      if (options.seen !== undefined && options.seen !== digest) {
+        throw new Failure('what it would change is not what was looked at any more; look at the preview again', {
+          code: 'conflict',
+        });
+      }
+      const site = (await siteOf(records, siteKey))?.name;
+      const { only, without } = options;
+      const accepted = { id: transfer.id, statement, site, believed, only, without, seen: digest, digestOf };
+      const receipt = await acts.do(acceptTransfer, person, accepted);
+      rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+      const { undo, ...told } = receipt;
+      const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
+      return {
+        text:
+          `Transfer ${shortId(transfer.id)} was let in: ${String(receipt.lines.length)} changes${left}. ` +
+          `'larder transfer receipt ${shortId(transfer.id)}' writes its receipt; ` +
+          `'larder transfer withdraw ${shortId(transfer.id)}' puts the ${String(undo.length)} releases back.`,
+        json: told,
+      };
+    }),
+});

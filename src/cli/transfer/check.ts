@@ -1,0 +1,87 @@
+// larder transfer check
+import type { OpenPart } from '#transfers/form/read.ts';
+import { figuresOf } from '#transfers/make.ts';
+import { command, type Answer } from '../frame/command.ts';
+import { progressOf } from '../frame/progress.ts';
+import { table, visible } from '../frame/terminal.ts';
+import { bytes } from '../store/status.ts';
+import { shortId, withParts } from './parts.ts';
+
+export const transferCheck = command({
+  name: 'transfer check',
+  summary:
+    'Look at a transfer anywhere, without a store, keys or network: whether it is whole, who signed it, what is in it.',
+  description:
+    'Every byte of the parts that are named is read. Exit code 1 says that parts are lacking. Whether the keys that signed it are those ' +
+    "of its source is for the site to say that receives it: compare their fingerprints with what 'larder site show' says there.",
+  positionals: [
+    { name: 'parts', value: 'PART', summary: 'The parts, or the folder that they are in.', repeated: true },
+  ],
+  examples: ['larder transfer check /media/stick', 'larder transfer check ./in.1of3.tar ./in.2of3.tar --json'],
+
+  async run(call) {
+    const progress = progressOf(call);
+    try {
+      return await withParts(call.positionals.parts, (parts) => checked(parts, progress.at));
+    } finally {
+      progress.end();
+    }
+  },
+});
+
+async function checked(
+  parts: readonly OpenPart[],
+  at: (step: string, done: number, total: number) => void,
+): Promise<Answer> {
+  const told = [];
+  for (const [id, some] of Map.groupBy(parts, (part) => part.id)) {
+    for (const part of some) {
+      let done = 0;
+      for await (const { bytes: content } of part.pieces()) {
+        for await (const read of content()) at(`part ${String(part.part)}`, (done += read.length), part.size);
+        piece;
+      }
+    }
+    told.push(describe(id, some));
+  }
+  return {
+    text: told.map(({ text }) => text).join('\n\n'),
+    json: { transfers: told.map(({ json }) => json) },
+    exitCode: told.some(({ lacking }) => lacking.length > 0) ? 1 : 0,
+  };
+}
+
+function describe(id: string, parts: readonly OpenPart[]) {
+  const { statement, given } = parts[0]!;
+  const numbers = new Set(parts.map(({ part }) => part));
+  const lacking = statement.parts.map((_, part) => part + 1).filter((part) => !numbers.has(part));
+  const figures = figuresOf(statement);
+  const keys = given.map(({ keyid }) => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-'));
+  const whole =
+    lacking.length === 0 ? 'It is whole.' : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
+  const rows = statement.packages.map(({ namespace, name, revisions, channels }) => [
+    `${namespace}/${name}`,
+    revisions.map(({ revision }) => revision).join(', '),
+    [...new Set(channels.map(({ channel }) => channel))].join(', '),
+  ]);
+  return {
+    lacking,
+    text: [
+      `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, for ${statement.for.join(', ') || 'any site'}.`,
+      `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
+      `Signed with ${keys.join(', ')}.`,
+      `${whole} It carries ${bytes(figures.bytes)}.`,
+      table(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
+    ].join('\n'),
+    json: {
+      id,
+      ...{ source: statement.source, sequence: statement.sequence, for: statement.for },
+      ...{ created: statement.created, expires: statement.expires, 'signed-with': keys, lacking, ...figures },
+      packages: statement.packages.map(({ namespace, name, id: packageId, revisions }) => ({
+        name: `${namespace}/${name}`,
+        id: packageId,
+        revisions: revisions.map(({ revision, content }) => ({ revision, ...content })),
+      })),
+    },
+  };
+}

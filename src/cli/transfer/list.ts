@@ -1,0 +1,36 @@
+// larder transfer list
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { shortId } from './parts.ts';
+
+const most = 1000;
+
+export const transferList = command({
+  name: 'transfer list',
+  summary:
+    'List the transfers that came here, the newest first: those that wait, were let in, thrown away, or put back.',
+  examples: ['larder transfer list', 'larder transfer list --json'],
+
+  run: ({ data, world }) =>
+    withStore({ data, world }, async ({ records }) => {
+      const found = await records.transfers.list(most);
+      const rows = found.map((one) => [
+        ...[shortId(one.id), one.source, String(one.sequence), one.status],
+        ...[one.receivedAt, one.settledAt ?? '-', one.settledBy ?? '-'],
+      ]);
+      return {
+        text:
+          rows.length === 0
+            ? 'No transfer came here.'
+            : table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows),
+        json: {
+          transfers: found.map((one) => ({
+            ...{ id: one.id, source: one.source, sequence: one.sequence, status: one.status },
+            ...{ 'received-at': one.receivedAt, 'received-by': one.receivedBy },
+            ...{ 'settled-at': one.settledAt, 'settled-by': one.settledBy },
+          })),
+        },
+      };
+    }),
+});

@@ -1,0 +1,55 @@
+// Parts of transfers on a stick or in a folder, opened with the rights of whoever typed the command.
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
+import { openPart, type OpenPart } from '#transfers/form/read.ts';
+import { Failure, UsageError } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
+import type { AsCaller } from '../frame/owner.ts';
+
+/** Opens the parts that are named; of a folder those of its files that are some. They are closed when `work` is done. */
+export async function withParts<Result>(
+  names: readonly string[],
+  work: (parts: OpenPart[]) => Promise<Result>,
+  asCaller: AsCaller = async (opening) => opening(),
+): Promise<Result> {
+  if (names.length === 0)
+    throw new UsageError('nothing was read: name the parts of a transfer, or the folder that they are in');
+  const open: OpenPart[] = [];
+  try {
+    for (const name of names) open.push(...(await asCaller(() => partsAt(resolve(name)))));
+    return await work(open);
+  } catch (error) {
+    throw error instanceof NotATransfer ? new Failure(error.message, { code: 'no-transfer', cause: error }) : error;
+  } finally {
+    await Promise.all(open.map((part) => part.close()));
+  }
+}
+
+async function partsAt(path: string): Promise<OpenPart[]> {
+  try {
+    if (!statSync(path).isDirectory()) return [await opened(path)];
+    const files = readdirSync(path)
+      .filter((name) => name.endsWith('.tar'))
+      .sort();
+    const parts = [];
+    for (const name of files) parts.push(await opened(join(path, name)));
+    if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
+    return parts;
+  } catch (error) {
+    throw cannotRead(path, error);
+  }
+}
+
+async function opened(file: string): Promise<OpenPart> {
+  try {
+    return await openPart(file);
+  } catch (error) {
+    if (!(error instanceof NotATransfer)) throw error;
+    throw new Failure(`${file} cannot be read as a transfer. ${error.message}`, { code: 'no-transfer', cause: error });
+  }
+}
+
+/** By how much of its id people name a transfer. */
+export const shortId = (id: string): string => id.slice(0, 12);

@@ -1,0 +1,97 @@
+// larder transfer receive
+import { join } from 'node:path';
+
+import { withBlobs } from '#data/blobs.ts';
+import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
+import { withFile, type Blobs } from '#blobs/blobs.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import { receive, type FindingsOf, type Received } from '#transfers/receive.ts';
+import { fingerprintOf, siteOf } from '#transfers/site.ts';
+import type { OpenPart } from '#transfers/form/read.ts';
+import { command, type Answer, type Call } from '../frame/command.ts';
+import { interruptible } from '../frame/interruption.ts';
+import { progressOf } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { withReviewer } from '../package/reviewer.ts';
+import { shortId, withParts } from './parts.ts';
+
+export const transferReceive = command({
+  name: 'transfer receive',
+  summary: 'Take in the parts of a transfer to wait here; nothing of it shows before it is let in.',
+  description:
+    'The parts may come in any order, and on many visits: what is here is not read again. A command that was ended goes on where ' +
+    'it was when it is typed again. Each package goes through the review of this store. Exit code 1 says that parts are lacking.',
+  positionals: [
+    { name: 'parts', value: 'PART', summary: 'The parts, or the folder that they are in.', repeated: true },
+  ],
+  examples: ['larder transfer receive /media/stick', 'larder transfer receive ./in.2of3.tar'],
+
+  run: (call) =>
+    withStore(
+      call,
+      (store) => withParts(call.positionals.parts, (parts) => received(store, call, parts), store.asCaller),
+      { writesOutside: true },
+    ),
+});
+
+async function received(
+  store: OpenStore,
+  call: Pick<Call, 'json' | 'quiet' | 'world'>,
+  parts: OpenPart[],
+): Promise<Answer> {
+  const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
+  const progress = progressOf(call);
+  const site = (await siteOf(records, siteKey))?.name;
+  try {
+    const found = await interruptible(() =>
+      withReviewer((reviewer) =>
+        withBlobs(store, ({ blobs, digests }) =>
+          receive(parts, {
+            ...{ records, acts, by, blobs, digests, reviewer, newId, site, directory, now },
+            largest: config.uploads.max_size,
+            findingsOf: reviewing({ blobs, digests, reviewer, newId }),
+            progress: progress.at,
+          }),
+        ),
+      ),
+    );
+    return answerOf(found);
+  } finally {
+    progress.end();
+  }
+}
+
+type Reviewing = Parameters<typeof keepIcon>[1] & {
+  blobs: Blobs;
+  reviewer: Reviewer;
+  digests: { ofFile(file: string, algorithms: readonly ['sha384']): Promise<{ sha384: string }> };
+};
+
+/** The store's own review of what is carried. */
+const reviewing =
+  ({ blobs, digests, reviewer, newId }: Reviewing): FindingsOf =>
+  ({ type, name }, sha3_384) =>
+    withFile(blobs, sha3_384, async (path) => {
+      const kind = kindOf({ type: type as Parameters<typeof kindOf>[0]['type'] });
+      const verdict = await reviewer.review({ kind, path, name });
+      if (!verdict.approved) return { refused: verdict.errors.map(({ message }) => message).join(' ') };
+      const isCharm = verdict.kind === 'charm' || verdict.kind === 'bundle';
+      const { sha384 } = isCharm ? await digests.ofFile(path, ['sha384']) : { sha384: '' };
+      return findingsOf(verdict, await keepIcon(verdict, { blobs, newId }), sha384);
+    });
+
+function answerOf({ id, statement, signers, lacking }: Received): Answer {
+  const { source, sequence, parts } = statement;
+  const whole =
+    lacking.length === 0
+      ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
+      : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
+  return {
+    text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. It is signed with ${fingerprintOf(signers).join(', ')}.\n${whole}`,
+    json: { id, source, sequence, 'signed-with': fingerprintOf(signers), parts: parts.length, lacking },
+    exitCode: lacking.length === 0 ? 0 : 1,
+  };
+}
+
+/** Where pieces of contents lie that have not come as a whole. */
+export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);

@@ -1,0 +1,148 @@
+// Transfers: what came across the gap and waits, was let in or not; what of it has come; and what was made for others.
+import { columns, list, sql, type Queries } from '#engine/database.ts';
+
+export interface ReceivedTransfer {
+  /** The SHA-256 of its statement. */
+  id: string;
+  source: string;
+  sequence: number;
+  /** The SHA3-384 of its statement, which is kept as content. */
+  statement: string;
+  /** As they came. */
+  signatures: string;
+  status: 'waiting' | 'accepted' | 'discarded' | 'withdrawn';
+  receivedAt: string;
+  /** As the audit log writes it. */
+  receivedBy: string;
+  settledAt: string | null;
+  settledBy: string | null;
+  /** JSON. */
+  receipt: string | null;
+}
+
+/** What a review found in something that is carried, or why it cannot be taken in. */
+export type TransferFinding = { subject: string } & (
+  { findings: string; refused: null } | { findings: null; refused: string }
+);
+
+export interface MadeTransfer {
+  sequence: number;
+  id: string;
+  /** The sites that it is for; none stands for any. */
+  sites: string[];
+  /** The SHA3-384 of its statement, which is kept as content. */
+  statement: string;
+  /** Of all its parts. */
+  bytes: number;
+  madeAt: string;
+  madeBy: string;
+}
+
+const transferColumns = columns`
+  id, source, sequence, statement, signatures, status, received_at AS "receivedAt", received_by AS "receivedBy",
+  settled_at AS "settledAt", settled_by AS "settledBy", receipt`;
+
+export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (id: string) => db.get<ReceivedTransfer>(sql`SELECT ${transferColumns} FROM transfers WHERE id = ${id}`),
+
+  /** Those whose id begins so; two at most, to tell whether it is one. */
+  beginningWith: (prefix: string) =>
+    db.all<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers WHERE id >= ${prefix} AND id < ${`${prefix}g`} ORDER BY id LIMIT 2`),
+
+  /** The newest first. */
+  list: (limit: number) =>
+    db.all<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC, id LIMIT ${limit}`),
+
+  /** Of these contents those that have come for a transfer that waits. */
+  arrived: async (id: string): Promise<Set<string>> =>
+    new Set(
+      (
+        await db.all<{ sha3_384: string }>(sql`
+          SELECT sha3_384 FROM passing_transfer_contents WHERE transfer = ${id}`)
+      ).map(({ sha3_384 }) => sha3_384),
+    ),
+
+  findings: (id: string) =>
+    db.all<TransferFinding>(sql`
+      SELECT subject, findings, refused FROM passing_transfer_findings WHERE transfer = ${id} ORDER BY subject`),
+
+  async made(sequence: number): Promise<MadeTransfer | undefined> {
+    const row = await db.get<Omit<MadeTransfer, 'sites'> & { sites: string }>(sql`
+      SELECT sequence, id, sites, statement, bytes, made_at AS "madeAt", made_by AS "madeBy"
+      FROM made_transfers WHERE sequence = ${sequence}`);
+    return row && { ...row, sites: JSON.parse(row.sites) as string[] };
+  },
+
+  newestMade: async () =>
+    (await db.get<{ sequence: number | null }>(sql`SELECT MAX(sequence) AS sequence FROM made_transfers`))?.sequence ??
+    0,
+
+  /** Of these contents those that were sent to a site, or to any. */
+  sentTo: async (site: string, contents: readonly string[]): Promise<Set<string>> =>
+    new Set(
+      (
+        await db.all<{ content: string }>(sql`
+          SELECT content FROM sent_contents WHERE site IN ('', ${site}) AND content IN ${list(contents)}`)
+      ).map(({ content }) => content),
+    ),
+});
+
+export const transferChanges = (db: Queries) => ({
+  ...transfers(db),
+
+  /** Adds one that waits; one that was discarded waits again. False when it is here already. */
+  add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt'>) =>
+    0 <
+    (await db.run(sql`
+      INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by)
+      VALUES (${t.id}, ${t.source}, ${t.sequence}, ${t.statement}, ${t.signatures}, 'waiting', ${t.receivedAt}, ${t.receivedBy})
+      ON CONFLICT (id) DO UPDATE
+      SET status = 'waiting', signatures = excluded.signatures, received_at = excluded.received_at,
+        received_by = excluded.received_by, settled_at = NULL, settled_by = NULL
+      WHERE transfers.status = 'discarded'`)),
+
+  settle: (id: string, s: Pick<ReceivedTransfer, 'status' | 'receipt'> & { at: string; by: string }) =>
+    db.run(sql`
+      UPDATE transfers SET status = ${s.status}, settled_at = ${s.at}, settled_by = ${s.by}, receipt = ${s.receipt}
+      WHERE id = ${id}`),
+
+  /** Forgets what has come for one that waits no more. */
+  async forgetArrived(id: string): Promise<void> {
+    await db.run(sql`DELETE FROM passing_transfer_contents WHERE transfer = ${id}`);
+    await db.run(sql`DELETE FROM passing_transfer_findings WHERE transfer = ${id}`);
+  },
+
+  async addMade(t: MadeTransfer, contents: readonly string[]): Promise<void> {
+    await db.run(sql`
+      INSERT INTO made_transfers (sequence, id, sites, statement, bytes, made_at, made_by)
+      VALUES (${t.sequence}, ${t.id}, ${JSON.stringify(t.sites)}, ${t.statement}, ${t.bytes}, ${t.madeAt}, ${t.madeBy})`);
+    for (const site of t.sites.length === 0 ? [''] : t.sites) {
+      for (const content of contents) {
+        await db.run(sql`
+          INSERT INTO sent_contents (site, content, sequence) VALUES (${site}, ${content}, ${t.sequence})
+          ON CONFLICT DO NOTHING`);
+      }
+    }
+  },
+});
+
+export const transferPassing = (db: Queries) => ({
+  /** Notes that a content of a waiting transfer has come; it is held until `endsAt`, or until the transfer is settled. */
+  arrive: (id: string, sha3_384: string, endsAt: string) =>
+    db.run(sql`
+      INSERT INTO passing_transfer_contents (transfer, sha3_384, ends_at) VALUES (${id}, ${sha3_384}, ${endsAt})
+      ON CONFLICT DO NOTHING`),
+
+  found: (id: string, { subject, findings, refused }: TransferFinding, endsAt: string) =>
+    db.run(sql`
+      INSERT INTO passing_transfer_findings (transfer, subject, findings, refused, ends_at)
+      VALUES (${id}, ${subject}, ${findings}, ${refused}, ${endsAt})
+      ON CONFLICT (transfer, subject) DO UPDATE SET findings = excluded.findings, refused = excluded.refused`),
+
+  /** Forgets what came for transfers that waited too long; how much. */
+  sweep: async (now: string) =>
+    (await db.run(sql`DELETE FROM passing_transfer_contents WHERE ends_at <= ${now}`)) +
+    (await db.run(sql`DELETE FROM passing_transfer_findings WHERE ends_at <= ${now}`)),
+});

@@ -1,0 +1,316 @@
+// What a store holds, as a transfer says it: the packages that are wanted with what their channels hold, and all that belongs to that.
+import { createHash } from 'node:crypto';
+
+import { joined, streamCount, streamLimit, type Assertion } from '#assertions/assertion.ts';
+import { inOrder, restedOn } from '#assertions/prerequisites.ts';
+import { nameOf } from '#assertions/types.ts';
+import type {
+  TransferAccount,
+  TransferContent,
+  TransferImage,
+  TransferPackage,
+  TransferRelease,
+  TransferResource,
+} from '#api/wire.ts';
+import { isProgressive, unexpired } from '#domain/channel-map.ts';
+import { fitsGlob } from '#domain/package-glob.ts';
+import type { Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { Revision } from '#records/revisions.ts';
+
+export type HoldingRecords = Pick<
+  Records,
+  | 'accounts'
+  | 'assertions'
+  | 'images'
+  | 'packages'
+  | 'pastReleases'
+  | 'releases'
+  | 'resourceRevisions'
+  | 'resources'
+  | 'revisions'
+  | 'tracks'
+>;
+
+/** Which packages are meant: one of the globs fits `namespace/name`. */
+export interface Wanted {
+  packages: readonly string[];
+  /** RFC 3339; what has expired by then is not held. */
+  at: string;
+}
+
+export interface Held {
+  accounts: TransferAccount[];
+  packages: TransferPackage[];
+  /** Of all content what it is, in the order in which a transfer carries it. */
+  contents: Map<string, { content: TransferContent; mediaType: string }>;
+  /** The assertions that go with it, in streams of which each can be read as a whole. */
+  assertions: string[];
+}
+
+const page = 500;
+
+/** Brings small content as a whole, such as an icon. */
+export type BytesOf = (sha3_384: string) => Promise<Buffer | undefined>;
+
+/** Everything that is held of what is wanted. */
+export async function holdingsOf(records: HoldingRecords, wanted: Wanted, bytesOf: BytesOf): Promise<Held> {
+  const gathering = new Gathering(records, wanted.at, bytesOf);
+  for (let [namespace, name] = ['', '']; ;) {
+    const found = await records.packages.after(namespace, name, page);
+    for (const one of found) if (fitsGlob(wanted.packages, one)) await gathering.add(one);
+    const last = found.at(-1);
+    if (last === undefined || found.length < page) break;
+    ({ namespace, name } = last);
+  }
+  return gathering.held();
+}
+
+class Gathering {
+  readonly #records: HoldingRecords;
+  readonly #at: string;
+  readonly #packages: TransferPackage[] = [];
+  readonly #accounts = new Set<string>();
+  readonly #contents: Held['contents'] = new Map();
+  readonly #assertions = new Set<string>();
+
+  readonly #bytesOf: BytesOf;
+
+  constructor(records: HoldingRecords, at: string, bytesOf: BytesOf) {
+    this.#records = records;
+    this.#at = at;
+    this.#bytesOf = bytesOf;
+  }
+
+  async add(subject: PublishedPackage): Promise<void> {
+    const { id, namespace, name, type, publisherId } = subject;
+    const { releases, revisions, tracks, pastReleases } = this.#records;
+    const held = unexpired(await releases.held(id), this.#at);
+    const numbers = [...new Set(held.map(({ revision }) => revision))];
+    const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
+    this.#accounts.add(publisherId);
+    const withdrawn = await revisions.withdrawn(id);
+    this.#packages.push({
+      ...{ id, namespace, name, type, publisher: publisherId, private: subject.private },
+      ...saidOf(subject),
+      ...(await this.#iconOf(subject)),
+      tracks: (await tracks.list(id)).map((track) => track.name),
+      revisions: await this.#revisionsOf(subject, carried),
+      withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
+      ...(await this.#besides(subject, carried, held)),
+      channels: held.filter(({ revision }) => carried.some((one) => one.revision === revision)).map(releaseOf),
+      closed: await pastReleases.closed(id),
+    });
+  }
+
+  async held(): Promise<Held> {
+    const accounts = [...(await this.#records.accounts.byIds([...this.#accounts])).values()];
+    return {
+      accounts: accounts
+        .map(({ id, username, displayName, validation }) => ({
+          ...{ id, username, 'display-name': displayName },
+          validation: validation as TransferAccount['validation'],
+        }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+      packages: this.#packages,
+      contents: this.#contents,
+      assertions: await this.#streams(),
+    };
+  }
+
+  async #revisionsOf(
+    { id, type }: PublishedPackage,
+    carried: readonly Revision[],
+  ): Promise<TransferPackage['revisions']> {
+    const named = await this.#records.revisions.assertionsOf(
+      id,
+      carried.map(({ revision }) => revision),
+    );
+    const assertions = new Map(named.map(({ revision, assertion }) => [revision, assertion]));
+    return carried
+      .toSorted((a, b) => a.revision - b.revision)
+      .map((one) => {
+        this.#accounts.add(one.createdBy);
+        const assertion = assertions.get(one.revision);
+        if (assertion !== undefined) this.#assertions.add(assertion);
+        return {
+          revision: one.revision,
+          content: this.#content(one, mediaTypes[type] ?? anyBytes),
+          version: one.version,
+          'created-at': one.createdAt,
+          'created-by': one.createdBy,
+          ...(assertion !== undefined && { assertion }),
+        };
+      });
+  }
+
+  /** The resources that the channels give, and the images that those name. */
+  async #besides(
+    subject: PublishedPackage,
+    carried: readonly Revision[],
+    held: readonly Release[],
+  ): Promise<Pick<TransferPackage, 'resources' | 'images'>> {
+    const named = subject.namespace === 'snap' ? await this.#components(subject, carried) : namedIn(held);
+    const resources: TransferResource[] = [];
+    const images: TransferImage[] = [];
+    for (const [name, numbers] of [...named].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const found = [];
+      for (const number of [...numbers].sort((a, b) => a - b)) {
+        const one = await this.#records.resourceRevisions.find(subject.id, name, number);
+        if (one !== undefined) found.push(one);
+      }
+      const [first] = found;
+      if (first === undefined) continue;
+      const image = first.type === 'oci-image' ? await this.#imageOf(subject, name, found) : undefined;
+      if (image !== undefined) images.push(image);
+      const revisions: TransferResource['revisions'] = [];
+      for (const one of found) {
+        this.#accounts.add(one.createdBy);
+        revisions.push({
+          revision: one.revision,
+          content: this.#content(one, anyBytes),
+          'created-at': one.createdAt,
+          'created-by': one.createdBy,
+          bases: one.bases,
+          architectures: one.architectures,
+          serves: await this.#records.resourceRevisions.served(subject.id, name, one.revision),
+        });
+      }
+      resources.push({ name, type: first.type, revisions });
+    }
+    return { resources, images };
+  }
+
+  async #components({ id }: PublishedPackage, carried: readonly Revision[]): Promise<Map<string, Set<number>>> {
+    const named = new Map<string, Set<number>>();
+    for (const { revision } of carried) {
+      for (const { name } of await this.#records.resources.list(id, revision)) {
+        const newest = await this.#records.resourceRevisions.newestFor(id, name, revision);
+        if (newest !== undefined) named.set(name, (named.get(name) ?? new Set()).add(newest.revision));
+      }
+    }
+    return named;
+  }
+
+  async #imageOf(
+    { id }: PublishedPackage,
+    resource: string,
+    found: readonly { sha3_384: string }[],
+  ): Promise<TransferImage | undefined> {
+    const { images } = this.#records;
+    const repository = { packageId: id, resource };
+    const roots = await images.namedBy(found.map(({ sha3_384 }) => sha3_384));
+    const { manifests, blobs } = await images.reachedFrom(repository, roots);
+    if (manifests.length === 0) return undefined;
+    const tags = Map.groupBy(
+      await images.tagsOf(
+        repository,
+        manifests.map(({ sha256 }) => sha256),
+      ),
+      ({ manifest }) => manifest,
+    );
+    return {
+      resource,
+      manifests: manifests.map((one) => ({
+        content: this.#content(one, one.mediaType),
+        'media-type': one.mediaType,
+        tags: (tags.get(one.sha256) ?? []).map(({ tag }) => tag),
+      })),
+      blobs: blobs.map((one) => this.#content(one, anyBytes)),
+    };
+  }
+
+  async #iconOf({ icon }: PublishedPackage): Promise<Pick<TransferPackage, 'icon'>> {
+    const [sha3_384 = '', ending] = icon?.split('.') ?? [];
+    const bytes = sha3_384 === '' ? undefined : await this.#bytesOf(sha3_384);
+    if (bytes === undefined || (ending !== 'png' && ending !== 'svg')) return {};
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const content = this.#content(
+      { sha256, sha3_384, size: bytes.length },
+      ending === 'png' ? 'image/png' : 'image/svg+xml',
+    );
+    return { icon: { content, ending } };
+  }
+
+  #content(
+    { sha256, sha3_384, size }: { sha256: string; sha3_384: string; size: number },
+    mediaType: string,
+  ): TransferContent {
+    const content = { sha256, 'sha3-384': sha3_384, size };
+    if (!this.#contents.has(sha3_384)) this.#contents.set(sha3_384, { content, mediaType });
+    return content;
+  }
+
+  /** The assertions with all that they rest on, each once and after what it rests on itself. */
+  async #streams(): Promise<string[]> {
+    const { assertions } = this.#records;
+    const rested = await restedOn([...this.#assertions].sort(), (names) => assertions.listOf(names));
+    const all = new Map<string, Assertion>(rested.map(({ assertion }) => [nameOf(assertion), assertion]));
+    const ordered = new Map<string, Assertion>();
+    for (const one of all.values()) {
+      for (const needed of inOrder(one, (name) => all.get(name))) ordered.set(nameOf(needed), needed);
+    }
+    return inStreams([...ordered.values()].map(joined));
+  }
+}
+
+/** Texts of assertions one behind the other, in streams that are no longer than one that is read as a whole. */
+function inStreams(texts: readonly string[]): string[] {
+  const streams: string[][] = [];
+  let length = Infinity;
+  for (const text of texts) {
+    const size = Buffer.byteLength(text) + 1;
+    if (length + size > streamLimit || streams.at(-1)?.length === streamCount) {
+      streams.push([]);
+      length = 0;
+    }
+    streams.at(-1)!.push(text);
+    length += size;
+  }
+  return streams.map((some) => some.join('\n'));
+}
+
+const anyBytes = 'application/octet-stream';
+const mediaTypes: Record<string, string> = {
+  snap: 'application/vnd.snap',
+  charm: 'application/zip',
+  bundle: 'application/zip',
+  rock: 'application/x-tar',
+};
+
+function saidOf(subject: PublishedPackage): Partial<TransferPackage> {
+  const { title, summary, description, defaultTrack, links } = subject;
+  return {
+    ...(title !== null && { title }),
+    ...(summary !== null && { summary }),
+    ...(description !== null && { description }),
+    ...(defaultTrack !== null && { 'default-track': defaultTrack }),
+    ...(Object.keys(links).length > 0 && { links }),
+  };
+}
+
+function namedIn(held: readonly Release[]): Map<string, Set<number>> {
+  const named = new Map<string, Set<number>>();
+  for (const { name, revision } of held.flatMap(({ resources }) => resources)) {
+    if (revision !== null) named.set(name, (named.get(name) ?? new Set()).add(revision));
+  }
+  return named;
+}
+
+function releaseOf(held: Release): TransferRelease {
+  const { channel, slot, architecture, baseName, baseChannel, revision, progressive, expiresAt } = held;
+  return {
+    channel,
+    slot,
+    ...(architecture !== null && { architecture }),
+    ...(baseName !== null && baseChannel !== null && { base: { name: baseName, channel: baseChannel } }),
+    revision,
+    ...(isProgressive(progressive) && {
+      progressive: { percentage: progressive.percentage ?? 0, paused: progressive.paused === true },
+    }),
+    ...(held.resources.length > 0 && { resources: held.resources }),
+    'released-at': held.releasedAt,
+    ...(expiresAt !== null && { 'expires-at': expiresAt }),
+  };
+}

@@ -1,0 +1,104 @@
+// Looking at a transfer that came in: what it would change here, and on whose word.
+import { createHash } from 'node:crypto';
+
+import { believe, type Believed } from '#acts/assertions.ts';
+import { planOf, type Plan, type Planning } from '#acts/transfer-plan.ts';
+import type { TransferStatement } from '#api/wire.ts';
+import { parseStream, type Assertion } from '#assertions/assertion.ts';
+import type { Roots } from '#assertions/chain.ts';
+import { AssertionPool } from '#assertions/pool.ts';
+import type { Blobs } from '#blobs/blobs.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
+import { canonical } from './form/canonical.ts';
+import { readStatement } from './form/statement.ts';
+import { wholeOf } from './whole.ts';
+
+export interface Looking {
+  records: Records;
+  blobs: Pick<Blobs, 'open'>;
+  roots: Roots;
+  now: Now;
+}
+
+export interface Seen {
+  transfer: ReceivedTransfer;
+  statement: TransferStatement;
+  plan: Plan;
+  believed: Believed & { find: Planning['believed'] };
+  /** Of the lines, as whoever lets it in has seen them. */
+  digest: string;
+  /** What was carried of assertions and cannot be believed, and why. */
+  disbelieved: { what: string; why: string }[];
+}
+
+/** The transfer whose id begins so; refused where there is none, or more than one. */
+export async function transferOf({ transfers }: Pick<Records, 'transfers'>, prefix: string): Promise<ReceivedTransfer> {
+  const [found, other] = /^[0-9a-f]{6,64}$/.test(prefix) ? await transfers.beginningWith(prefix) : [];
+  if (found !== undefined && other === undefined) return found;
+  throw new Refusal(
+    'resource-not-found',
+    found === undefined
+      ? `No transfer '${prefix.slice(0, 64)}' is here; 'larder transfer list' shows those that are.`
+      : `More than one transfer begins with '${prefix}'; name more of its digits.`,
+  );
+}
+
+/** By which two looks at a plan are compared. */
+export const digestOf = ({ lines }: Pick<Plan, 'lines'>): string =>
+  createHash('sha256').update(canonical(lines)).digest('hex');
+
+export async function lookAt(
+  transfer: ReceivedTransfer,
+  { only, without }: Pick<Planning, 'only' | 'without'>,
+  { records, blobs, roots, now }: Looking,
+): Promise<Seen> {
+  const bytes = await wholeOf(blobs, transfer.statement);
+  if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
+  const statement = readStatement(bytes);
+  const { believed, disbelieved } = await believedOf(statement, { records, blobs, roots, now });
+  const source = (await records.transferSources.find(statement.source)) ?? { packages: [], mayRelease: false };
+  const findings = new Map((await records.transfers.findings(transfer.id)).map((one) => [one.subject, one]));
+  const arrived = await records.transfers.arrived(transfer.id);
+  const at = timestamp(now());
+  const planning = { statement, source, findings, arrived, believed: believed.find, only, without, at };
+  const plan = await planOf(records, planning);
+  return { transfer, statement, plan, believed, digest: digestOf(plan), disbelieved };
+}
+
+/** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */
+async function believedOf(
+  statement: TransferStatement,
+  { records, blobs, roots, now }: Looking,
+): Promise<Pick<Seen, 'believed' | 'disbelieved'>> {
+  const pool = new AssertionPool();
+  for (const { 'sha3-384': sha3_384 } of statement.assertions) {
+    const bytes = await wholeOf(blobs, sha3_384);
+    for (const one of bytes === undefined ? [] : parseStream(bytes)) pool.add(one, 'the transfer');
+  }
+  const judge = (some: readonly Assertion[]) => believe(some, { records, roots, now: now() });
+  try {
+    return { believed: await judge(pool.all), disbelieved: [] };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+  const good = new Map<string, Assertion>();
+  const disbelieved: Seen['disbelieved'] = [];
+  for (const { namespace, name, revisions } of statement.packages) {
+    for (const { assertion, revision } of revisions) {
+      const found = assertion === undefined ? undefined : pool.find(assertion);
+      if (assertion === undefined || found === undefined) continue;
+      const together = pool.withPrerequisites(found);
+      try {
+        await judge(together);
+        for (const one of together) good.set(JSON.stringify([one.type, one.headers]), one);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        disbelieved.push({ what: `${namespace}/${name} revision ${String(revision)}`, why: error.message });
+      }
+    }
+  }
+  return { believed: await judge([...good.values()]), disbelieved };
+}

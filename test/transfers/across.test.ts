@@ -1,0 +1,116 @@
+// A transfer from one site to another: made, carried, received, looked at, let in, put back.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { openStore } from '#data/store.ts';
+import { offered, trust, twoSites, site } from './sites.ts';
+
+t.setTimeout(300_000);
+
+t.test('what the depot holds is at the other site what it is there', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  await carry(offered('other-on', 3), 'edge');
+  const made = await depot.done(`transfer make ${stick}`);
+  t.match(made, { sequence: 1, files: [join(stick, 'depot-1.tar')], packages: 2, revisions: 2 });
+  t.match(await here.done(`transfer check ${stick}`), {
+    transfers: [
+      { id: made.id, source: 'depot', lacking: [], packages: [{ name: 'snap/hello-on' }, { name: 'snap/other-on' }] },
+    ],
+  });
+  t.match(await here.done(`transfer receive ${stick}`), { id: made.id, lacking: [] });
+  t.match(await here.json('package list'), { packages: [] }, 'nothing of it shows before it is let in');
+  const seen = await here.done(`transfer preview ${made.id}`);
+  t.match(seen.problems, []);
+  t.match(seen.lines, [
+    { package: 'snap/hello-on', kind: 'package', to: 'published by maker' },
+    { package: 'snap/hello-on', kind: 'revision', what: 'revision 12', word: 'upstream' },
+    { package: 'snap/hello-on', kind: 'release', what: 'latest/stable (amd64)', from: null, to: '12' },
+    { package: 'snap/other-on', kind: 'package' },
+    { package: 'snap/other-on', kind: 'revision', what: 'revision 3', word: 'upstream' },
+    { package: 'snap/other-on', kind: 'release', what: 'latest/edge (amd64)', from: null, to: '3' },
+  ]);
+  const receipt = await here.done(`transfer accept ${made.id} --yes --seen ${seen.digest}`);
+  t.match(receipt, { transfer: made.id, source: 'depot', lines: seen.lines });
+  const there = await openStore({ directory: here.data });
+  t.teardown(there.close);
+  const hello = await there.records.packages.find('snap', 'hello-on');
+  t.match(hello, { id: offered('hello-on', 12).id, publisherId: 'maker', status: 'published' });
+  t.match(await there.records.releases.current(hello!.id, '2026'), [{ channel: 'latest/stable', revision: 12 }]);
+  t.match(await here.done('transfer list'), { transfers: [{ id: made.id, status: 'accepted' }] });
+  const again = await here.larder(`transfer receive ${stick}`);
+  t.match(again.err, /was let in already/, 'the same transfer again brings nothing');
+});
+
+t.test('the next transfer holds what was not sent, and a withdrawal puts the channels back', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('other-on', 3));
+  await carry(offered('hello-on', 12));
+  const first = await depot.done(`transfer make ${join(stick, 'one.tar')} --for site-a`);
+  await here.done(`transfer receive ${join(stick, 'one.tar')}`);
+  await here.done(`transfer accept ${first.id} --yes`);
+  await carry(offered('hello-on', 13));
+  const second = await depot.done(`transfer make ${join(stick, 'two.tar')} --for site-a --since-sent`);
+  t.equal(second.contents - second.carried, 1, 'what is there is left out');
+  await here.done(`transfer receive ${join(stick, 'two.tar')}`);
+  const seen = await here.done(`transfer preview ${second.id}`);
+  t.match(seen.lines, [
+    { kind: 'revision', what: 'revision 13' },
+    { kind: 'release', from: '12', to: '13' },
+  ]);
+  t.equal(seen.lines.length, 2);
+  await here.done(`transfer accept ${second.id} --yes`);
+  const store = await openStore({ directory: here.data });
+  t.teardown(store.close);
+  const { id } = (await store.records.packages.find('snap', 'hello-on'))!;
+  t.match(await store.records.releases.current(id, '2026'), [{ revision: 13 }]);
+  await here.done(`transfer withdraw ${second.id} --yes`);
+  t.match(await store.records.releases.current(id, '2026'), [{ revision: 12 }]);
+  t.ok(await store.records.revisions.find(id, 13), 'the revision stays');
+  const twice = await here.larder(`transfer withdraw ${second.id} --yes`);
+  t.match(twice.err, /withdrawn already/);
+});
+
+t.test('a transfer in parts comes on many visits, in any order; a lost part is made again', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  for (const number of [1, 2, 3]) await carry(offered(`part-on${String(number)}`, number));
+  const made = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
+  t.equal(made.parts, 1);
+  const whole = statSync(join(stick, 'in.tar')).size;
+  t.ok(whole > 0);
+  t.match(await here.done(`transfer receive ${join(stick, 'in.tar')}`), { lacking: [] });
+  await depot.done(`transfer make ${join(stick, 'again.tar')} --again 1`);
+  t.same(readdirSync(stick).includes('again.tar'), true);
+  t.match(await here.done(`transfer check ${join(stick, 'again.tar')}`), { transfers: [{ id: made.id }] });
+});
+
+t.test('whom a site does not believe brings nothing, and each refusal says why', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const stranger = await site(t, 'stranger');
+  const made = await depot.done(`transfer make ${join(stick, 'in.tar')} --for site-b`);
+  const refused = async (line: string): Promise<string> => (await here.larder(line)).err;
+  t.match(await refused(`transfer receive ${join(stick, 'in.tar')}`), /It is for site-b, and this site is 'site-a'/);
+  t.match(
+    (await stranger.larder(`transfer receive ${join(stick, 'in.tar')}`)).err,
+    /comes from 'depot', whom this site does not/,
+  );
+  t.match(await refused(`transfer preview ${made.id}`), /No transfer/);
+  await here.done('site distrust depot --yes');
+  t.match(await refused(`transfer receive ${join(stick, 'in.tar')}`), /whom this site does not believe/);
+  await trust(here, depot, join(stick, 'again.json'), '--packages charm/*');
+  const open = await depot.done(`transfer make ${join(stick, 'open.tar')}`);
+  await here.done(`transfer receive ${join(stick, 'open.tar')}`);
+  t.match(await here.json(`transfer preview ${open.id}`), {
+    problems: [{ package: 'snap/hello-on', why: "'depot' may bring charm/*, and not this." }],
+  });
+  t.match(await refused(`transfer accept ${open.id} --yes`), /Nothing came in/);
+  await trust(here, depot, join(stick, 'third.json'), '--no-releases');
+  const seen = await here.done(`transfer preview ${open.id}`);
+  t.same(
+    seen.lines.map(({ kind }: { kind: string }) => kind),
+    ['package', 'revision'],
+  );
+});

@@ -25,14 +25,23 @@ export const nameSite = act({
   },
 });
 
+type NewSource = Omit<TransferSource, 'floor' | 'addedAt' | 'addedBy'>;
+
 export const trustSource = act({
   name: 'trust_source',
   summary: 'Believe the transfers of a source that enough of its keys have signed, or change what it may bring.',
   on: 'source/NAME',
-  object: ({ name }: Omit<TransferSource, 'floor' | 'addedAt' | 'addedBy'>) => `source/${name}`,
-  gate: 'may-wait',
+  object: ({ name }: NewSource) => `source/${name}`,
+  gate: {
+    kinds: ['sources'],
+    async lines(tx, source: NewSource) {
+      const before = await tx.transferSources.find(source.name);
+      const from = before === undefined ? null : inWords(before);
+      return [{ kind: 'sources', on: `source/${source.name}`, part: null, from, to: inWords(source) }];
+    },
+  },
 
-  async perform(tx, source: Omit<TransferSource, 'floor' | 'addedAt' | 'addedBy'>, { at, actor, note }) {
+  async perform(tx, source: NewSource, { at, actor, note }) {
     if (source.threshold > source.keys.length) {
       throw new Refusal(
         'api-error',
@@ -43,6 +52,10 @@ export const trustSource = act({
     await tx.transferSources.set({ ...source, addedAt: at, addedBy: actor });
   },
 });
+
+/** What is believed of a source, for those who approve of it. */
+const inWords = ({ keys, threshold, packages, mayRelease }: NewSource): string =>
+  `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`;
 
 export const distrustSource = act({
   name: 'distrust_source',

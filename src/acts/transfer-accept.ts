@@ -13,7 +13,7 @@ import { keepBelieved, type Believed } from './assertions.ts';
 import { keepForeign } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, rememberEnded } from './releases.ts';
-import { planOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-plan.ts';
+import { approvalLines, planOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-plan.ts';
 import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
 
 /** What a review of a manifest found. */
@@ -38,19 +38,20 @@ export const acceptTransfer = act({
   summary: 'Let in a transfer that waits: all of its packages, revisions, resources, images and releases, or nothing.',
   on: 'transfer/ID',
   object: ({ id }: Accepted) => `transfer/${id}`,
-  gate: 'may-wait',
+  gate: {
+    kinds: ['transfers', 'releases'],
+    async lines(tx, accepted: Accepted, { at }) {
+      if ((await tx.transfers.find(accepted.id))?.status !== 'waiting') return [];
+      return approvalLines(await planOf(tx, await planningOf(tx, accepted, at)));
+    },
+  },
 
   async perform(tx, accepted: Accepted, doing): Promise<Receipt> {
-    const { id, statement, site, believed } = accepted;
+    const { id, statement, believed } = accepted;
     const before = await tx.transfers.find(id);
     if (before?.status === 'accepted') throw new DoneAlready(JSON.parse(before.receipt ?? '{}') as Receipt);
     await waiting(tx, id);
-    const source = await tx.transferSources.find(statement.source);
-    if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
-    refuseUnfit(statement, { site, at: doing.at, floor: source.floor });
-    const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
-    const arrived = await tx.transfers.arrived(id);
-    const planning: Planning = { ...accepted, source, findings, arrived, believed: believed.find, at: doing.at };
+    const planning = await planningOf(tx, accepted, doing.at);
     const plan = await planOf(tx, planning);
     refuseProblems(plan);
     if (accepted.digestOf(plan) !== accepted.seen) {
@@ -62,12 +63,12 @@ export const acceptTransfer = act({
     await keepBelieved(tx, believed, doing);
     const undo: Receipt['undo'] = [];
     for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
-    await tx.transferSources.raiseFloor(source.name, statement.sequence);
+    await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt: Receipt = {
       format: 1,
       ...{ transfer: id, source: statement.source, sequence: statement.sequence },
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
-      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [], undo },
+      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])], undo },
     };
     await tx.transfers.settle(id, {
       status: 'accepted',
@@ -80,6 +81,17 @@ export const acceptTransfer = act({
     return receipt;
   },
 });
+
+/** What it takes to say what a transfer changes; refuses one that is not for this site, or not now. */
+async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning> {
+  const { id, statement, site, believed, only, without } = accepted;
+  const source = await tx.transferSources.find(statement.source);
+  if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
+  refuseUnfit(statement, { site, at, floor: source.floor });
+  const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
+  const arrived = await tx.transfers.arrived(id);
+  return { statement, source, findings, arrived, believed: believed.find, only, without, at };
+}
 
 function refuseProblems({ problems }: Plan): void {
   const [first] = problems;

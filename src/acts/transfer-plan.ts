@@ -8,13 +8,14 @@ import type {
 } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Assertion } from '#assertions/assertion.ts';
+import { channelLine, type Line } from '#domain/approvals.ts';
+import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
-import { fitsGlob } from '#domain/package-glob.ts';
 
 type Nouns = 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
@@ -32,6 +33,8 @@ export interface PlanLine {
   from: string | null;
   to: string | null;
   word: Word;
+  /** The channel and the part of it that are meant, where it is a release. */
+  at?: { channel: string; slot: string };
   /** What a person should see before saying yes: `downgrade`, `new publisher`, … */
   notes: string[];
 }
@@ -333,14 +336,24 @@ class PackagePlanning {
           : [`for ${String(release.progressive.percentage)} % of the devices`]),
       ];
       const [from, to] = [before === undefined ? null : String(before.revision), String(release.revision)];
-      this.#line({ kind: 'release', what: placed(release), from, to, notes });
+      this.#line({
+        kind: 'release',
+        what: placed(release),
+        at: { channel: release.channel, slot: release.slot },
+        from,
+        to,
+        notes,
+      });
     }
     for (const channel of closed) {
       const holding = kept.filter((one) => one.channel === channel);
       if (holding.length === 0) continue;
       made.closes.push({ channel, held: holding });
       for (const one of holding) {
-        this.#line({ kind: 'close', what: placed(one), from: String(one.revision), to: null, notes: [] });
+        this.#line({
+          ...{ kind: 'close', what: placed(one), at: { channel, slot: one.slot } },
+          ...{ from: String(one.revision), to: null, notes: [] },
+        });
       }
     }
   }
@@ -375,6 +388,17 @@ class PackagePlanning {
     this.#plan.problems.push({ package: this.#called, what, why });
     return 'refused';
   }
+}
+
+/** The same lines for those who approve of them: of each release as of any other, and as a part of a transfer. */
+export function approvalLines({ lines }: Pick<Plan, 'lines'>): Line[] {
+  return lines.flatMap(({ package: called, what, at, from, to }): Line[] => {
+    const line = { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };
+    const [namespace = '', name = ''] = called.split('/');
+    if (at === undefined) return [line];
+    const part = at.slot === '*' ? null : at.slot;
+    return [line, channelLine({ namespace, name }, { channel: at.channel, part, from, to })];
+  });
 }
 
 /** A channel with the part of it that is meant, where it has several. */

@@ -1,5 +1,6 @@
 // Transfers: made for others, taken in to wait, let in or not, and put back.
 import type { TransferStatement } from '#api/wire.ts';
+import { channelLine, type Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
@@ -15,7 +16,7 @@ export const makeTransfer = act({
   summary: 'Sign a transfer of what is held here, for other sites.',
   on: 'transfer/ID',
   object,
-  gate: 'may-wait',
+  gate: { never: 'nothing changes here; the audit log has what left, and for whom' },
 
   async perform(
     tx,
@@ -111,7 +112,22 @@ export const withdrawTransfer = act({
     'Put the channels back to what they held before a transfer was let in, where nothing later stands on it; its revisions stay.',
   on: 'transfer/ID',
   object,
-  gate: 'may-wait',
+  gate: {
+    kinds: ['transfers', 'releases'],
+    async lines(tx, { id }: { id: string }) {
+      const { undo = [] } = JSON.parse((await tx.transfers.find(id))?.receipt ?? '{}') as Partial<Receipt>;
+      const lines: Line[] = [];
+      for (const { id: packageId, channel, slot, put, before } of undo) {
+        const subject = await tx.packages.byId(packageId);
+        if (subject === undefined) continue;
+        const [from, to] = [put, before?.revision ?? null].map((one) => (one === null ? null : String(one)));
+        const line = { part: slot === '*' ? null : slot, from: from ?? null, to: to ?? null };
+        const released = channelLine(subject, { channel, ...line });
+        lines.push(released, { ...released, kind: 'transfers' });
+      }
+      return lines;
+    },
+  },
 
   /** Gives the channels that were put back. */
   async perform(tx, { id }: { id: string }, doing): Promise<string[]> {

@@ -15,7 +15,8 @@ export const manifestShapes = {
   'application/vnd.docker.distribution.manifest.list.v2+json': 'ImageIndex',
 } as const;
 
-export const isManifestType = (type: string): type is keyof typeof manifestShapes => Object.hasOwn(manifestShapes, type);
+export const isManifestType = (type: string): type is keyof typeof manifestShapes =>
+  Object.hasOwn(manifestShapes, type);
 
 export interface ManifestContents extends NamedContents {
   mediaType: string;

@@ -8,10 +8,10 @@ const payloadType = 'application/vnd.larder.receipt.v1+json';
 
 /** A DSSE envelope with the receipt as its payload; what would put the channels back is nobody else's. */
 export function signedReceipt(
-  { undo: _, ...said }: Receipt,
+  receipt: Receipt,
   { site, auditHead }: { site: Site; auditHead: { seq: number; hash: string } | null },
 ): string {
-  undo;
+  const said = Object.fromEntries(Object.entries(receipt).filter(([member]) => member !== 'undo'));
   const payload = Buffer.from(canonical({ ...said, site: site.name, 'audit-head': auditHead }));
   const sig = site.seed.sign(enclosed(payload, payloadType)).toString('base64');
   const signatures = [{ keyid: keyIdOf(site.seed.publicKey), sig }];

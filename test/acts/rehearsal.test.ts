@@ -66,6 +66,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/revisions/delete-revisions.test.ts'],
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/serial-policies/serial-policies.test.ts'],
+  ['transfers/across.test.ts', 'the next transfer', 'whom a site'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],
 ];
 

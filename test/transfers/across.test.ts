@@ -109,6 +109,8 @@ t.test('whom a site does not believe brings nothing, and each refusal says why',
   t.match(await refused(`transfer accept ${open.id} --yes`), /Nothing came in/);
   await trust(here, depot, join(stick, 'third.json'), '--no-releases');
   const seen = await here.done(`transfer preview ${open.id}`);
+  await here.done(`transfer discard ${open.id}`);
+  t.match(await refused(`transfer accept ${open.id} --yes`), /was discarded/);
   t.same(
     seen.lines.map(({ kind }: { kind: string }) => kind),
     ['package', 'revision'],

@@ -11,6 +11,7 @@ const teasers = {
   administrator: 'Set up, watch, back up, upgrade: one command for each.',
   devices: 'What snapd needs of this store, and how a device is pointed here.',
   juju: 'How a controller is pointed here, also one that runs already.',
+  transfers: 'One file out, one file in: from one site to another that has no network.',
   'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
 };

@@ -18,6 +18,7 @@ export const guides = {
   administrator: 'Looking after the store',
   devices: 'Looking after devices',
   juju: 'Charms for juju',
+  transfers: 'Across the gap',
   'device-gateway': 'Device gateways',
   recovery: 'When something went wrong',
 } as const;

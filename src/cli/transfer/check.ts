@@ -39,7 +39,6 @@ async function checked(
       let done = 0;
       for await (const { bytes: content } of part.pieces()) {
         for await (const read of content()) at(`part ${String(part.part)}`, (done += read.length), part.size);
-        piece;
       }
     }
     told.push(describe(id, some));

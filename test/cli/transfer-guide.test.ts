@@ -1,0 +1,53 @@
+// The guide for transfers, typed as it stands at two sites with one stick between them.
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { folder, newStore, type NewStore } from './process.ts';
+
+t.setTimeout(300_000);
+
+const root = join(import.meta.dirname, '../..');
+const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');
+
+t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
+  const [depot, here] = [await newStore(t), await newStore(t)];
+  const [stick, online, bin] = [folder(t), folder(t), folder(t)];
+  for (const { data } of [depot, here])
+    changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [rootsFile(bin)] });
+  await download(online, offered('hello-on', 12));
+  await depot.json(`package import ${online} --release stable --yes`);
+  writeFileSync(
+    join(bin, 'larder'),
+    `#!/bin/sh\nexec env -u NODE_OPTIONS '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
+  );
+  chmodSync(join(bin, 'larder'), 0o755);
+  const sites: Record<string, NewStore> = { 'at the depot': depot, 'at site-a': here, anywhere: depot };
+  const said: string[] = [];
+  const known: Record<string, string> = {};
+  for (const [, text = ''] of guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)) {
+    const [where = '', ...lines] = text.trim().split('\n');
+    const site = sites[where.replace('# ', '')];
+    if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
+    for (const line of lines) {
+      const env = { ...process.env, ...known, PATH: `${bin}:${process.env['PATH'] ?? ''}`, LARDER_DATA: site.data };
+      const { stdout } = await promisify(execFile)('sh', ['-ec', line.replaceAll('/media/stick', stick)], { env });
+      said.push(stdout);
+      // What a person reads on one screen and types at the next.
+      known['FINGERPRINT'] ??= /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(stdout)?.[1] ?? '';
+      known['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? known['ID'] ?? '';
+      if (line.startsWith('larder transfer accept')) {
+        t.match(await here.json('package show snap/hello-on'), { name: 'hello-on' }, 'it is at the other site');
+      }
+    }
+  }
+  t.ok(existsSync(join(stick, 'receipt.json')));
+  t.match(said.join('\n'), /revision 12/);
+  t.match(said.join('\n'), /1 releases/);
+  t.match(said.at(-1), /larder\/statement\.json\nlarder\/signatures\.json/);
+});

@@ -11,6 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import type { Login } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
+import type { AssignedRole } from '#records/accounts.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -253,6 +254,27 @@ export const storeAdministrator = (permission: 'store-view' | 'store-manage'): A
     if (!grants(principal.permissions, permission)) throw missing(permission);
     if (principal.storeAdministrator) return { principal };
     throw new Refusal('permission-required', 'Only a store administrator may do this.');
+  },
+});
+
+/**
+ * Somebody with one of these roles, or a store administrator whose token allows him to look; for what the one has to read for
+ * his task and the other anyway.
+ */
+export const overseer = (...roles: readonly AssignedRole[]): Access<{ principal: Principal }> => ({
+  about: 'store',
+  permissions: ['store-view'],
+  who: `store administrator, ${roles.join(', ')}`,
+  async admit({ authenticate, records }) {
+    const principal = await authenticate();
+    if (!grants(principal.permissions, 'store-view')) throw missing('store-view');
+    if (principal.storeAdministrator) return { principal };
+    const held = await records.accounts.rolesOf(principal.accountId);
+    if (roles.some((role) => held.includes(role))) return { principal };
+    throw new Refusal(
+      'permission-required',
+      `Only a store administrator may do this, or who is ${roles.join(' or ')}.`,
+    );
   },
 });
 

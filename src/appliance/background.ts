@@ -74,15 +74,7 @@ export async function startBackground(
     signing.soon();
     finishing.soon();
   });
-  const proof = await proofOfRecords({
-    database: { file: join(store.directory, 'larder.db'), native: nativePath() },
-    records,
-    acts,
-    siteKey: store.siteKey,
-    sealFile: store.sealing.file,
-    now,
-    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
-  });
+  const proof = await startProof(storage);
   health.watch('records', () => proof.problems()[0]);
   const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
@@ -109,6 +101,17 @@ export async function startBackground(
   );
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
+
+const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>
+  proofOfRecords({
+    database: { file: join(store.directory, 'larder.db'), native: nativePath() },
+    records: store.records,
+    acts: store.acts,
+    siteKey: store.siteKey,
+    sealFile: store.sealing.file,
+    now: store.now,
+    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
+  });
 
 const startFinishing = (
   parts: Parts,

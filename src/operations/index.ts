@@ -39,6 +39,9 @@ import { snapNames } from './devices/snap-names.ts';
 import { snapCategories, snapSections } from './devices/snap-sections.ts';
 import { deviceRequestId, deviceRequestIdOfOld } from './device-service/device-request-id.ts';
 import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.ts';
+import { approveProposal, rejectProposal } from './approvals/judge-proposal.ts';
+import { listProposals } from './approvals/list-proposals.ts';
+import { readProposal } from './approvals/read-proposal.ts';
 import { grantToDevices } from './device-grants/grant-to-devices.ts';
 import { listDeviceGrants } from './device-grants/list-device-grants.ts';
 import { revokeFromDevices } from './device-grants/revoke-from-devices.ts';
@@ -283,6 +286,11 @@ export const sections: readonly Section[] = [
       addGuardrail,
       removeGuardrail,
     ],
+  },
+  {
+    title: 'Approvals',
+    about: 'What waits until others approve of it: a release, a transfer, whatever the policy asks for.',
+    operations: [listProposals, readProposal, approveProposal, rejectProposal],
   },
   {
     title: 'Collaborators',

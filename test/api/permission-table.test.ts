@@ -264,12 +264,14 @@ const table: Row[] = [
       'list_device_grants',
       'list_exports',
       'list_audit',
+      'list_proposals',
       'read_changes',
       'explain_access',
     ],
     needs: ['store-view'],
     who: 'store administrator',
   },
+  { operations: ['read_proposal', 'approve_proposal', 'reject_proposal'], needs: [], who: 'any account' },
   { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
   {
     operations: [

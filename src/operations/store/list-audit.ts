@@ -1,4 +1,4 @@
-import { storeAdministrator } from '#api/access.ts';
+import { overseer } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { numberBefore, pageSize } from '../page.ts';
@@ -13,7 +13,7 @@ export const listAudit = operation({
   path: '/internal/v1/audit',
   since: 0,
   summary: 'List the audit log, the newest entry first, page by page: who did what, to what, and how it ended.',
-  access: storeAdministrator('store-view'),
+  access: overseer('auditor'),
   query: 'ListAuditQuery',
   response: 'ListAuditResponse',
 

@@ -1,4 +1,4 @@
-import { storeAdministrator } from '#api/access.ts';
+import { overseer } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
@@ -9,7 +9,7 @@ export const listExports = operation({
   path: '/internal/v1/exports',
   since: 0,
   summary: 'List what has left the host, the newest first, page by page: who let it out, its digest and its size.',
-  access: storeAdministrator('store-view'),
+  access: overseer('auditor'),
   query: 'ListExportsQuery',
   response: 'ListExportsResponse',
 

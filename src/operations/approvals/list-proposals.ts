@@ -1,0 +1,34 @@
+import { stateOf } from '#acts/proposal-state.ts';
+import { overseer } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { numberBefore, pageOf, pageSize } from '../page.ts';
+import { presentProposal } from './present.ts';
+
+/** A transfer may change ten thousand channels; whoever wants them all reads that one. */
+const linesShown = 100;
+
+export const listProposals = operation({
+  name: 'list_proposals',
+  method: 'GET',
+  path: '/internal/v1/proposals',
+  since: 0,
+  summary: 'List what waits until others approve of it, the newest first, page by page.',
+  access: overseer('transfer-approver', 'auditor'),
+  query: 'ListProposalsQuery',
+  response: 'ListProposalsResponse',
+
+  async handle({ query, records, now }) {
+    const size = pageSize(query);
+    const at = timestamp(now());
+    const openAt = query.all === 'true' ? undefined : at;
+    const found = await records.proposals.list({ before: numberBefore(query), openAt }, size + 1);
+    const { entries, next } = pageOf(found, size, ({ number }) => [String(number)]);
+    const proposals = [];
+    for (const one of entries) {
+      const { lines, ...rest } = presentProposal(await stateOf(records, one, at));
+      proposals.push({ ...rest, lines: lines.slice(0, linesShown) });
+    }
+    return { proposals, 'next-cursor': next };
+  },
+});

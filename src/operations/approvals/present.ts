@@ -1,0 +1,21 @@
+// Proposals as they go over the wire.
+import type { ProposalState } from '#acts/proposal-state.ts';
+import type { Proposal } from '#api/wire.ts';
+
+export function presentProposal({ proposal, state, approvals, missing, mayApprove }: ProposalState): Proposal {
+  const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
+  return {
+    proposal: number,
+    state,
+    act,
+    object,
+    'proposed-by': actor,
+    'proposed-at': proposedAt,
+    until: endsAt,
+    lines: [...lines],
+    missing,
+    approvals: approvals.map(({ accountId, username, at }) => ({ 'account-id': accountId, username, at })),
+    'may-approve': mayApprove.map(({ accountId, username, from }) => ({ 'account-id': accountId, username, from })),
+    ended: endedAt === null ? null : { at: endedAt, by: endedBy, because },
+  };
+}

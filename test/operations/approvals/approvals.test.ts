@@ -1,0 +1,112 @@
+// Approvals over HTTP: who sees what waits, and what counts as an approval.
+import t from 'tap';
+
+import { changeRole } from '#acts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { setPassword, setTotpSecret } from '#acts/credentials.ts';
+import { changeApprovalPolicy } from '#acts/proposals.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
+import { hours, seconds } from '#domain/clock.ts';
+import { sitePasswords } from '#identity/identity.ts';
+import { totpPurpose } from '#identity/logins.ts';
+import { codeAt, newTotpSecret } from '#identity/totp.ts';
+import { seal } from '#macaroons/sealing.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+
+const password = 'four pumps at the harbour, 9';
+
+/** ada publishes snap/hello, stable of which waits for one with the role; bob has it, and carol reads the log. */
+async function site(t: Parameters<typeof startStore>[0]) {
+  const store = await startStore(t);
+  for (const one of ['carol', 'dave']) await store.join(one);
+  const { acts, siteKey } = store.beside;
+  const hash = await sitePasswords(siteKey).hash(password);
+  const secret = newTotpSecret();
+  for (const who of ['ada', 'bob', 'carol', 'root']) {
+    const id = store.ids[who] ?? '';
+    await acts.do(setPassword, itself, { id, hash, endTokensAt: null });
+    await acts.do(setTotpSecret, itself, { id, secret: seal(siteKey, secret, totpPurpose(id)), replace: false });
+  }
+  const role = (who: string, is: 'transfer-approver' | 'auditor') =>
+    acts.do(changeRole, itself, { id: store.ids[who] ?? '', role: is, remove: false });
+  await role('bob', 'transfer-approver');
+  await role('root', 'transfer-approver');
+  await role('carol', 'auditor');
+  const rule = readReleaseRule('1 for snap/*:*/stable');
+  await acts.do(changeApprovalPolicy, itself, { ...noPolicy, releases: rule === undefined ? [] : [rule] });
+  store.clock.advance(hours(73));
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const number of [1, 2]) await addRevision(store, id, number);
+  const proof = () => {
+    store.clock.advance(seconds(60)); // each code is good once
+    return { password, 'one-time-password': codeAt(secret, Math.floor(store.clock.now.getTime() / 30_000)) };
+  };
+  const release = (revision: number) => ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
+  return { store, ada, proof, release };
+}
+
+const code = ({ status, body }: { status: number; body: unknown }): [number, string] => [
+  status,
+  (body as { 'error-list'?: { code: string }[] })['error-list']?.[0]?.code ?? '',
+];
+
+t.test('what waits is seen by those whom it concerns, and approved with password and one-time password', async (t) => {
+  const { store, ada, proof, release } = await site(t);
+  t.strictSame(code(await release(1)), [403, 'approval-required']);
+  const [bob, carol, dave, root] = await Promise.all(['bob', 'carol', 'dave', 'root'].map((who) => store.as(who)));
+  const [list, one] = ['/internal/v1/proposals', '/internal/v1/proposals/1'];
+  for (const who of [bob, carol, root]) {
+    const { status, body } = (await who?.get(list)) ?? {};
+    t.match({ status, body }, { status: 200, body: { proposals: [{ proposal: 1, state: 'waits', missing: 1 }] } });
+  }
+  t.strictSame(code(await ada.get(list)), [401, 'permission-required']);
+  t.match(await ada.get(one), {
+    status: 200,
+    body: {
+      lines: [{ kind: 'releases', on: 'snap/hello:latest/stable', from: null, to: '1' }],
+      'may-approve': [{ username: 'bob', from: null }],
+    },
+  });
+  t.strictSame(code((await dave?.get(one))!), [404, 'resource-not-found']);
+
+  const approve = (client: typeof bob, body: object) => client!.post(`${one}/approve`, body);
+  t.strictSame(code(await approve(bob, {})), [400, 'api-error'], 'a token alone approves of nothing');
+  const guessed = { ...proof(), password: 'a guess of somebody with the token' };
+  t.strictSame(code(await approve(bob, guessed)), [401, 'invalid-credentials']);
+  t.strictSame(code(await approve(bob, { ...proof(), 'one-time-password': '000000' })), [401, 'twofactor-failure']);
+  t.strictSame(code(await approve(ada, proof())), [403, 'forbidden']);
+  t.strictSame(code(await approve(carol, proof())), [403, 'forbidden'], 'who reads the log is not asked');
+  t.strictSame(
+    code(await approve(root, proof())),
+    [403, 'forbidden'],
+    'an administrator counts only where he is named',
+  );
+  const both = await Promise.all([approve(bob, proof()), approve(bob, proof())]);
+  t.equal(both.filter(({ status }) => status === 200).length, 1, 'of two at once one counts');
+  t.match((await ada.get(one)).body, { state: 'approved', approvals: [{ username: 'bob' }] });
+  t.equal((await release(1)).status, 200);
+  t.match((await carol?.get(`${list}?all=true`))?.body, { proposals: [{ state: 'done' }] });
+});
+
+t.test('what is rejected is not done', async (t) => {
+  const { store, proof, release } = await site(t);
+  await release(1);
+  const bob = await store.as('bob');
+  const reject = () => bob.post('/internal/v1/proposals/1/reject', { ...proof(), reason: 'It crashes.' });
+  const both = await Promise.all([reject(), reject()]);
+  t.equal(both.filter(({ status }) => status === 200).length, 1);
+  t.strictSame(code(await release(1)), [403, 'forbidden']);
+  t.strictSame(code(await bob.get('/internal/v1/proposals/none')), [404, 'resource-not-found']);
+});
+
+t.test('an auditor reads the log and what has left the host, and nothing else of the store', async (t) => {
+  const { store } = await site(t);
+  const carol = await store.as('carol');
+  t.equal((await carol.get('/internal/v1/audit')).status, 200);
+  t.equal((await carol.get('/internal/v1/exports')).status, 200);
+  t.strictSame(code(await carol.get('/internal/v1/accounts')), [401, 'permission-required']);
+  const bob = await store.as('bob');
+  t.strictSame(code(await bob.get('/internal/v1/audit')), [401, 'permission-required']);
+});

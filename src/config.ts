@@ -38,10 +38,11 @@ export interface Config {
   readonly log: Settled<SectionOf<'log'>>;
   readonly keys: Readonly<SectionOf<'keys'>>;
   readonly assertions: Settled<SectionOf<'assertions'>>;
-  readonly devices: Settled<Omit<SectionOf<'devices'>, 'max_downloads' | 'max_download_rate'>> & {
+  readonly devices: Settled<Omit<SectionOf<'devices'>, 'max_downloads' | 'max_download_rate' | 'max_deltas_size'>> & {
     readonly max_downloads?: number;
     /** Bytes a second. */
     readonly max_download_rate?: number;
+    readonly max_deltas_size: number;
   };
   readonly limits: Settled<SectionOf<'limits'>>;
   readonly approvals: Settled<SectionOf<'approvals'>>;

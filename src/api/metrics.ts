@@ -26,6 +26,8 @@ export interface StoreState {
   diskSizeBytes: number;
   scrubbedBytes: number;
   auditEntries: number;
+  /** What became of deltas that were tried, how often one was fetched, and a whole file; and what they take of the disk. */
+  deltas: Record<'made' | 'refused' | 'failed' | 'served' | 'whole', number> & { kept: number; bytes: number };
   tokensEnding: number;
   sealed: boolean;
   /** When the server's certificate ends. */
@@ -48,7 +50,7 @@ export function createMetrics(state: () => Promise<StoreState>, version: string)
     1,
   );
   const answered = requestMetrics(registry);
-  const gauges = [storeGauges(registers), uploadGauges(registers), jobGauges(registers)];
+  const gauges = [storeGauges(registers), uploadGauges(registers), deltaGauges(registers), jobGauges(registers)];
 
   const write = async (): Promise<string> => {
     const now = await state();
@@ -101,6 +103,8 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
     ],
     [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
     [gauge('scrubbed_bytes', 'Bytes of blobs read again since the start.'), (now) => now.scrubbedBytes],
+    [gauge('deltas', 'Deltas that devices may fetch.'), (now) => now.deltas.kept],
+    [gauge('delta_bytes', 'Bytes that they take.'), (now) => now.deltas.bytes],
     [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
     [gauge('tokens_ending', 'Tokens at least two weeks old that end within two weeks.'), (now) => now.tokensEnding],
     [gauge('sealed', '1 while the store has no signing master key and signs nothing.'), (now) => Number(now.sealed)],
@@ -123,6 +127,17 @@ function uploadGauges(registers: Registers): (now: StoreState) => void {
   });
   return (now) => {
     for (const [state, count] of Object.entries(now.uploads)) uploads.set({ state }, count);
+  };
+}
+
+function deltaGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string, labelNames: string[]) =>
+    new Gauge({ name: `larder_${name}`, help, labelNames, registers });
+  const tried = gauge('deltas_tried', 'Deltas made, refused because they were too large, and failed.', ['outcome']);
+  const fetched = gauge('snaps_fetched', 'Downloads of snaps, as a delta or whole.', ['as']);
+  return ({ deltas: { made, refused, failed, served, whole } }) => {
+    for (const [outcome, count] of Object.entries({ made, refused, failed })) tried.set({ outcome }, count);
+    for (const [as, count] of Object.entries({ delta: served, whole })) fetched.set({ as }, count);
   };
 }
 

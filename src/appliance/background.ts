@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 
 import { softwareCustody, type Custody } from '#assertions/custody.ts';
+import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
@@ -11,6 +12,7 @@ import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { approvalPolicyKeeping, type ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
 import { catalogKeeping, type CatalogKeeping } from '#jobs/keep-catalog.ts';
 import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
+import { makeDeltas } from '#jobs/make-deltas.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetPullCredentials } from '#jobs/forget-pull-credentials.ts';
@@ -54,7 +56,7 @@ export async function startBackground(
   current: Current,
   certificate: Certificate,
 ): Promise<Background> {
-  const { store, log, health, leases, blobs, scrubDigests, reports } = storage;
+  const { store, log, health, leases } = storage;
   const { records, acts, now } = store;
   const custody = softwareCustody(
     (keyId) => records.signingKeys.find(keyId),
@@ -76,9 +78,10 @@ export async function startBackground(
   });
   const proof = await startProof(storage);
   health.watch('records', () => proof.problems()[0]);
+  const maker = createDeltaMaker({ startWorker: (worker) => startWorker('src/deltas/worker.ts', worker) });
   const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
-  const jobs = jobsOf(storage, current, certificate, [...more, reading]);
+  const jobs = jobsOf(storage, current, certificate, [...more, reading, deltasJob(storage, current, maker)]);
   const runner = await parts.start(
     'jobs',
     () =>
@@ -90,7 +93,32 @@ export async function startBackground(
       }),
     (runner) => runner.stop(),
   );
-  const scrub = await parts.start(
+  // Ended before the jobs are waited for: what is made of a large file is made again another time.
+  await parts.start(
+    'deltas',
+    () => maker,
+    (maker) => maker.close(),
+  );
+  const scrub = await startScrubbing(parts, storage, current);
+  return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
+}
+
+const deltasJob = (
+  { store: { records, newId, now }, blobs, log }: Storage,
+  current: Current,
+  maker: DeltaMaker,
+): Job => {
+  const settings = () => {
+    const { snap, deltas, max_deltas_size: most, remember } = current().config.devices;
+    return { deltas: snap && deltas, most, remember };
+  };
+  return makeDeltas({ records, blobs, maker, newId, now, log, settings });
+};
+
+function startScrubbing(parts: Parts, storage: Storage, current: Current): Promise<Scrub> {
+  const { store, log, health, blobs, scrubDigests, reports } = storage;
+  const { records, acts, now } = store;
+  return parts.start(
     'scrub',
     () => {
       const rate = (): number => current().config.integrity.scrub_rate;
@@ -99,7 +127,6 @@ export async function startBackground(
     },
     (scrub) => scrub.stop(),
   );
-  return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
 
 const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>

@@ -78,6 +78,13 @@ interface Told {
   current: Current;
 }
 
+async function keptDeltas({
+  deltas,
+}: Pick<Storage['store']['records'], 'deltas'>): Promise<{ kept: number; bytes: number }> {
+  const { count, bytes } = await deltas.kept();
+  return { kept: count, bytes };
+}
+
 /** The same for metrics. */
 export async function countState({ storage, background, certificate, current }: Told): Promise<StoreState> {
   const { records, directory } = storage.store;
@@ -85,6 +92,7 @@ export async function countState({ storage, background, certificate, current }: 
   return {
     ...counted,
     ...occupied(directory),
+    deltas: { ...(await records.deltas.counted()), ...(await keptDeltas(records)) },
     uploads: { unclaimed, waiting, approved, rejected },
     tokensEnding: await tokensEnding(records, storage.store.latestTime),
     scrubbedBytes: background.scrub.state().bytes,

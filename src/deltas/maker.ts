@@ -11,6 +11,8 @@ export interface DeltaMaker {
   rebuild(older: string, delta: string, most: number): Promise<string>;
   /** Ends what is under way, which rejects. */
   close(): Promise<void>;
+  /** Aborted by `close`. */
+  closed: AbortSignal;
 }
 
 export interface DeltaMakerOptions {
@@ -71,6 +73,7 @@ export function createDeltaMaker({ startWorker, timeLimitMs = 3_600_000, heapMb 
       }
       return sha3_384;
     },
+    closed: closing.signal,
     close() {
       closing.abort(new Error('the making of deltas was ended'));
       return Promise.resolve();

@@ -9,6 +9,8 @@ export const daysKept = 30;
 
 export interface Downloads {
   inAll: number;
+  /** Those of them that were a delta in the place of the whole file. */
+  deltas: number;
   /** Of the last thirty days. */
   recent: number;
 }
@@ -24,12 +26,19 @@ export function noteDownload({ note }: Pick<Notes, 'note'>, packageId: string, n
   note('download-day', `${dayOf(now)} ${packageId}`, timestamp(now));
 }
 
+/** Notes that a device fetched what makes a revision of another, or the whole file of one. */
+export function noteDelta({ note }: Pick<Notes, 'note'>, packageId: string, what: 'served' | 'whole', now: Date): void {
+  note('delta', what, timestamp(now));
+  if (what === 'served') note('delta-download', packageId, timestamp(now));
+}
+
 export const downloads = (db: Reading) => ({
   /** The downloads of a package, as far as they are written. */
   async of(packageId: string, now: Date): Promise<Downloads> {
     const keys = Array.from({ length: daysKept }, (_, back) => `${dayOf(after(now, -days(back)))} ${packageId}`);
     const found = await db.get<Downloads>(sql`
       SELECT coalesce((SELECT count FROM notes WHERE kind = 'download' AND key = ${packageId}), 0) AS "inAll",
+        coalesce((SELECT count FROM notes WHERE kind = 'delta-download' AND key = ${packageId}), 0) AS deltas,
         coalesce((SELECT sum(count) FROM notes WHERE kind = 'download-day' AND key IN ${list(keys)}), 0) AS recent`);
     return found!;
   },

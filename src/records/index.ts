@@ -18,6 +18,7 @@ import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
+import { deltaPassing, deltas } from './deltas.ts';
 import { deviceGrantChanges, deviceGrants } from './device-grants.ts';
 import { deviceNoncePassing } from './device-nonces.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
@@ -86,6 +87,7 @@ const reading = (db: Reading) => ({
   commitWorkflows: commitWorkflows(db),
   counts: counts(db),
   damagedBlobs: damagedBlobs(db),
+  deltas: deltas(db),
   deviceGrants: deviceGrants(db),
   dischargerKeys: dischargerKeys(db),
   downloads: downloads(db),
@@ -211,6 +213,7 @@ const changing = madeWhenAsked({
  */
 const passing = (db: Queries) => ({
   catalog: catalogPassing(db),
+  deltas: deltaPassing(db),
   deviceNonces: deviceNoncePassing(db),
   downloads: downloadPassing(db),
   failures: failurePassing(db),
@@ -230,6 +233,7 @@ export const madeOf = {
   approvalPolicy: ['approval_policy'],
   catalog: ['catalog'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
+  deltas: ['deltas'],
   held: ['releases'],
   proposals: ['proposals'],
   packageForDevices: ['accounts', 'packages'],
@@ -248,6 +252,10 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
   const most = 4_000;
   const byId = memo({ versions, nouns: madeOf.packageForDevices, most }, nouns.packages.byId);
   const held = memo({ versions, nouns: madeOf.held, most }, nouns.releases.held);
+  const delta = memo({ versions, nouns: madeOf.deltas, most }, (pair, packageId) => {
+    const [source, target] = pair.split(' ').map(Number) as [number, number];
+    return nouns.deltas.find(packageId, source, target);
+  });
   const revision = memo({ versions, nouns: madeOf.revisionForDevices, most }, (number, packageId) =>
     nouns.revisions.forDevices(packageId, Number(number)),
   );
@@ -255,6 +263,10 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
     ...nouns,
     approvalPolicy: { inForce: () => policy('', '') },
     counts: { all: () => counted('', '') },
+    deltas: {
+      ...nouns.deltas,
+      find: (packageId: string, source: number, target: number) => delta(`${source} ${target}`, packageId),
+    },
     deviceGrants: {
       ...nouns.deviceGrants,
       heldBy: memo({ versions, nouns: madeOf.deviceGrants }, nouns.deviceGrants.heldBy),

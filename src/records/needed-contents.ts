@@ -35,6 +35,9 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT packages.namespace || '/' || packages.name || ' image ' || resource
         FROM image_manifests JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
         UNION
+        SELECT packages.namespace || '/' || packages.name || ' delta from revision ' || source || ' to ' || target
+        FROM passing_deltas JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
+        UNION
         SELECT packages.namespace || '/' || packages.name || ' icon'
         FROM packages WHERE icon IS NOT NULL AND substr(icon, 1, 96) = ${sha3_384}
         LIMIT ${limit}`)

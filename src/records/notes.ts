@@ -4,7 +4,15 @@ import { sql, type Database, type Queries, type Reading } from '#engine/database
 
 /** What is noted; a key says of what. */
 export type NoteKind =
-  'download' | 'download-day' | 'image-upload' | 'refresh-failed' | 'refresh-offered' | 'refresh-took' | 'token';
+  | 'delta'
+  | 'delta-download'
+  | 'download'
+  | 'download-day'
+  | 'image-upload'
+  | 'refresh-failed'
+  | 'refresh-offered'
+  | 'refresh-took'
+  | 'token';
 
 export interface Noted {
   count: number;

@@ -49,6 +49,9 @@ export interface OfferCounts {
 const mostSnaps = 500;
 const mostDevices = 10_000;
 
+/** So many are read at once, in some 5 ms. */
+const atOnce = 500;
+
 /** How long they are gathered, in milliseconds. */
 const interval = 1000;
 
@@ -84,6 +87,34 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       ...seen,
       holds: rows.map(({ number, packageId }) => ({ packageId, revision: holds.get(number) ?? 0 })),
     };
+  },
+
+  /** Of each snap the revisions that most devices say to hold, at most so many. */
+  async mostHeld(most: number): Promise<Map<string, number[]>> {
+    const counts = new Map<number, Map<number, number>>();
+    for (let after = ['', '', ''] as [string, string, string]; ;) {
+      const rows = await db.all<{ brandId: string; model: string; serial: string; holds: string }>(sql`
+        SELECT brand_id AS "brandId", model, serial, holds FROM passing_seen_devices
+        WHERE (brand_id, model, serial) > (${after[0]}, ${after[1]}, ${after[2]})
+        ORDER BY brand_id, model, serial LIMIT ${atOnce}`);
+      for (const { holds } of rows) {
+        for (const [number, revision] of readHolds(holds)) {
+          const of = counts.get(number) ?? new Map<number, number>();
+          counts.set(number, of.set(revision, (of.get(revision) ?? 0) + 1));
+        }
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < atOnce) break;
+      after = [last.brandId, last.model, last.serial];
+    }
+    const names = await db.all<{ number: number; packageId: string }>(sql`
+      SELECT number, package_id AS "packageId" FROM passing_seen_snaps WHERE number IN ${list([...counts.keys()])}`);
+    return new Map(
+      names.map(({ number, packageId }) => {
+        const held = [...counts.get(number)!].sort((a, b) => b[1] - a[1] || b[0] - a[0]);
+        return [packageId, held.slice(0, most).map(([revision]) => revision)];
+      }),
+    );
   },
 
   /** How the offers of a snap went, in all channels and revisions: the newest revision first. */

@@ -100,5 +100,17 @@ t.test('the lines for the store and for a device do what the guide says', async 
     const { code, err } = await store.larder(line);
     t.equal(code, 0, `${line}: ${err}`);
   }
+  const [switches = [], counted = []] = under('Less to fetch: deltas');
+  const present = readFileSync(config, 'utf8');
+  writeFileSync(
+    config,
+    present.replace(/^# deltas = false\n([^]*?)^# max_deltas_size = .*$/m, `${switches[3]}\n$1${switches[4]}`),
+  );
+  t.not(readFileSync(config, 'utf8'), present);
+  await sh(reload);
+  serving.child.kill('SIGHUP');
+  await serving.says(/"msg":"configuration reloaded/);
+  t.match(await sh(counted), /Downloads: 0 in all[^]*^larder_deltas 0$[^]*^larder_snaps_fetched\{as="delta"\} 0$/m);
+
   t.match(await sh(under('Private snaps').flat()), /snap\/secret is there for[^]*acme[^]*snap\/secret/);
 });

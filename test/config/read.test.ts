@@ -45,7 +45,7 @@ const defaults = {
   log: { level: 'info', format: 'auto' },
   keys: {},
   assertions: { trusted: [] },
-  devices: { snap: false, charm: false, remember: false },
+  devices: { snap: false, charm: false, remember: false, deltas: false, max_deltas_size: 10 * 2 ** 30 },
   limits: { known_networks: [] },
   approvals: {
     transfers: '0',
@@ -118,6 +118,8 @@ trusted = ["/etc/larder/roots.assert"]
 snap = true
 charm = true
 remember = true
+deltas = true
+max_deltas_size = "2 GiB"
 max_downloads = 500
 max_download_rate = "50 MiB"
 
@@ -159,7 +161,15 @@ const everythingRead = {
   log: { level: 'warn', format: 'auto' },
   keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
-  devices: { snap: true, charm: true, remember: true, max_downloads: 500, max_download_rate: 50 * 2 ** 20 },
+  devices: {
+    snap: true,
+    charm: true,
+    remember: true,
+    deltas: true,
+    max_deltas_size: 2 * 2 ** 30,
+    max_downloads: 500,
+    max_download_rate: 50 * 2 ** 20,
+  },
   limits: { known_networks: ['10.2.0.0/16'] },
   approvals: {
     transfers: '2',

@@ -3,6 +3,7 @@
 //
 //	snapclient URL install NAME CHANNEL FILE [COHORT]  chooses, fetches and checks the file, which snapd does by its digest
 //	snapclient URL refresh ID REVISION CHANNEL         what it would refresh to
+//	snapclient URL delta ID REVISION ROOT FILE         refreshes a snap that lies below ROOT, as snapd does by what changed
 //	snapclient URL info NAME                           what a person is shown
 //	snapclient URL find|prefix|common-id|category WHAT what a person finds; 'wide' before it: in all channels
 //	snapclient URL names                               the catalog of commands
@@ -20,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/snapcore/snapd/dirs"
 	"github.com/snapcore/snapd/progress"
 	"github.com/snapcore/snapd/snap"
 	"github.com/snapcore/snapd/store"
@@ -32,6 +34,7 @@ type told struct {
 	Channels                                                                         map[string]int
 	Tracks                                                                           []string
 	CommonIDs                                                                        []string
+	Deltas                                                                           []string
 }
 
 // What snapd writes down of the catalog.
@@ -83,6 +86,21 @@ func main() {
 		results, _, err := s.SnapAction(ctx, []*store.CurrentSnap{current}, []*store.SnapAction{action}, nil, nil, nil)
 		fail(err)
 		say(of(results[0].Info))
+	case "delta":
+		revision, err := strconv.Atoi(args[1])
+		fail(err)
+		dirs.SetRootDir(args[2])
+		current := &store.CurrentSnap{InstanceName: "hello", SnapID: args[0], Revision: snap.R(revision), TrackingChannel: "latest/stable"}
+		action := &store.SnapAction{Action: "refresh", InstanceName: "hello", SnapID: args[0]}
+		results, _, err := s.SnapAction(ctx, []*store.CurrentSnap{current}, []*store.SnapAction{action}, nil, nil, nil)
+		fail(err)
+		info := results[0].Info
+		fail(s.Download(ctx, "hello", args[3], &info.DownloadInfo, progress.Null, nil, nil))
+		said := of(info)
+		for _, delta := range info.Deltas {
+			said.Deltas = append(said.Deltas, fmt.Sprintf("%s %d to %d", delta.Format, delta.FromRevision, delta.ToRevision))
+		}
+		say(said)
 	case "info":
 		info, err := s.SnapInfo(ctx, store.SnapSpec{Name: args[0]}, nil)
 		fail(err)

@@ -7,6 +7,7 @@ import { closeArchives } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
 import { NoRoom } from '#backup/target.ts';
+import type { Blobs } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
@@ -128,7 +129,7 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
         directory: store.directory,
         file,
         workspace,
-        blobs,
+        blobs: withoutDeltas(blobs, records),
         siteKey,
         id,
         now: store.now,
@@ -158,6 +159,14 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
     removed,
   });
 }
+
+/** Deltas can be made again, and the copy of the records names none. */
+const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'borrow'> => ({
+  borrow: (sha3_384) => blobs.borrow(sha3_384),
+  async *list() {
+    for await (const blob of blobs.list()) if (!(await deltas.isAll(blob.sha3_384))) yield blob;
+  },
+});
 
 /** Enters it in the audit log. On a full disk the backup is the way out, and is good without an entry. */
 async function note(

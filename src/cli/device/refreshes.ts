@@ -17,17 +17,17 @@ export const deviceRefreshes = command({
     withStore({ data, world }, async ({ records, now }) => {
       const { id } = await packageOf(records, named);
       const counts = await records.seenDevices.offersOf(id);
-      const { inAll, recent } = await records.downloads.of(id, now());
+      const { inAll, recent, deltas } = await records.downloads.of(id, now());
       const rows = counts.map(({ channel, revision, offered, took, failed }) => [
         ...[String(revision), channel, String(offered), String(took), String(failed)],
         `${String(offered === 0 ? 0 : Math.floor((100 * took) / offered))} %`,
       ]);
       const list = table(['REVISION', 'CHANNEL', 'OFFERED', 'TOOK', 'FAILED', 'TOOK OF THOSE'], rows);
-      const downloads = `Downloads: ${String(inAll)} in all, ${String(recent)} of them in the last 30 days.`;
+      const downloads = `Downloads: ${String(inAll)} in all, ${String(recent)} of them in the last 30 days, ${String(deltas)} as a delta.`;
       const none = `No device that is remembered was offered a refresh of ${named}.`;
       return {
         text: `${rows.length === 0 ? none : list}\n${downloads}`,
-        json: { package: named, refreshes: counts, downloads: { 'in-all': inAll, recent } },
+        json: { package: named, refreshes: counts, downloads: { 'in-all': inAll, recent, 'as-delta': deltas } },
       };
     }),
 });

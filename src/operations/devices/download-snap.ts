@@ -3,8 +3,9 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
 import { answersWithFile, answerWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { noteDownload } from '#records/downloads.ts';
+import { noteDelta, noteDownload } from '#records/downloads.ts';
 import { toldComponent } from './components.ts';
+import { deltaNamed } from './deltas.ts';
 import { isPinned } from './pinned.ts';
 
 export const downloadSnap = operation({
@@ -12,7 +13,8 @@ export const downloadSnap = operation({
   method: 'GET',
   path: '/api/v1/snaps/download/:file',
   since: 0,
-  summary: 'Fetch the file of a revision of a snap or of one of its components, or a range of its bytes.',
+  summary:
+    'Fetch the file of a revision of a snap, what makes it of another revision, or the file of a component, or a range of its bytes.',
   access: snapsForDevice,
   enabledBy: 'devices.snap',
   errors: 'snapd',
@@ -24,7 +26,10 @@ export const downloadSnap = operation({
     const file = await fileOf(params.file, snaps, records);
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
     const answer = await answerWithFile(file, call);
-    if (answer.status === 200 && file.isSnap) noteDownload(records, file.packageId, now());
+    if (answer.status === 200 && file.kind !== 'component') {
+      noteDownload(records, file.packageId, now());
+      noteDelta(records, file.packageId, file.kind === 'delta' ? 'served' : 'whole', now());
+    }
     return answer;
   },
 });
@@ -34,11 +39,12 @@ interface File {
   sha3_384: string;
   size: number;
   private: boolean;
-  isSnap: boolean;
+  kind: 'snap' | 'component' | 'delta';
 }
 
 /** What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on. */
 async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
+  if (name.endsWith('.xdelta3')) return deltaFile(name, snaps, records);
   const [, id = '', component, number = '', kind] =
     /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
   const isSnap = component === undefined;
@@ -47,7 +53,25 @@ async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecor
   const found = isSnap
     ? await toldRevision(id, Number(number), records)
     : await toldComponent(id, component, Number(number), records);
-  return found && { packageId: id, sha3_384: found.sha3_384, size: found.size, private: snap.private, isSnap };
+  return (
+    found && {
+      packageId: id,
+      sha3_384: found.sha3_384,
+      size: found.size,
+      private: snap.private,
+      kind: isSnap ? 'snap' : 'component',
+    }
+  );
+}
+
+/** For whoever may have both of its revisions. */
+async function deltaFile(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
+  const snap = await snaps.ofId(name.slice(0, name.indexOf('_')));
+  const delta = snap && (await deltaNamed(name, records));
+  if (delta === undefined) return undefined;
+  const { packageId, source, target, sha3_384, size } = delta;
+  const isTold = (await toldRevision(packageId, source, records)) && (await toldRevision(packageId, target, records));
+  return isTold && { packageId, sha3_384, size, private: snap!.private, kind: 'delta' };
 }
 
 async function toldRevision(id: string, number: number, records: HandlerRecords) {

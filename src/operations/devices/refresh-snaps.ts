@@ -10,6 +10,7 @@ import type { Held, Offer } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { componentsOf } from './components.ts';
+import { deltaBetween, takesDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
@@ -36,7 +37,8 @@ export const refreshSnaps = operation({
     const { base_url: baseUrl } = config.http;
     const offers: Offer[] = [];
     const fields = fieldsOf(body.fields ?? undefined);
-    const call = { asker, snaps, records, history: historyIn(records), cohortKeys, fields, baseUrl, offers };
+    const deltas = config.devices.deltas && takesDeltas(request.headers);
+    const call = { asker, snaps, records, history: historyIn(records), cohortKeys, fields, baseUrl, offers, deltas };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: string[] = [];
@@ -61,6 +63,8 @@ interface Calling {
   cohortKeys: CohortKeys;
   fields: Fields;
   baseUrl: string;
+  /** Whether the device takes what changed for the whole. */
+  deltas: boolean;
   /** Takes down what devices are given to refresh to. */
   offers: Offer[];
 }
@@ -94,7 +98,7 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
 async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers }: Calling,
+  { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas }: Calling,
 ): Promise<string> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
@@ -108,11 +112,14 @@ async function resultOf(
   const chosen = await chooseRevision(snap, wish, asker, { releases, revisions, history });
   if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
   const { effective: channel, revision } = chosen;
-  if (action.action === 'refresh' && channel !== undefined && revision.revision !== item?.revision) {
+  const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
+  if (isNews && channel !== undefined) {
     offers.push({ packageId: snap.id, channel, revision: revision.revision });
   }
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
-  const text = snapText(snap, revision, fields, baseUrl);
+  const delta =
+    isNews && deltas ? await deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
+  const text = snapText(snap, revision, fields, baseUrl, delta);
   const components = fields.fields.includes('resources')
     ? await componentsOf(revision, channel, records, baseUrl)
     : undefined;

@@ -1,9 +1,11 @@
 // A revision of a snap as devices are told of it: each member by its name, of which they say which they want.
 import type { SnapDetails } from '#api/wire.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
+import type { Delta } from '#records/deltas.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import { announcedIn, nothingAnnounced, type Announced } from '#review/announced.ts';
+import { presentDelta } from './deltas.ts';
 
 /** What is said of a snap as a whole. */
 const ofSnap: Members<PublishedPackage> = {
@@ -61,7 +63,7 @@ export const presentSnapRevision = (
 ): SnapDetails => some(ofRevision, revision, fields, baseUrl);
 
 /**
- * Both together as JSON. What the records remember is the same object each time that it is asked for, and its text is kept as
+ * Both together as JSON, with what makes the revision of the one that a device has. What the records remember is the same object each time that it is asked for, and its text is kept as
  * long: a refresh asks thirty, and to write one costs more than to choose it.
  */
 export function snapText(
@@ -69,12 +71,20 @@ export function snapText(
   revision: RevisionForDevices,
   { fields, key }: Fields,
   baseUrl: string,
+  delta?: Delta,
 ): string {
   const whole = texts.of(snap, key, () => JSON.stringify(presentSnap(snap, fields, baseUrl)));
-  const part = texts.of(revision, key, () => JSON.stringify(presentSnapRevision(revision, fields, baseUrl)));
+  const part = texts.of(revision, delta === undefined ? key : `${key} ${delta.sha3_384}`, () =>
+    JSON.stringify(withDelta(presentSnapRevision(revision, fields, baseUrl), delta, baseUrl)),
+  );
   if (whole === '{}' || part === '{}') return whole === '{}' ? part : whole;
   return `${whole.slice(0, -1)},${part.slice(1)}`;
 }
+
+const withDelta = (said: SnapDetails, delta: Delta | undefined, baseUrl: string): SnapDetails =>
+  delta === undefined || said.download === undefined
+    ? said
+    : { ...said, download: { ...said.download, deltas: [presentDelta(delta, baseUrl)] } };
 
 /** The members that somebody wants, and the one name that such a list has. */
 export interface Fields {

@@ -1,0 +1,50 @@
+// What a device fetches in the place of a whole file, when it has another revision of the snap.
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { SnapDelta } from '#api/wire.ts';
+import type { Delta } from '#records/deltas.ts';
+
+/** The one format that is made here: VCDIFF between the two files as they are, which devices read by xdelta3. */
+const format = 'xdelta3';
+
+/** Whether a device says that it can make something of a delta. */
+export function takesDeltas(headers: IncomingHttpHeaders): boolean {
+  const [accepted = ''] = [headers['snap-accept-delta-format'] ?? ''].flat();
+  return accepted.split(/[ ,]+/).includes(format);
+}
+
+/** What makes a revision that a device may have of the one it has, where both are still given to devices. */
+export async function deltaBetween(
+  packageId: string,
+  source: number,
+  target: number,
+  { deltas, revisions }: Pick<HandlerRecords, 'deltas' | 'revisions'>,
+): Promise<Delta | undefined> {
+  const delta = await deltas.find(packageId, source, target);
+  return delta && (await revisions.forDevices(packageId, source)) && delta;
+}
+
+/** The address has a part of the digest: one that is made anew with other bytes is nothing that a cache has. */
+export const presentDelta = ({ packageId, source, target, size, sha3_384 }: Delta, baseUrl: string): SnapDelta => ({
+  format,
+  source,
+  target,
+  size,
+  'sha3-384': sha3_384,
+  url: `${baseUrl}/api/v1/snaps/download/${packageId}_${source}_${target}_${mark(sha3_384)}.${format}`,
+});
+
+/** The delta of which a file's name is; nothing for other names. */
+export async function deltaNamed(
+  name: string,
+  records: Pick<HandlerRecords, 'deltas' | 'revisions'>,
+): Promise<Delta | undefined> {
+  const [, id = '', source, target, marked] =
+    /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})_([1-9]\d{0,9})_([0-9a-f]{16})\.xdelta3$/.exec(name) ?? [];
+  if (marked === undefined) return undefined;
+  const delta = await deltaBetween(id, Number(source), Number(target), records);
+  return delta !== undefined && mark(delta.sha3_384) === marked ? delta : undefined;
+}
+
+const mark = (sha3_384: string): string => sha3_384.slice(0, 16);

@@ -1,0 +1,143 @@
+// Deltas: what makes the file of one revision of a snap of another's. They are made of the revisions and can be made again.
+import { columns, list, sql, type Queries } from '#engine/database.ts';
+
+export interface Delta {
+  packageId: string;
+  /** The revision that a device has, and the one that it gets. */
+  source: number;
+  target: number;
+  sha3_384: string;
+  size: number;
+}
+
+/** One that was tried: without content where it was larger than its size says, or went wrong. */
+export interface TriedDelta extends Omit<Delta, 'sha3_384'> {
+  sha3_384: string | null;
+  /** When its target was released, RFC 3339. */
+  releasedAt: string;
+}
+
+/** What became of those that were tried, and how often devices fetched one, or the whole file of a revision. */
+export type DeltaEvent = 'made' | 'refused' | 'failed' | 'served' | 'whole';
+
+/** A snap of which something was released; the version tells whether more was meanwhile. */
+export interface DeltaWork {
+  packageId: string;
+  version: number;
+}
+
+const deltaColumns = columns`package_id AS "packageId", source, target, sha3_384, size`;
+
+export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** What makes a revision of a snap of another. */
+  find: (packageId: string, source: number, target: number) =>
+    db.get<Delta>(sql`
+      SELECT ${deltaColumns}
+      FROM passing_deltas
+      WHERE package_id = ${packageId} AND source = ${source} AND target = ${target} AND sha3_384 IS NOT NULL`),
+
+  /** All that were tried of a snap. */
+  tried: (packageId: string) =>
+    db.all<TriedDelta>(sql`
+      SELECT ${deltaColumns}, released_at AS "releasedAt"
+      FROM passing_deltas WHERE package_id = ${packageId} ORDER BY source, target`),
+
+  /** Whether any was tried. */
+  any: async () => undefined !== (await db.get(sql`SELECT 1 FROM passing_deltas LIMIT 1`)),
+
+  /** Whether a content is a delta, and needed as nothing else. */
+  isAll: async (sha3_384: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM passing_deltas
+      WHERE sha3_384 = ${sha3_384} AND 1 = (SELECT COUNT(*) FROM needed_contents WHERE sha3_384 = ${sha3_384}) LIMIT 1`)),
+
+  /** How many there are, and their bytes; of those alone whose targets were released at a moment or later. */
+  kept: async (since = '') =>
+    (await db.get<{ count: number; bytes: number }>(sql`
+      SELECT COUNT(*) AS count, coalesce(SUM(size), 0) AS bytes
+      FROM passing_deltas WHERE released_at >= ${since} AND sha3_384 IS NOT NULL LIMIT 1`))!,
+
+  /** The revisions that a slot of a channel held before the one it holds, the latest first. */
+  heldBefore: async (
+    { packageId, channel, slot, revision }: { packageId: string; channel: string; slot: string; revision: number },
+    most: number,
+  ) =>
+    (
+      await db.all<{ revision: number }>(sql`
+        SELECT revision FROM past_releases
+        WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}
+          AND revision IS NOT NULL AND revision <> ${revision}
+        GROUP BY revision ORDER BY MAX(seq) DESC LIMIT ${most}`)
+    ).map(({ revision }) => revision),
+
+  /** The snaps of which something was released since their deltas were made, behind one of them. */
+  waiting: (after: string, limit: number) =>
+    db.all<DeltaWork>(sql`
+      SELECT package_id AS "packageId", version FROM passing_delta_work
+      WHERE package_id > ${after} ORDER BY package_id LIMIT ${limit}`),
+
+  /** What became of those that were tried, and what devices fetched, since the store was made. */
+  async counted(): Promise<Record<DeltaEvent, number>> {
+    const rows = await db.all<{ key: DeltaEvent; count: number }>(
+      sql`SELECT key, count FROM notes WHERE kind = 'delta' ORDER BY key`,
+    );
+    return {
+      made: 0,
+      refused: 0,
+      failed: 0,
+      served: 0,
+      whole: 0,
+      ...Object.fromEntries(rows.map(({ key, count }) => [key, count])),
+    };
+  },
+});
+
+type Pair = Pick<Delta, 'packageId' | 'source' | 'target'>;
+
+const remove = (db: Queries, { packageId, source, target }: Pair) =>
+  db.run(sql`
+    DELETE FROM passing_deltas WHERE package_id = ${packageId} AND source = ${source} AND target = ${target}`);
+
+export const deltaPassing = (db: Queries) => ({
+  ...deltas(db),
+
+  /** Keeps one that was tried, unless one of its revisions is gone meanwhile. */
+  keep: ({ packageId, source, target, sha3_384, size, releasedAt }: TriedDelta) =>
+    db.run(sql`
+      INSERT INTO passing_deltas (package_id, source, target, sha3_384, size, released_at)
+      SELECT ${packageId}, ${source}, ${target}, ${sha3_384}, ${size}, ${releasedAt}
+      WHERE 2 = (
+        SELECT COUNT(*) FROM revisions
+        WHERE package_id = ${packageId} AND revision IN ${list([source, target])} AND deleted_at IS NULL)
+      ON CONFLICT (package_id, source, target) DO UPDATE
+      SET sha3_384 = excluded.sha3_384, size = excluded.size, released_at = excluded.released_at`),
+
+  remove: (one: Pair) => remove(db, one),
+
+  /** Those that were released first, of those before a moment. */
+  oldest: (before: string, limit: number) =>
+    db.all<TriedDelta>(sql`
+      SELECT ${deltaColumns}, released_at AS "releasedAt"
+      FROM passing_deltas WHERE released_at < ${before} AND sha3_384 IS NOT NULL ORDER BY released_at LIMIT ${limit}`),
+
+  /** Removes some; how many, and the contents of which they were. */
+  async removeSome(limit: number): Promise<{ removed: number; contents: string[] }> {
+    const rows = await db.all<Omit<TriedDelta, 'releasedAt'>>(sql`
+      SELECT ${deltaColumns} FROM passing_deltas ORDER BY package_id, source, target LIMIT ${limit}`);
+    for (const row of rows) await remove(db, row);
+    return { removed: rows.length, contents: rows.flatMap(({ sha3_384 }) => sha3_384 ?? []) };
+  },
+
+  /** Says that the deltas of a snap are made, unless more was released meanwhile. */
+  settle: ({ packageId, version }: DeltaWork) =>
+    db.run(sql`DELETE FROM passing_delta_work WHERE package_id = ${packageId} AND version = ${version}`),
+
+  /** Says that all snaps of which anything is released wait. */
+  lookAtAll: () =>
+    db.run(sql`
+      INSERT INTO passing_delta_work (package_id, version)
+      SELECT DISTINCT package_id, 1 FROM releases JOIN packages ON packages.id = package_id
+      WHERE namespace = 'snap'
+        AND NOT EXISTS (SELECT 1 FROM passing_delta_work AS work WHERE work.package_id = releases.package_id)`),
+});

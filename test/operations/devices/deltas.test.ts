@@ -1,0 +1,174 @@
+// A device that refreshes is offered what changed in the place of the whole file, and snapd's own client makes the file of it.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import type { SnapDelta } from '#api/wire.ts';
+import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { deltaWork, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
+import { refresh } from '#test/fixtures/devices.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { until } from '#test/fixtures/until.ts';
+import { withoutSquashfsTools } from '#test/review/packed.ts';
+import { larder } from '../../cli/world.ts';
+
+t.setTimeout(600_000);
+const needs = { skip: withoutSquashfsTools };
+const accepting = { 'snap-accept-delta-format': 'snap-1-1-xdelta3,xdelta3' };
+
+type Test = Parameters<typeof startStore>[0] & Parameters<typeof snapOf>[0];
+
+/** Revisions 1 and 2 of a snap, released one after the other to stable, and what is made of them. */
+async function withDelta(t: Test, configure: (text: string) => string = offeringDeltas) {
+  const store = await startStore(t, configure);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  const contents = ['1', '2'].map((version) => snapOf(t, version));
+  for (const content of contents) await ada.push('snap', 'hello', content);
+  for (const revision of [1, 2]) await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
+  const work = await deltaWork(t, store);
+  t.same(await work.run(), { made: 1 });
+  /** The deltas that a device is told of which has a revision. */
+  const offered = async (has: number, headers: Record<string, string> = accepting, more = {}): Promise<SnapDelta[]> => {
+    const context = [{ 'snap-id': id, 'instance-key': id, revision: has, 'tracking-channel': 'stable' }];
+    const [result] = await refresh(
+      store,
+      [{ action: 'refresh', 'snap-id': id, 'instance-key': id, ...more }],
+      context,
+      headers,
+    );
+    return result!.snap!.download!.deltas!;
+  };
+  return { store, ada, id, contents, offered, ...work };
+}
+
+t.test('it is offered to a device that takes it, has its source, and refreshes', needs, async (t) => {
+  const { store, ada, id, contents, offered } = await withDelta(t);
+  const [delta] = await offered(1);
+  const { base_url: base } = { base_url: 'http://127.0.0.1:8080' };
+  t.match(delta, { format: 'xdelta3', source: 1, target: 2, size: Number });
+  t.ok(delta!.size < 0.6 * contents[1]!.length);
+  t.ok(delta!.url.startsWith(`${base}/api/v1/snaps/download/${id}_1_2_`));
+  t.same(await offered(1, { 'snap-accept-delta-format': 'xdelta3' }), [delta]);
+  t.same(await offered(1, {}), [], 'one that does not take them');
+  t.same(await offered(1, { 'snap-accept-delta-format': 'hdiffpatch' }), []);
+  t.same(await offered(2), [], 'one that has it');
+  t.same(await offered(7), [], 'one that has what is not here');
+  t.same(await offered(1, accepting, { revision: 2 }), [delta], 'by its number');
+  const [install] = await refresh(store, [{ action: 'install', name: 'hello' }], [], accepting);
+  t.same(install!.snap!.download!.deltas, [], 'there is nothing to begin from');
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  t.same(await offered(2), [], 'and none the other way, as long as none is made');
+});
+
+t.test('it is fetched whole and in parts, by whom both revisions may be', needs, async (t) => {
+  const { store, ada, id, offered } = await withDelta(t);
+  const [delta] = await offered(1);
+  const path = new URL(delta!.url).pathname;
+  const fetched = async (headers: Record<string, string> = {}, at = path) => {
+    const response = await fetch(store.url + at, { headers });
+    return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+  const whole = await fetched();
+  t.equal(whole.status, 200);
+  t.equal(whole.bytes.length, delta!.size);
+  t.equal(createHash('sha3-384').update(whole.bytes).digest('hex'), delta!['sha3-384']);
+  t.equal(whole.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  t.equal(whole.headers.get('etag'), `"${delta!['sha3-384']}"`);
+  const part = await fetched({ range: 'bytes=100-' });
+  t.equal(part.status, 206);
+  t.same(part.bytes, whole.bytes.subarray(100));
+
+  for (const wrong of [path.replace('_1_2_', '_2_1_'), path.replace(/_[0-9a-f]{16}\./, `_${'0'.repeat(16)}.`)]) {
+    t.equal((await fetched({}, wrong)).status, 404, wrong);
+  }
+  t.equal((await fetched({}, '/api/v1/snaps/download/_.xdelta3')).status, 404);
+  await ada.patch('/v1/snap/hello', { private: true });
+  t.equal((await fetched()).status, 404, 'of a snap that is nobody else has');
+  await ada.patch('/v1/snap/hello', { private: false });
+  t.equal((await fetched()).status, 200);
+  const { code, err } = await larder(`revision withdraw snap/hello 1 --reason bad --yes --data ${store.directory}`);
+  t.equal(code, 0, err);
+  t.equal((await fetched()).status, 404, 'of a revision that was withdrawn');
+  t.same(await offered(1), []);
+  t.ok((await store.beside.records.deltas.tried(id)).length > 0);
+});
+
+t.test('what devices took is counted, against whole files', needs, async (t) => {
+  const { store, id, offered } = await withDelta(t);
+  const [delta] = await offered(1);
+  const get = async (path: string) => (await fetch(store.url + path)).text();
+  await get(new URL(delta!.url).pathname);
+  await get(new URL(delta!.url).pathname);
+  await get(`/api/v1/snaps/download/${id}_2.snap`);
+  const { records } = store.beside;
+  await until(async () => (await records.deltas.counted()).served === 2);
+  await records.writeNotes();
+  t.match(await records.deltas.counted(), { made: 1, served: 2, whole: 1 });
+  const page = await get('/metrics');
+  for (const line of [
+    'larder_deltas 1',
+    `larder_delta_bytes ${String(delta!.size)}`,
+    'larder_deltas_tried{outcome="made"} 1',
+    'larder_snaps_fetched{as="delta"} 2',
+    'larder_snaps_fetched{as="whole"} 1',
+  ]) {
+    t.match(page, `\n${line}\n`);
+  }
+  const { out } = await larder(`device refreshes snap/hello --data ${store.directory}`);
+  t.match(out, /Downloads: 3 in all, .* in the last 30 days, 2 as a delta\./);
+});
+
+t.test('it is offered to nobody where the configuration does not say so', needs, async (t) => {
+  const { offered } = await withDelta(t, (text) => offeringDeltas(text).replace(/^deltas = true$/m, 'deltas = false'));
+  t.same(await offered(1), []);
+});
+
+t.test('a backup leaves them out, and a store that was restored makes them again', needs, async (t) => {
+  const { store, id } = await withDelta(t);
+  const folder = mkdtempSync(join(tmpdir(), 'larder-delta-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const { code, out, err } = await larder(`backup ${join(folder, 'all.tar')} --data ${store.directory} --json`);
+  if (code !== 0) throw new Error(out + err);
+  const { sha3_384 } = (await store.beside.records.deltas.find(id, 1, 2))!;
+  const names = execFileSync('tar', ['-tf', join(folder, 'all.tar')], { encoding: 'utf8' });
+  t.match(names, /\/[0-9a-f]{96}$/m, 'the files of revisions are in it');
+  t.notMatch(names, sha3_384);
+  t.ok(existsSync(join(store.directory, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384)));
+  await store.beside.records.passing(({ deltas }) => deltas.removeSome(100));
+  t.same(await (await deltaWork(t, store)).run(), { made: 1 });
+});
+
+const absent = [...snapdClientMissing(), ...(spawnSync('xdelta3', ['-V']).error ? ['xdelta3'] : [])];
+const skip =
+  absent.length > 0 && `snapd does not ask here: apt-get install --no-install-recommends ${absent.join(' ')}`;
+
+t.test("snapd's own client takes it, and makes the file of it by xdelta3", { skip: skip || needs.skip }, async (t) => {
+  const client = buildClient();
+  const port = await freePort();
+  const { store, id, contents } = await withDelta(t, (text) =>
+    offeringDeltas(text).replace('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll(':8080', `:${port}`),
+  );
+  const root = mkdtempSync(join(tmpdir(), 'larder-root-'));
+  t.teardown(() => rmSync(root, { recursive: true }));
+  const snaps = join(root, 'var/lib/snapd/snaps');
+  mkdirSync(snaps, { recursive: true });
+  writeFileSync(join(snaps, 'hello_1.snap'), contents[0]!);
+  const file = join(root, 'hello_2.snap');
+  const said = await client(store.url, 'delta', id, '1', root, file);
+  t.match(said, { status: 0, result: { Revision: 2, Deltas: ['xdelta3 1 to 2'] } }, said.stderr);
+  t.same(readFileSync(file), contents[1]);
+  const { records } = store.beside;
+  await until(async () => (await records.deltas.counted()).served === 1);
+  t.match(await records.deltas.counted(), { served: 1, whole: 0 }, 'by what changed, and not by the whole file');
+
+  writeFileSync(join(snaps, 'hello_1.snap'), 'something else');
+  rmSync(file);
+  t.match(await client(store.url, 'delta', id, '1', root, file), { status: 0 });
+  t.same(readFileSync(file), contents[1], 'where that fails it fetches the whole');
+});

@@ -13,6 +13,7 @@ const teasers = {
   juju: 'How a controller is pointed here, also one that runs already.',
   transfers: 'One file out, one file in: from one site to another that has no network.',
   'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
+  approvals: 'What waits until others approve of it, and how they do.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
 };
 

@@ -20,6 +20,7 @@ export const guides = {
   juju: 'Charms for juju',
   transfers: 'Across the gap',
   'device-gateway': 'Device gateways',
+  approvals: 'Approvals by several people',
   recovery: 'When something went wrong',
 } as const;
 

@@ -1,5 +1,5 @@
 // What deltas between two revisions of a snap would save devices: programs of Debian in two versions, packed as `snap pack`
-// does, and the VCDIFF that xdelta3 makes of the two files as they are. Nothing of the store is measured.
+// does, and the VCDIFF that xdelta3 makes of the two files as they are; and beside it the one that the store makes.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,13 @@ const compressions = ['xz', 'zstd'] as const;
 /** Where the median is less, a delta is not worth the disk and the processor that it costs. */
 const worthwhile = 40;
 
+/** What of the newer file is made by xdelta3 and by us, in bytes, seconds and megabytes of memory. */
+interface Measured {
+  size: number;
+  theirs: { size: number; seconds: number };
+  ours: { size: number; seconds: number; megabytes: number };
+}
+
 /** Prints for each program what of the newer file a device that has the older one would not fetch, and the medians. */
 export async function deltas(): Promise<void> {
   const missing = ['mksquashfs', 'xdelta3', 'apt-get', 'dpkg-deb'].filter((tool) => spawnSync(tool).error);
@@ -34,6 +41,7 @@ export async function deltas(): Promise<void> {
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'larder-bench-deltas-'));
+  const all: Measured[] = [];
   const saved: Record<(typeof compressions)[number], number[]> = { xz: [], zstd: [] };
   try {
     for (const program of programs) {
@@ -44,9 +52,11 @@ export async function deltas(): Promise<void> {
         continue;
       }
       const columns = compressions.map((compression) => {
-        const { size, delta } = measured(trees, compression);
-        saved[compression].push(100 * (1 - delta / size));
-        return `${compression} ${(size / 1e6).toFixed(1)} MB, saves ${saved[compression].at(-1)!.toFixed(0)} %`;
+        const one = measured(trees, compression);
+        all.push(one);
+        saved[compression].push(100 * (1 - one.theirs.size / one.size));
+        const [megabytes, ratio] = [(one.size / 1e6).toFixed(1), (one.ours.size / one.theirs.size).toFixed(3)];
+        return `${compression} ${megabytes} MB, saves ${saved[compression].at(-1)!.toFixed(0)} %, ours × ${ratio}`;
       });
       console.log(`  ${program.padEnd(27)} ${versions.join(' → ').padEnd(48)} ${columns.join('; ')}`);
       for (const tree of trees) rmSync(tree, { recursive: true });
@@ -54,6 +64,7 @@ export async function deltas(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  if (all.length > 0) compare(all);
   for (const compression of compressions) {
     const [middle, worth] = [median(saved[compression]), saved[compression].filter((one) => one >= worthwhile).length];
     const pairs = saved[compression].length;
@@ -61,6 +72,39 @@ export async function deltas(): Promise<void> {
       `${compression}: of ${pairs} pairs the median saves ${middle.toFixed(0)} %; ${worth} save ${worthwhile} % or more`,
     );
   }
+}
+
+function compare(all: readonly Measured[]): void {
+  const of = (value: (one: Measured) => number): [middle: number, most: number] => {
+    const values = all.map(value);
+    return [median(values), Math.max(...values)];
+  };
+  const said = ([middle, most]: [number, number], digits: number): string =>
+    `${middle.toFixed(digits)} in the median, ${most.toFixed(digits)} at most`;
+  console.log(
+    `size of ours by that of xdelta3: ${said(
+      of(({ ours, theirs }) => ours.size / theirs.size),
+      3,
+    )}`,
+  );
+  console.log(
+    `seconds for 10 MB, ours: ${said(
+      of(({ ours, size }) => (1e7 * ours.seconds) / size),
+      2,
+    )}`,
+  );
+  console.log(
+    `seconds for 10 MB, xdelta3: ${said(
+      of(({ theirs, size }) => (1e7 * theirs.seconds) / size),
+      2,
+    )}`,
+  );
+  console.log(
+    `memory of ours with all of node, MB: ${said(
+      of(({ ours }) => ours.megabytes),
+      0,
+    )}`,
+  );
 }
 
 /** The two newest that the archive has, the older one first. */
@@ -79,15 +123,23 @@ function unpacked(program: string, version: string, folder: string): string {
   return tree;
 }
 
-/** Bytes of the newer file, and of the delta that makes it out of the older one. */
-function measured(trees: readonly string[], compression: string): { size: number; delta: number } {
+function measured(trees: readonly string[], compression: string): Measured {
   const [older = '', newer = ''] = trees.map((tree) => {
     const image = join(tree, `${compression}.snap`);
     const options = ['-comp', compression, '-no-fragments', '-all-root', '-no-xattrs'];
     execFileSync('mksquashfs', [join(tree, 'root'), image, '-noappend', '-quiet', '-no-progress', ...options]);
     return image;
   });
-  const delta = `${newer}.xdelta3`;
-  execFileSync('xdelta3', ['-3', '-e', '-f', '-S', 'none', '-s', older, newer, delta]);
-  return { size: statSync(newer).size, delta: statSync(delta).size };
+  const [theirs, ours] = [`${newer}.xdelta3`, `${newer}.ours`];
+  const began = performance.now();
+  execFileSync('xdelta3', ['-3', '-e', '-f', '-S', 'none', '-s', older, newer, theirs]);
+  const seconds = (performance.now() - began) / 1000;
+  const encoder = join(import.meta.dirname, 'delta-encoder.ts');
+  const said = execFileSync(process.execPath, [encoder, older, newer, ours], { encoding: 'utf8' });
+  const cost = JSON.parse(said) as { seconds: number; megabytes: number };
+  return {
+    size: statSync(newer).size,
+    theirs: { size: statSync(theirs).size, seconds },
+    ours: { size: statSync(ours).size, ...cost },
+  };
 }

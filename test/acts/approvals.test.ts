@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { itself } from '#acts/act.ts';
 import { setTotpSecret } from '#acts/credentials.ts';
-import { approveProposal, changeApprovalPolicy, rejectProposal } from '#acts/proposals.ts';
+import { approveProposal, changeApprovalPolicy, forgetProposals, rejectProposal } from '#acts/proposals.ts';
 import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals.ts';
 import { days, hours } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -134,5 +134,45 @@ t.test('a policy that asks for less has to be approved by the one in force', asy
   await approve('bob', 1);
   await approve('carol', 1);
   await change(noPolicy);
+  t.equal((await release(1)).status, 200);
+});
+
+t.test('every door to a channel is held by the same gate, and closing one too', async (t) => {
+  const { store, ada, approve } = await guarded(t, ['1 of B* for snap/*:*/stable']);
+  const { id } = (await store.beside.records.packages.find('snap', 'hello')) ?? { id: '' };
+  const doors = [
+    () => ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]),
+    () => ada.post('/dev/api/snap-release/', { name: 'hello', series: '16', revision: '2', channels: ['stable'] }),
+    () => ada.post(`/dev/api/snaps/${id}/close`, { channels: ['stable'] }),
+  ];
+  for (const [at, door] of doors.entries()) {
+    const before = await held(store);
+    const refused = await door();
+    t.equal(refused.status, 403);
+    t.match(JSON.stringify(refused.body), /"approval-required".*Waits for 1 more approval/);
+    t.strictSame(await held(store), before);
+    await approve('bob', at + 1);
+    t.equal((await door()).status, 200);
+    t.notSame(await held(store), before);
+  }
+});
+
+t.test('what ended long ago is forgotten, but for the newest', async (t) => {
+  const { store, release } = await guarded(t);
+  await release(1);
+  await release(2);
+  store.clock.advance(days(120));
+  const before = store.clock.now.toISOString();
+  t.strictSame(await store.beside.acts.do(forgetProposals, itself, { before, atMost: 10 }), { forgotten: 1 });
+  t.equal(await store.beside.records.proposals.find(1), undefined);
+  t.match(await store.beside.records.proposals.find(2), { number: 2 });
+});
+
+t.test('whoever is asked himself needs another one for what he proposes', async (t) => {
+  const { release, approve } = await guarded(t, [`1 of B*, ${'A'.repeat(32)} for snap/*:*/stable`]);
+  t.match(told(await release(1)), [403, /Who may approve: bob\./]);
+  await t.rejects(approve('ada', 1), { code: 'forbidden', message: /yourself/ });
+  t.equal((await release(1)).status, 403);
+  await approve('bob', 1);
   t.equal((await release(1)).status, 200);
 });

@@ -16,11 +16,13 @@ t.setTimeout(600_000);
 const journeys: [file: string, ...parts: string[]][] = [
   ['acts/accounts.test.ts'],
   ['acts/appliance.test.ts'],
+  ['acts/approvals.test.ts'],
   ['acts/brands.test.ts'],
   ['backup/before-upgrade.test.ts', 'only the release', 'an older release refuses newer data'],
   ['backup/complete.test.ts', 'a missing blob'],
   ['cli/accounts.test.ts', 'a role is given', 'every change is in the audit log'],
   ['cli/admin-macaroon.test.ts'],
+  ['cli/approvals.test.ts', 'what is pushed'],
   ['cli/assertions.test.ts'],
   ['cli/audit.test.ts', 'the log says who'],
   ['cli/credentials.test.ts', 'one-time', 'an invitation', 'a new password', 'agents', 'keys are rotated'],

@@ -49,4 +49,7 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT sha3_384 FROM image_manifests
   UNION ALL SELECT substr(icon, 1, 96) FROM uploads WHERE icon IS NOT NULL
   UNION ALL SELECT substr(icon, 1, 96) FROM packages WHERE icon IS NOT NULL
+  UNION ALL SELECT statement FROM transfers WHERE status <> 'discarded'
+  UNION ALL SELECT statement FROM made_transfers
+  UNION ALL SELECT sha3_384 FROM passing_transfer_contents
   UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL;

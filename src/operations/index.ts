@@ -43,6 +43,8 @@ import { approveProposal, rejectProposal } from './approvals/judge-proposal.ts';
 import { listProposals } from './approvals/list-proposals.ts';
 import { readProposal } from './approvals/read-proposal.ts';
 import { grantToDevices } from './device-grants/grant-to-devices.ts';
+import { listSeenDevices } from './seen-devices/list-seen-devices.ts';
+import { readSeenDevice } from './seen-devices/read-seen-device.ts';
 import { listDeviceGrants } from './device-grants/list-device-grants.ts';
 import { revokeFromDevices } from './device-grants/revoke-from-devices.ts';
 import { deviceNonce } from './devices/device-nonce.ts';
@@ -404,6 +406,8 @@ export const sections: readonly Section[] = [
       downloadSnap,
       createCohorts,
       listDeviceGrants,
+      listSeenDevices,
+      readSeenDevice,
       grantToDevices,
       revokeFromDevices,
       deviceMessages,

@@ -262,6 +262,8 @@ const table: Row[] = [
       'list_pull_credentials',
       'list_guardrails',
       'list_device_grants',
+      'list_seen_devices',
+      'read_seen_device',
       'list_exports',
       'list_audit',
       'list_proposals',

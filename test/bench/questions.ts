@@ -195,6 +195,8 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       read_package: '/internal/v1/packages/snap/tiny-app',
       list_guardrails: '/internal/v1/packages/snap/tiny-app/guardrails',
       list_device_grants: '/internal/v1/packages/snap/tiny-app/device-grants',
+      list_seen_devices: '/internal/v1/devices',
+      read_seen_device: ['/internal/v1/devices/nobody/none/1', 404],
       list_accounts: '/internal/v1/accounts',
       list_brands: '/internal/v1/brands',
       list_waiting_uploads: '/internal/v1/uploads',

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { historyIn } from '../../../src/operations/devices/history.ts';
+import { historyIn } from '#operations/devices/history.ts';
 
 t.test('a snap that many actions name has its history read once', async (t) => {
   const read: string[] = [];

@@ -130,3 +130,27 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
   const count = db.prepare('SELECT count(*) FROM passing_seen_devices').pluck().get();
   t.equal(count, many);
 });
+
+t.test('the administrator reads the same by HTTP: those that called, one of them, those that are silent', async (t) => {
+  const { store, anyone, id, calls } = await withSnap(t, remembering);
+  const root = await store.as('root');
+  const serials = async (query = '') => {
+    const { body } = await root.get(`/internal/v1/devices?${query}`);
+    return (body.devices as { serial: string }[]).map(({ serial }) => serial);
+  };
+  await calls(await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' }), 1);
+  await until(async () => (await serials()).length === 1);
+  store.clock.advance(hours(2));
+  await calls(await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0002' }), 1);
+  await until(async () => (await serials()).length === 2);
+  const hourAgo = new Date(store.clock.now.getTime() - hours(1)).toISOString();
+  t.same(await serials(`silent-since=${hourAgo}`), ['0001']);
+  const first = await root.get('/internal/v1/devices?page-size=1');
+  t.match(first.body, { devices: [{ 'brand-id': 'acme', model: 'pump', serial: '0001' }], 'next-cursor': String });
+  t.same(await serials(`page-size=1&cursor=${String(first.body['next-cursor'])}`), ['0002']);
+  const one = '/internal/v1/devices/acme/pump/0002';
+  const now = store.clock.now.toISOString();
+  t.match(await root.get(one), { status: 200, body: { 'last-contact': now, holds: [{ id, revision: 1 }] } });
+  t.match(await root.get('/internal/v1/devices/acme/pump/0003'), { status: 404 });
+  t.match(await (await store.as('ada')).get(one), { status: 401 });
+});

@@ -1,0 +1,11 @@
+// Devices that called, as they go over the wire.
+import type { SeenDevice } from '#api/wire.ts';
+import type { SeenDevice as Kept } from '#records/seen-devices.ts';
+
+export const presentSeenDevice = ({ brandId, model, serial, firstAt, lastAt }: Kept): SeenDevice => ({
+  'brand-id': brandId,
+  model,
+  serial,
+  'first-contact': firstAt,
+  'last-contact': lastAt,
+});

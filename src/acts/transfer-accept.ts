@@ -1,12 +1,12 @@
 // A transfer is let in: one act, one transaction, all of it or nothing.
-import type { TransferPackage, TransferStatement } from '#api/wire.ts';
+import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
 import { everybody } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
-import type { ImageReferences } from '#records/images.ts';
+import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type Believed } from './assertions.ts';
@@ -18,6 +18,17 @@ import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
 
 /** What a review of a manifest found. */
 export type FoundManifest = { kind: 'manifest' } & ImageReferences;
+
+/** Credentials to pull images from a repository here, which the resources that came name: new ones, or those that there are. */
+export interface FoundCredential {
+  kind: 'credential';
+  id: string;
+  secretSha256: string;
+  sealedSecret: string;
+}
+
+/** What a review of a resource found; where it names an image, its content was made here. */
+export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
 export interface Accepted {
   id: string;
@@ -183,8 +194,11 @@ class LettingIn {
 
   async #resources({ id }: PublishedPackage): Promise<void> {
     for (const { resource, one } of this.#plan.resources) {
-      const { sha256, 'sha3-384': sha3_384, size } = one.content;
-      const found = this.#found(subjectOf(id, resource.name, one.revision)) as Extract<Findings, { kind: 'resource' }>;
+      const found = this.#found(subjectOf(id, resource.name, one.revision)) as FoundResource;
+      const content = one.content ?? found.content;
+      if (content === undefined) throw new Error(`cannot let in ${resource.name}: it has no content`);
+      if (one.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
+      const { sha256, 'sha3-384': sha3_384, size } = content;
       const [first = null, ...others] = one.serves;
       await this.#tx.resourceRevisions.add({
         ...{ packageId: id, name: resource.name, revision: one.revision, type: resource.type },
@@ -195,6 +209,21 @@ class LettingIn {
       const component = { packageId: id, name: resource.name, revision: one.revision };
       for (const served of others) await this.#tx.resourceRevisions.pair(component, served);
     }
+  }
+
+  /** Lets the credentials count that the content of a resource names. */
+  async #credential(repository: Repository): Promise<void> {
+    const subject = subjectOf(repository.packageId, repository.resource, 'credential');
+    const { id, secretSha256, sealedSecret } = this.#found(subject) as FoundCredential;
+    const there = await this.#tx.imageCredentials.toPull(repository);
+    if (there?.id === id) return;
+    if (there !== undefined) {
+      throw new Refusal(
+        'conflict',
+        `New credentials to pull ${repository.resource} were made meanwhile; discard the transfer, and receive it again.`,
+      );
+    }
+    await this.#tx.imageCredentials.addToPull(repository, { id, secretSha256, sealedSecret, issuedAt: this.#doing.at });
   }
 
   async #images({ id }: PublishedPackage): Promise<void> {
@@ -284,9 +313,9 @@ class LettingIn {
     return undo;
   }
 
-  #found(subject: string): Findings | FoundManifest {
+  #found(subject: string): Findings | FoundManifest | FoundCredential {
     const found = this.#planning.findings.get(subject)?.findings ?? null;
     if (found === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
-    return JSON.parse(found) as Findings | FoundManifest;
+    return JSON.parse(found) as Findings | FoundManifest | FoundCredential;
   }
 }

@@ -17,7 +17,8 @@ import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
 
-type Nouns = 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
+type Nouns =
+  'images' | 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
 /** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */
@@ -259,6 +260,10 @@ class PackagePlanning {
     for (const resource of resources) {
       for (const one of resource.revisions) {
         const what = `${resource.name} revision ${String(one.revision)}`;
+        if (one.content === undefined) {
+          await this.#imageResource(made, resource, one, what);
+          continue;
+        }
         const sha3_384 = one.content['sha3-384'];
         const known = await this.#records.resourceRevisions.withContent(id, resource.name, sha3_384);
         if (known?.revision === one.revision && known.deletedAt === null) continue;
@@ -277,6 +282,25 @@ class PackagePlanning {
         this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
       }
     }
+  }
+
+  /** A resource that names an image: what it says here is made here, and so is its content. */
+  async #imageResource(
+    made: PackagePlan,
+    resource: TransferResource,
+    one: TransferResource['revisions'][number],
+    what: string,
+  ): Promise<void> {
+    const { id } = this.#carried;
+    const taken = await this.#records.resourceRevisions.find(id, resource.name, one.revision);
+    if (taken !== undefined) {
+      const [named] = await this.#records.images.namedBy([taken.sha3_384]);
+      if (named !== one.image) this.#problem(what, 'It is here with other content, and stays as it is.');
+      return;
+    }
+    if (!this.#isGood(subjectOf(id, resource.name, one.revision), what)) return;
+    made.resources.push({ resource, one });
+    this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
   }
 
   async #images(made: PackagePlan): Promise<void> {

@@ -55,12 +55,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   }
 
   /** Credentials for a repository that may have none yet. */
-  function newToPull() {
-    const password = newPassword();
-    const id = `pull-${newId.id()}`;
-    const sealedSecret = seal(Buffer.from(password), purpose(id));
-    return { credential: { id, secretSha256: digestOf(password), sealedSecret }, moment: timestamp(clock()) };
-  }
+  const newToPull = () => ({ ...newPullCredential(newId, seal), moment: timestamp(clock()) });
 
   return {
     async toPush(wanted, by) {
@@ -75,7 +70,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const { repository, wanted, registry } = image;
       const there = wanted || registry !== undefined ? undefined : await records.imageCredentials.toPull(repository);
       const kept = there ?? (await acts.do(handOutImage, by, { ...image, ...newToPull() }));
-      return { username: kept.id, password: unseal(kept.sealedSecret, purpose(kept.id)).toString() };
+      return { username: kept.id, password: passwordOf(kept, unseal) };
     },
 
     async logIn({ username, password }, { address, requestId }) {
@@ -98,6 +93,20 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     end,
   };
 }
+
+/** New credentials to pull, as they are kept. */
+export function newPullCredential(newId: Pick<NewIds, 'id'>, seal: CredentialsOptions['seal']) {
+  const password = newPassword();
+  const id = `pull-${newId.id()}`;
+  const sealedSecret = seal(Buffer.from(password), purpose(id));
+  return { credential: { id, secretSha256: digestOf(password), sealedSecret } };
+}
+
+/** The password of credentials to pull. */
+export const passwordOf = (
+  { id, sealedSecret }: { id: string; sealedSecret: string },
+  unseal: CredentialsOptions['unseal'],
+): string => unseal(sealedSecret, purpose(id)).toString();
 
 /** How long credentials last, by their times and by what moves, at whichever process of the store. */
 function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {

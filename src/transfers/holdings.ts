@@ -8,6 +8,7 @@ import type {
   TransferAccount,
   TransferContent,
   TransferImage,
+  TransferLeftOut,
   TransferPackage,
   TransferRelease,
   TransferResource,
@@ -47,6 +48,8 @@ export interface Held {
   contents: Map<string, { content: TransferContent; mediaType: string }>;
   /** The assertions that go with it, in streams of which each can be read as a whole. */
   assertions: string[];
+  /** What cannot be carried, and why. */
+  leftOut: TransferLeftOut[];
 }
 
 const page = 500;
@@ -74,6 +77,7 @@ class Gathering {
   readonly #accounts = new Set<string>();
   readonly #contents: Held['contents'] = new Map();
   readonly #assertions = new Set<string>();
+  readonly #leftOut: TransferLeftOut[] = [];
 
   readonly #bytesOf: BytesOf;
 
@@ -115,6 +119,7 @@ class Gathering {
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
       packages: this.#packages,
       contents: this.#contents,
+      leftOut: this.#leftOut,
       assertions: await this.#streams(),
     };
   }
@@ -162,14 +167,24 @@ class Gathering {
       }
       const [first] = found;
       if (first === undefined) continue;
-      const image = first.type === 'oci-image' ? await this.#imageOf(subject, name, found) : undefined;
+      const isImage = first.type === 'oci-image';
+      const image = isImage ? await this.#imageOf(subject, name, found) : undefined;
       if (image !== undefined) images.push(image);
+      if (isImage && image === undefined) {
+        this.#leftOut.push({
+          what: `${subject.namespace}/${subject.name} ${name}`,
+          why: 'Its images are in another registry.',
+        });
+        continue;
+      }
       const revisions: TransferResource['revisions'] = [];
       for (const one of found) {
         this.#accounts.add(one.createdBy);
         revisions.push({
           revision: one.revision,
-          content: this.#content(one, anyBytes),
+          ...(isImage
+            ? { image: (await this.#records.images.namedBy([one.sha3_384]))[0] ?? '' }
+            : { content: this.#content(one, anyBytes) }),
           'created-at': one.createdAt,
           'created-by': one.createdBy,
           bases: one.bases,

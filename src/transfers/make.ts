@@ -11,6 +11,7 @@ import { after, days, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { appending, onDisk, syncFolder, type Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
+import { readMentions } from '#registry/mentions.ts';
 import { Contained } from './form/artifacts.ts';
 import { cutInto } from './form/cutting.ts';
 import { membersOf, sizeOf, type Transfer } from './form/members.ts';
@@ -61,6 +62,10 @@ export interface Made {
 export async function make(wished: Wished, making: Making): Promise<Made> {
   const { records, acts, by, blobs, site, now } = making;
   const at = now();
+  // Which images the resources name is read beside what is answered, and may not have been read yet.
+  let unreadable: number;
+  do unreadable = await readMentions(records, acts, blobs);
+  while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
   const held = await holdingsOf(records, { packages: wished.packages, at: timestamp(at) }, (sha3) =>
     wholeOf(blobs, sha3),
   );
@@ -80,7 +85,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     ...{ source: site.name, sequence: (await records.transfers.newestMade()) + 1, for: [...wished.sites].sort() },
     ...{ created: timestamp(at), expires: timestamp(after(at, days(wished.expiresDays))), base: wished.base },
     ...(wished.reason !== undefined && { reason: wished.reason }),
-    ...{ accounts: held.accounts, assertions, packages: held.packages, blobs: carried, 'left-out': [] },
+    ...{ accounts: held.accounts, assertions, packages: held.packages, blobs: carried, 'left-out': held.leftOut },
   };
   const transfer = signedBy(site, await withParts(statement, wished.partSize, blobs));
   const kept = await blobs.put(transfer.bytes, { id: randomUUID() });

@@ -1,16 +1,16 @@
 // Receiving a transfer: its parts are read in any order, on as many visits as it takes; what is not here yet is kept, and
 // reviewed, and nothing of it shows before it is let in.
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Acts, By } from '#acts/act.ts';
 import { receiveTransfer, refuseUnfit } from '#acts/transfers.ts';
-import type { FoundManifest } from '#acts/transfer-accept.ts';
+import type { FoundCredential, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
 import { subjectOf } from '#acts/transfer-plan.ts';
 import { readManifest } from '#api/image-manifest.ts';
-import type { TransferBlob, TransferPackage, TransferStatement } from '#api/wire.ts';
+import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
 import { oneByOne, withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { after, days, timestamp, type Now } from '#domain/clock.ts';
@@ -20,9 +20,9 @@ import { makeFolder } from '#files/durable.ts';
 import { syncFolder, writeWhole } from '#files/streamed.ts';
 import { namesIn } from '#files/read.ts';
 import type { Records } from '#records/index.ts';
+import type { Repository } from '#records/images.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { Findings } from '#records/uploads.ts';
-import type { Reviewer } from '#review/reviewer.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import type { OpenPart, OpenPiece } from './form/read.ts';
 import { signersOf } from './form/signatures.ts';
@@ -34,7 +34,6 @@ export interface Receiving {
   by: By;
   blobs: Blobs;
   digests: DigestPool;
-  reviewer: Reviewer;
   newId: Pick<NewIds, 'uuid'>;
   /** What this site is called, where it has a name. */
   site: string | undefined;
@@ -44,11 +43,18 @@ export interface Receiving {
   /** How many bytes a content may have. */
   largest: number;
   findingsOf: FindingsOf;
+  credentialFor: CredentialFor;
   progress: (step: string, done: number, total: number) => void;
 }
 
 /** What a review of a revision's content finds, or why it cannot be taken in. */
 export type FindingsOf = (subject: TransferPackage, sha3_384: string) => Promise<Findings | { refused: string }>;
+
+/** What a repository of images is pulled with here, new or as it is, and what the content of a resource says that names an image. */
+export type CredentialFor = (
+  repository: Repository,
+  before: FoundCredential | undefined,
+) => Promise<{ credential: FoundCredential; textOf: (sha256: string) => string }>;
 
 export interface Received {
   id: string;
@@ -216,10 +222,10 @@ async function* joined(files: readonly string[]): AsyncGenerator<Buffer> {
 /** Reviews what has come and was not reviewed yet, as the store reviews what is pushed. */
 async function reviewAll(statement: TransferStatement, id: string, receiving: Receiving): Promise<void> {
   const { records, progress } = receiving;
-  const known = new Set((await records.transfers.findings(id)).map(({ subject }) => subject));
+  const known = new Map((await records.transfers.findings(id)).map((one) => [one.subject, one.findings]));
   const endsAt = timestamp(after(new Date(statement.expires), heldAfterwards));
   const wanted = statement.packages
-    .flatMap((one) => subjectsOf(one, receiving))
+    .flatMap((one) => subjectsOf(one, receiving, known))
     .filter(({ subject }) => !known.has(subject));
   for (const [at, { subject, review }] of wanted.entries()) {
     const found = await review();
@@ -227,37 +233,39 @@ async function reviewAll(statement: TransferStatement, id: string, receiving: Re
       'refused' in found
         ? { subject, findings: null, refused: found.refused }
         : { subject, findings: JSON.stringify(found), refused: null };
-    const icon = 'icon' in found && typeof found.icon === 'string' ? found.icon.slice(0, 96) : undefined;
     await records.passing(async ({ transfers }) => {
-      if (icon !== undefined) await transfers.arrive(id, icon, endsAt);
+      for (const sha3_384 of madeFor(found)) await transfers.arrive(id, sha3_384, endsAt);
       await transfers.found(id, finding, endsAt);
     });
+    known.set(subject, finding.findings);
     progress('review', at + 1, wanted.length);
   }
 }
 
-interface Subject {
-  subject: string;
-  review: () => Promise<Findings | FoundManifest | { refused: string }>;
+type Found = Findings | MadeResource | FoundManifest | FoundCredential | { refused: string };
+
+/** Contents that a review has made, which are held with the rest. */
+function madeFor(found: Found): string[] {
+  if ('icon' in found && typeof found.icon === 'string') return [found.icon.slice(0, 96)];
+  return 'content' in found ? [found.content['sha3-384']] : [];
 }
 
-function subjectsOf(one: TransferPackage, receiving: Receiving): Subject[] {
-  const { blobs, digests, findingsOf } = receiving;
-  const there = (sha3_384: string, review: Subject['review']) => async (): ReturnType<Subject['review']> =>
-    (await blobs.prove(sha3_384)) ? review() : { refused: 'Its content is neither in the transfer nor here.' };
+interface Subject {
+  subject: string;
+  review: () => Promise<Found>;
+}
+
+const notThere = { refused: 'Its content is neither in the transfer nor here.' };
+
+function subjectsOf(one: TransferPackage, receiving: Receiving, known: ReadonlyMap<string, string | null>): Subject[] {
+  const { blobs, findingsOf } = receiving;
+  const there = (sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
+    (await blobs.prove(sha3_384)) ? review() : notThere;
   const own = one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
     subject: subjectOf(one.id, revision),
     review: there(sha3_384, () => findingsOf(one, sha3_384)),
   }));
-  const beside = one.resources.flatMap(({ name, revisions }) =>
-    revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
-      subject: subjectOf(one.id, name, revision),
-      review: there(sha3_384, async () => {
-        const found = await withFile(blobs, sha3_384, (file) => digests.ofFile(file, ['sha384', 'sha512']));
-        return { kind: 'resource', ...found };
-      }),
-    })),
-  );
+  const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, receiving, known));
   const images = one.images.flatMap((image) => {
     const here = new Set([
       ...image.manifests.map(({ content }) => content.sha256),
@@ -271,6 +279,44 @@ function subjectsOf(one: TransferPackage, receiving: Receiving): Subject[] {
   return [...own, ...beside, ...images];
 }
 
+function resourceSubjects(
+  { id: packageId }: TransferPackage,
+  { name: resource, revisions }: TransferPackage['resources'][number],
+  { blobs, digests, credentialFor }: Receiving,
+  known: ReadonlyMap<string, string | null>,
+): Subject[] {
+  const repository = { packageId, resource };
+  const credential = subjectOf(packageId, resource, 'credential');
+  const kept = (): FoundCredential | undefined => {
+    const found = known.get(credential) ?? null;
+    return found === null ? undefined : (JSON.parse(found) as FoundCredential);
+  };
+  const credentials: Subject[] = revisions.some(({ image }) => image !== undefined)
+    ? [{ subject: credential, review: async () => (await credentialFor(repository, undefined)).credential }]
+    : [];
+  const own = revisions.map(({ revision, content, image }) => ({
+    subject: subjectOf(packageId, resource, revision),
+    async review(): Promise<Found> {
+      if (image !== undefined) {
+        const { textOf } = await credentialFor(repository, kept());
+        return madeResource(Buffer.from(textOf(image)), blobs);
+      }
+      if (content === undefined || !(await blobs.prove(content['sha3-384']))) return notThere;
+      const found = await withFile(blobs, content['sha3-384'], (file) => digests.ofFile(file, ['sha384', 'sha512']));
+      return { kind: 'resource', ...found };
+    },
+  }));
+  return [...credentials, ...own];
+}
+
+type MadeResource = FoundResource & { content: TransferContent };
+
+async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<MadeResource> {
+  const { sha256, sha3_384, size } = await blobs.put(bytes, { id: randomUUID() });
+  const content = { sha256, 'sha3-384': sha3_384, size };
+  return { kind: 'resource', sha384: hash('sha384', bytes), sha512: hash('sha512', bytes), content };
+}
+
 const largestManifest = 4 * 1024 * 1024;
 
 /** What a manifest is made of; refused where the transfer does not hold that. */
@@ -281,7 +327,7 @@ async function manifestIn(
 ): Promise<FoundManifest | { refused: string }> {
   if (size > largestManifest) return { refused: 'A manifest has 4 MiB at most.' };
   const bytes = await wholeOf(blobs, sha3_384);
-  if (bytes === undefined) return { refused: 'Its content is neither in the transfer nor here.' };
+  if (bytes === undefined) return notThere;
   try {
     const { parts, children, about } = readManifest(mediaType, bytes);
     const named = [...parts, ...(children ?? [])];

@@ -4,7 +4,5 @@ import type { Blobs } from '#blobs/blobs.ts';
 export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Promise<Buffer | undefined> {
   const found = await blobs.open(sha3_384);
   if (found === undefined) return undefined;
-  const chunks: Buffer[] = [];
-  for await (const bytes of found.stream) chunks.push(bytes as Buffer);
-  return Buffer.concat(chunks);
+  return Buffer.concat(await Array.fromAsync(found.stream as AsyncIterable<Buffer>));
 }

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { withBlobs } from '#data/blobs.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+import { imageText } from '#operations/resources/image-resource.ts';
+import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { receive, type FindingsOf, type Received } from '#transfers/receive.ts';
+import { receive, type CredentialFor, type FindingsOf, type Received } from '#transfers/receive.ts';
 import { fingerprintOf, siteOf } from '#transfers/site.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
@@ -47,8 +50,9 @@ async function received(
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
-            ...{ records, acts, by, blobs, digests, reviewer, newId, site, directory, now },
+            ...{ records, acts, by, blobs, digests, newId, site, directory, now },
             largest: config.uploads.max_size,
+            credentialFor: credentials(store),
             findingsOf: reviewing({ blobs, digests, reviewer, newId }),
             progress: progress.at,
           }),
@@ -79,6 +83,20 @@ const reviewing =
       const { sha384 } = isCharm ? await digests.ofFile(path, ['sha384']) : { sha384: '' };
       return findingsOf(verdict, await keepIcon(verdict, { blobs, newId }), sha384);
     });
+
+/** The credentials of this store for a repository of images, which name its own registry. */
+const credentials =
+  ({ records, siteKey, newId, config }: OpenStore): CredentialFor =>
+  async (repository, before) => {
+    const there = before ?? (await records.imageCredentials.toPull(repository));
+    const made = there ?? newPullCredential(newId, (secret, purpose) => seal(siteKey, secret, purpose)).credential;
+    const { host } = new URL(config.http.base_url);
+    const password = passwordOf(made, (sealed, purpose) => unseal(siteKey, sealed, purpose));
+    return {
+      credential: { kind: 'credential', secretSha256: '', ...made },
+      textOf: (sha256) => JSON.stringify(imageText(host, repository, { sha256, username: made.id, password })),
+    };
+  };
 
 function answerOf({ id, statement, signers, lacking }: Received): Answer {
   const { source, sequence, parts } = statement;

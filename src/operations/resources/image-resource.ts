@@ -28,6 +28,13 @@ export async function imageResource(
   return repository;
 }
 
+/** What deployments need to fetch an image: the content of its resource, which clients keep as it is. */
+export const imageText = (
+  host: string,
+  repository: Repository,
+  { sha256, username, password }: { sha256: string; username: string; password: string },
+) => ({ ImageName: `${imageName(host, repository)}@sha256:${sha256}`, Username: username, Password: password });
+
 /** What clients call the image: the host of the registry that keeps it, and the repository. */
 export const imageName = (host: string, repository: Repository): string => `${host}/${repositoryName(repository)}`;
 

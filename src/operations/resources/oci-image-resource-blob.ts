@@ -6,7 +6,7 @@ import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repository.ts';
 import { caller } from '../by.ts';
-import { imageName, imageResource, ownHost } from './image-resource.ts';
+import { imageResource, imageText, ownHost } from './image-resource.ts';
 
 /** How long after a push the registry's word of it may take. */
 const patience = seconds(5);
@@ -37,11 +37,7 @@ export const ociImageResourceBlob = operation({
     const { host, ...news } = keeper;
     // The same image must always come out the same: clients keep this text as the content of the resource.
     const login = await registry.credentials.toPull({ package: subject, repository, sha256, ...news }, caller(call));
-    return {
-      ImageName: `${imageName(host, repository)}@sha256:${sha256}`,
-      Username: login.username,
-      Password: login.password,
-    };
+    return imageText(host, repository, { sha256, ...login });
   },
 });
 

@@ -102,12 +102,16 @@ function filesOf({ id, namespace, name, type, publisher, revisions, resources }:
     about: { ...of, revision, version },
   }));
   const beside = resources.flatMap((resource) =>
-    resource.revisions.map(({ revision, content }) => ({
-      sha256: content.sha256,
-      reference: `${namespace}/${name}/${resource.name}:${String(revision)}`,
-      title: `${name}_${resource.name}_${String(revision)}`,
-      about: { ...of, resource: resource.name, 'resource-type': resource.type, revision },
-    })),
+    resource.revisions.flatMap(({ revision, content }) =>
+      content === undefined
+        ? []
+        : {
+            sha256: content.sha256,
+            reference: `${namespace}/${name}/${resource.name}:${String(revision)}`,
+            title: `${name}_${resource.name}_${String(revision)}`,
+            about: { ...of, resource: resource.name, 'resource-type': resource.type, revision },
+          },
+    ),
   );
   return [...own, ...beside];
 }

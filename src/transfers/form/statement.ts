@@ -60,7 +60,15 @@ function refuseContradictions(statement: TransferStatement): void {
     refuseDoubles(revisions.map(({ revision }) => revision));
     refuseDoubles(resources.map(({ name }) => name));
     refuseDoubles(images.map(({ resource }) => resource));
-    for (const resource of resources) refuseDoubles(resource.revisions.map(({ revision }) => revision));
+    for (const { name, revisions: beside } of resources) {
+      refuseDoubles(beside.map(({ revision }) => revision));
+      const image = images.find(({ resource }) => resource === name);
+      const isClear = ({ content, image: named }: (typeof beside)[number]): boolean =>
+        named === undefined
+          ? content !== undefined
+          : content === undefined && image?.manifests.some((one) => one.content.sha256 === named) === true;
+      if (!beside.every(isClear)) throw new NotATransfer(`It does not say what the resource ${name} is.`);
+    }
   }
   refuseDisagreement(statement);
 }
@@ -89,7 +97,8 @@ export function* contentsOf({
   yield* assertions;
   for (const { revisions, resources, images, icon } of packages) {
     for (const { content } of revisions) yield content;
-    for (const { content } of resources.flatMap((resource) => resource.revisions)) yield content;
+    for (const { content } of resources.flatMap((resource) => resource.revisions))
+      if (content !== undefined) yield content;
     for (const { manifests, blobs } of images) {
       yield* manifests.map(({ content }) => content);
       yield* blobs;

@@ -1,0 +1,197 @@
+// What somebody with a stick may try: nothing comes in but what the source has signed, and each refusal says why.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+
+import { trustSource } from '#acts/sites.ts';
+import { openStore } from '#data/store.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { tarHeader } from '#files/tar-header.ts';
+import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
+import { openPart } from '#transfers/form/read.ts';
+import { receive, type Receiving } from '#transfers/receive.ts';
+import { offered, twoSites, type SiteUnderTest } from './sites.ts';
+import { example, partBytes, seedOf } from './example.ts';
+
+t.setTimeout(3_600_000);
+
+const runs = process.env['LARDER_LONG'] === undefined ? 150 : 10_000;
+
+/** Receives at a site within this process; what it came to. */
+async function receiver(t: Test, { data }: SiteUnderTest) {
+  const store = await openStore({ directory: data });
+  t.teardown(store.close);
+  const { records, acts, config, directory, newId, now } = store;
+  const reviewed: Pick<Receiving, 'findingsOf' | 'credentialFor'> = {
+    findingsOf: () => Promise.resolve({ refused: 'It is not looked at here.' }),
+    credentialFor: () => Promise.reject(new Error('nothing here has images')),
+  };
+  const attempt = (files: readonly string[]) =>
+    withBlobs(store, async ({ blobs, digests }) => {
+      const parts = [];
+      try {
+        for (const file of files) parts.push(await openPart(file));
+        const doing = {
+          records,
+          acts,
+          by: { actor: 'cli:ada' },
+          blobs,
+          digests,
+          newId,
+          site: 'site-a',
+          directory,
+          now,
+        };
+        return await receive(parts, {
+          ...doing,
+          ...reviewed,
+          largest: config.uploads.max_size,
+          progress: () => undefined,
+        });
+      } finally {
+        await Promise.all(parts.map((part) => part.close()));
+      }
+    });
+  return { store, attempt };
+}
+
+/** The members of an archive, each with its header and padding, and the end. */
+function membersIn(bytes: Buffer): Buffer[] {
+  const members: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const header = bytes.subarray(at, at + 512);
+    if (header.every((byte) => byte === 0)) return [...members, bytes.subarray(at)];
+    const size = Number.parseInt(header.subarray(124, 135).toString(), 8);
+    const length = 512 + Math.ceil(size / 512) * 512;
+    members.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return members;
+}
+
+t.test('a transfer that was changed in any way is refused, and leaves nothing', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  await carry(offered('other-on', 3));
+  await depot.done(`transfer make ${join(stick, 'one.tar')} --packages snap/hello-on`);
+  await depot.done(`transfer make ${join(stick, 'two.tar')}`);
+  const [one, two] = ['one.tar', 'two.tar'].map((name) => readFileSync(join(stick, name))) as [Buffer, Buffer];
+  const [members, others] = [membersIn(two), membersIn(one)];
+  const { store, attempt } = await receiver(t, here);
+  const evil = join(stick, 'evil.tar');
+  const place = fc.nat(members.length - 1);
+  const header = (name: string, type: string): Buffer => {
+    const made = tarHeader(name, 0, new Date(0));
+    made.write(type, 156);
+    return made;
+  };
+  const changes = fc.oneof(
+    fc.tuple(fc.nat(two.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, by]) => {
+      const changed = Buffer.from(two);
+      changed.writeUInt8(changed.readUInt8(at) ^ by, at);
+      return changed;
+    }),
+    fc.nat(two.length - 1).map((length) => two.subarray(0, length)),
+    place.map((at) => Buffer.concat(members.toSpliced(at, 1))),
+    place.map((at) => Buffer.concat(members.toSpliced(at, 0, members[at]!))),
+    fc
+      .tuple(place, place)
+      .filter(([a, b]) => a !== b && !members[a]!.equals(members[b]!))
+      .map(([a, b]) => Buffer.concat(members.with(a, members[b]!).with(b, members[a]!))),
+    fc
+      .tuple(place, fc.nat(others.length - 1))
+      .filter(([a, b]) => !members[a]!.equals(others[b]!))
+      .map(([a, b]) => Buffer.concat(members.with(a, others[b]!))),
+    fc
+      .tuple(
+        place,
+        fc.constantFrom('1', '2', '3', '5', 'S', 'L', 'x', 'g'),
+        fc.constantFrom('../../etc/passwd', '/x', 'blobs/sha256/x'),
+      )
+      .map(([at, type, name]) => Buffer.concat(members.toSpliced(at, 0, header(name, type)))),
+  );
+  await fc.assert(
+    fc.asyncProperty(changes, async (bytes) => {
+      writeFileSync(evil, bytes);
+      // What has come already would not be read again.
+      await store.records.passing(({ transfers }) => transfers.sweep('9999'));
+      await attempt([evil]).then(
+        () => t.fail('it came in'),
+        (error: unknown) => {
+          const isTold = error instanceof NotATransfer || error instanceof Refusal;
+          if (!isTold) throw error;
+          t.match(error.message, /^[A-Z].*\.$/s, 'a sentence');
+        },
+      );
+    }),
+    { numRuns: runs },
+  );
+  // One whose statement is good may have begun to come; nothing of it shows, and no content that is not what it says is kept.
+  t.same(await store.records.packages.after('', '', 10), []);
+  const rows = await store.records.transfers.list(10);
+  t.ok(rows.every(({ status }) => status === 'waiting'));
+  t.match(await attempt([join(stick, 'two.tar')]), { lacking: [] }, 'the one that was not changed comes in');
+});
+
+t.test('what another key signed, under any name, is refused', async (t) => {
+  const { here, stick } = await twoSites(t);
+  const { attempt } = await receiver(t, here);
+  const file = join(stick, 'forged.tar');
+  const said = {
+    source: 'depot',
+    created: new Date().toISOString(),
+    expires: new Date(Date.now() + 1e9).toISOString(),
+  };
+  writeFileSync(file, await partBytes(example([Buffer.from('evil')], { ...said, seed: seedOf(7) })));
+  await t.rejects(attempt([file]), { message: /signed by 0 of the keys of 'depot'/ });
+  const strange = join(stick, 'strange.tar');
+  writeFileSync(strange, await partBytes(example([Buffer.from('evil')], { ...said, source: 'nobody' })));
+  await t.rejects(attempt([strange]), { message: /comes from 'nobody', whom this site does not believe/ });
+});
+
+t.test('parts of different transfers, older ones and those that have expired are refused', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  for (const name of ['one', 'two']) await depot.done(`transfer make ${join(stick, `${name}.tar`)} --expires 1`);
+  const { attempt } = await receiver(t, here);
+  const [one, two] = [join(stick, 'one.tar'), join(stick, 'two.tar')];
+  await t.rejects(attempt([one, two]), { message: /parts of different transfers/ });
+  await here.done(`transfer receive ${two}`);
+  const [{ id }] = ((await here.done('transfer list')) as { transfers: [{ id: string }] }).transfers;
+  await here.done(`transfer accept ${id} --yes`);
+  await t.rejects(attempt([one]), { message: /number 1 of 'depot', and number 2 was let in already/ });
+});
+
+t.test('a transfer in parts comes in any order, and on many visits', async (t) => {
+  const { here, stick } = await twoSites(t);
+  const { attempt, store } = await receiver(t, here);
+  const big = Buffer.alloc(5 * 1024 * 1024, 'larder');
+  const folder = join(stick, 'parts');
+  const said = { created: new Date().toISOString(), expires: new Date(Date.now() + 1e9).toISOString() };
+  const transfer = example([big, Buffer.from('small')], { ...said, source: 'maker', partSize: 3 * 1024 * 1024 });
+  t.ok(transfer.statement.parts.length >= 2);
+  await store.acts.do(
+    trustSource,
+    { actor: 'cli:ada' },
+    {
+      ...{ name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true },
+    },
+  );
+  const files: string[] = [];
+  for (const [at] of transfer.statement.parts.entries()) {
+    files.push(`${folder}-${String(at)}.tar`);
+    writeFileSync(files[at]!, await partBytes(transfer, at + 1));
+  }
+  const last = files.pop()!;
+  const came = await attempt([last]);
+  t.same(came.lacking, transfer.statement.parts.map((_, at) => at + 1).slice(0, -1));
+  t.same((await attempt([last])).lacking, came.lacking, 'the same part once more changes nothing');
+  const end = await attempt(files);
+  t.same(end.lacking, []);
+  const sha3 = transfer.statement.blobs[0]!['sha3-384'];
+  t.ok((await store.records.transfers.arrived(end.id)).has(sha3), 'what was cut is put together');
+  t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
+});

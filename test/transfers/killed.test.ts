@@ -1,0 +1,59 @@
+// Receiving and letting in, killed anywhere: all of it or nothing, and typed again it goes on.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { openStore } from '#data/store.ts';
+import { commandsOn, folder } from '#test/cli/process.ts';
+import { offered, twoSites } from './sites.ts';
+
+t.setTimeout(3_600_000);
+
+const kills = process.env['LARDER_LONG'] === undefined ? 6 : 250;
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** Begins a command as a process of its own and kills it after a while, unless it was quicker. */
+async function killed(data: string, line: string, after: number): Promise<void> {
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const child = spawn(process.execPath, [main, ...line.split(' '), '--data', data], { env, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await Promise.race([ended, pause(after)]);
+  child.kill('SIGKILL');
+  await ended;
+}
+
+t.test('killed anywhere, a transfer is received in the end, and is let in as a whole or not at all', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const names = ['kill-one', 'kill-two', 'kill-thr'];
+  for (const [at, name] of names.entries()) await carry(offered(name, at + 1));
+  const file = join(stick, 'in.tar');
+  const { id } = (await depot.done(`transfer make ${file}`)) as { id: string };
+  const copies = folder(t);
+  let accepted = 0;
+  for (let run = 0; run < kills; run++) {
+    const data = join(copies, String(run));
+    cpSync(here.data, data, { recursive: true });
+    const commands = commandsOn(data);
+    await killed(data, `transfer receive ${file}`, 300 + ((run * 137) % 1700));
+    t.match(await commands.json('package list'), { packages: [] }, 'nothing shows before it is let in');
+    t.match(await commands.json(`transfer receive ${file}`), { id, lacking: [] });
+    await killed(data, `transfer accept ${id} --yes`, 300 + ((run * 211) % 1700));
+    const store = await openStore({ directory: data });
+    try {
+      const found = await Promise.all(names.map((name) => store.records.packages.find('snap', name)));
+      const status = (await store.records.transfers.find(id))?.status;
+      const there = found.filter((one) => one?.status === 'published').length;
+      t.equal(there, status === 'accepted' ? names.length : 0, `${status ?? ''}: all or nothing`);
+      if (status === 'accepted') accepted++;
+    } finally {
+      await store.close();
+    }
+    t.match(await commands.json(`transfer accept ${id} --yes`), { transfer: id }, 'typed again it is done, once');
+    t.match(await commands.larder('verify'), { code: 0 });
+  }
+  t.comment(`${String(accepted)} of ${String(kills)} were let in before they were killed`);
+});

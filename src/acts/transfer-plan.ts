@@ -94,12 +94,13 @@ export const subjectOf = (packageId: string, ...parts: (string | number)[]): str
 
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
   const plan: Plan = { packages: [], lines: [], problems: [], leftOut: [], missing: [] };
-  const { statement, only, without } = planning;
+  const { statement, only, without, arrived } = planning;
+  const lost = new Set(statement.blobs.map((blob) => blob['sha3-384']).filter((one) => !arrived.has(one)));
   for (const carried of statement.packages) {
     const called = `${carried.namespace}/${carried.name}`;
     const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
     if (!isWanted) {
-      plan.leftOut.push({ package: called, what: called, why: 'It was left out by whoever let the transfer in.' });
+      plan.leftOut.push({ package: called, what: called, why: whyLeftOut(carried, lost) });
       continue;
     }
     await new PackagePlanning(records, planning, plan, carried).run();
@@ -108,6 +109,13 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
     plan.leftOut.push({ package: what, what, why: `The source says: ${why}` });
   plan.missing = [...new Set(plan.missing)];
   return plan;
+}
+
+/** Why a package is left out that somebody does not let in: a scanner may have taken it away on the way. */
+function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): string {
+  const gone = revisions.filter(({ content }) => lost.has(content['sha3-384'])).map(({ revision }) => String(revision));
+  const said = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
+  return `It was left out by whoever let the transfer in.${said}`;
 }
 
 /** Looks at one package of a transfer. */

@@ -1,7 +1,6 @@
 // Making a transfer: what a store holds, under one statement that it signs.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
 
 import { makeTransfer } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
@@ -9,16 +8,16 @@ import type { TransferBase, TransferBlob, TransferContent, TransferStatement } f
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { appending, onDisk, syncFolder, type Files } from '#files/streamed.ts';
+import type { Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
-import { Contained } from './form/artifacts.ts';
 import { cutInto } from './form/cutting.ts';
-import { membersOf, sizeOf, type Transfer } from './form/members.ts';
+import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
 import { contentsOf, idOf, readStatement, writeStatement } from './form/statement.ts';
-import { bytesOfPart, type Content } from './form/write.ts';
+import type { Content } from './form/write.ts';
 import { holdingsOf } from './holdings.ts';
+import { partFile, writeParts } from './part-files.ts';
 import type { Site } from './site.ts';
 import { wholeOf } from './whole.ts';
 
@@ -92,7 +91,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   const id = idOf(transfer.bytes);
   const numbers = transfer.statement.parts.map((_, part) => part + 1);
   const files = numbers.map((part) => partFile(wished.file, part, numbers.length));
-  const placed = await writeParts(transfer, numbers, files, making);
+  const placed = await writeParts(transfer, numbers, files, { ...making, content: contentFrom(blobs) });
   try {
     const made = {
       id,
@@ -129,7 +128,7 @@ export async function makeAgain(
     );
   }
   const transfer = signedBy(site, { bytes, statement });
-  const placed = await writeParts(transfer, [part], [file], making);
+  const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs) });
   await placed.place();
   return { id: before.id, statement, files: [file], bytes: placed.bytes };
 }
@@ -138,13 +137,6 @@ const signedBy = ({ seed }: Site, transfer: Omit<Transfer, 'signatures'>): Trans
   ...transfer,
   signatures: signed(transfer.bytes, seed),
 });
-
-/** Where a part is written: `depot-7.tar`, or `depot-7.2of3.tar`. */
-export function partFile(file: string, part: number, of: number): string {
-  if (of === 1) return file;
-  const ending = extname(file);
-  return join(dirname(file), `${basename(file, ending)}.${String(part)}of${String(of)}${ending}`);
-}
 
 async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<TransferContent> {
   const { sha256, sha3_384, size } = await blobs.put(Buffer.from(text), { id: randomUUID() });
@@ -201,61 +193,6 @@ const contentFrom = (blobs: Pick<Blobs, 'borrow'>): Content =>
       await loan.release();
     }
   };
-
-interface Placed {
-  bytes: number;
-  /** Gives the files their names, durably. */
-  place(): Promise<void>;
-  discard(): Promise<void>;
-}
-
-/** Writes parts beside where they are to be; nothing has its name yet. */
-async function writeParts(
-  transfer: Transfer,
-  parts: readonly number[],
-  files: readonly string[],
-  { asCaller, blobs, progress, files: disk = onDisk }: Making,
-): Promise<Placed> {
-  const partials = files.map((file) => join(dirname(file), `.${basename(file)}.partial`));
-  const discard = (): Promise<void> =>
-    asCaller(async () => {
-      for (const partial of partials) await disk.rm(partial, { force: true });
-    });
-  const contained = new Contained(transfer.statement);
-  const sizes = parts.map((part) => sizeOf(membersOf(transfer, part, contained)));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  let done = 0;
-  try {
-    for (const [at, part] of parts.entries()) {
-      const handle = await asCaller(async () => {
-        await disk.rm(partials[at]!, { force: true });
-        return disk.open(partials[at]!, 'wx', 0o644);
-      });
-      try {
-        const file = appending(handle, { sendOn: true });
-        for await (const some of bytesOfPart(transfer, part, contentFrom(blobs))) {
-          await file.append(some);
-          progress('writing', (done += some.length), bytes);
-        }
-        await file.finish();
-      } finally {
-        await handle.close();
-      }
-    }
-  } catch (error) {
-    await discard();
-    throw error;
-  }
-  return {
-    bytes,
-    discard,
-    place: () =>
-      asCaller(async () => {
-        for (const [at, file] of files.entries()) await disk.rename(partials[at]!, file);
-        for (const folder of new Set(files.map(dirname))) await syncFolder(folder, disk);
-      }),
-  };
-}
 
 /** What a statement says, for a person and for a program. */
 export const figuresOf = (statement: TransferStatement) => ({

@@ -26,6 +26,7 @@ import type { Findings } from '#records/uploads.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import type { OpenPart, OpenPiece } from './form/read.ts';
 import { signersOf } from './form/signatures.ts';
+import { oneTransfer } from './part-files.ts';
 import { wholeOf } from './whole.ts';
 
 export interface Receiving {
@@ -63,19 +64,13 @@ export interface Received {
   signers: string[];
   /** The numbers of the parts that hold something which has not come. */
   lacking: number[];
+  /** What somebody took out of the folder in which it lay unpacked, by its path there. */
+  takenOut: string[];
 }
 
 /** Takes in some parts of one transfer; refuses what its source, or who he is to this site, does not let in. */
 export async function receive(parts: readonly OpenPart[], receiving: Receiving): Promise<Received> {
-  const [first] = parts;
-  if (first === undefined) throw new Refusal('api-error', 'No part of a transfer was named.');
-  const strange = parts.find(({ id }) => id !== first.id);
-  if (strange !== undefined) {
-    throw new Refusal(
-      'conflict',
-      `${first.file} and ${strange.file} are parts of different transfers; receive one after the other.`,
-    );
-  }
+  const first = oneTransfer(parts);
   const { statement, id } = first;
   const source = await sourceOf(first, receiving);
   const signers = signedEnough(first, source);
@@ -89,8 +84,9 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const intake = new Intake(statement, id, receiving);
   for (const part of parts) await intake.take(part);
   const lacking = await intake.lacking();
-  if (lacking.length === 0) await reviewAll(statement, id, receiving);
-  return { id, statement, signers, lacking };
+  const takenOut = parts.flatMap((part) => part.takenOut ?? []);
+  if (lacking.length === 0 || takenOut.length > 0) await reviewAll(statement, id, receiving);
+  return { id, statement, signers, lacking, takenOut: [...new Set(takenOut)] };
 }
 
 async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promise<TransferSource> {
@@ -229,6 +225,9 @@ async function reviewAll(statement: TransferStatement, id: string, receiving: Re
     .filter(({ subject }) => !known.has(subject));
   for (const [at, { subject, review }] of wanted.entries()) {
     const found = await review();
+    progress('review', at + 1, wanted.length);
+    // It may come yet, and what was found once is not looked at again.
+    if ('refused' in found && found.refused === notThere.refused) continue;
     const finding =
       'refused' in found
         ? { subject, findings: null, refused: found.refused }
@@ -238,7 +237,6 @@ async function reviewAll(statement: TransferStatement, id: string, receiving: Re
       await transfers.found(id, finding, endsAt);
     });
     known.set(subject, finding.findings);
-    progress('review', at + 1, wanted.length);
   }
 }
 

@@ -36,7 +36,11 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
     for (const line of lines) {
       const env = { ...process.env, ...known, PATH: `${bin}:${process.env['PATH'] ?? ''}`, LARDER_DATA: site.data };
-      const { stdout } = await promisify(execFile)('sh', ['-ec', line.replaceAll('/media/stick', stick)], { env });
+      const { stdout } = await promisify(execFile)(
+        'sh',
+        ['-ec', line.replaceAll('/media/stick', stick).replaceAll('&amp;', '&')],
+        { env },
+      );
       said.push(stdout);
       // What a person reads on one screen and types at the next.
       known['FINGERPRINT'] ??= /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(stdout)?.[1] ?? '';

@@ -1,4 +1,5 @@
 // larder transfer check
+import { inShort } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { figuresOf } from '#transfers/make.ts';
 import { command, type Answer } from '../frame/command.ts';
@@ -46,7 +47,7 @@ async function checked(
   return {
     text: told.map(({ text }) => text).join('\n\n'),
     json: { transfers: told.map(({ json }) => json) },
-    exitCode: told.some(({ lacking }) => lacking.length > 0) ? 1 : 0,
+    exitCode: told.some(({ isWhole }) => !isWhole) ? 1 : 0,
   };
 }
 
@@ -54,17 +55,22 @@ function describe(id: string, parts: readonly OpenPart[]) {
   const { statement, given } = parts[0]!;
   const numbers = new Set(parts.map(({ part }) => part));
   const lacking = statement.parts.map((_, part) => part + 1).filter((part) => !numbers.has(part));
+  const takenOut = parts.flatMap((part) => part.takenOut ?? []);
   const figures = figuresOf(statement);
   const keys = given.map(({ keyid }) => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-'));
   const whole =
-    lacking.length === 0 ? 'It is whole.' : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
+    takenOut.length > 0
+      ? `Not here: ${inShort(takenOut)}.`
+      : lacking.length === 0
+        ? 'It is whole.'
+        : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
   const rows = statement.packages.map(({ namespace, name, revisions, channels }) => [
     `${namespace}/${name}`,
     revisions.map(({ revision }) => revision).join(', '),
     [...new Set(channels.map(({ channel }) => channel))].join(', '),
   ]);
   return {
-    lacking,
+    isWhole: lacking.length === 0 && takenOut.length === 0,
     text: [
       `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, for ${statement.for.join(', ') || 'any site'}.`,
       `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
@@ -75,7 +81,14 @@ function describe(id: string, parts: readonly OpenPart[]) {
     json: {
       id,
       ...{ source: statement.source, sequence: statement.sequence, for: statement.for },
-      ...{ created: statement.created, expires: statement.expires, 'signed-with': keys, lacking, ...figures },
+      ...{
+        created: statement.created,
+        expires: statement.expires,
+        'signed-with': keys,
+        lacking,
+        'taken-out': takenOut,
+        ...figures,
+      },
       packages: statement.packages.map(({ namespace, name, id: packageId, revisions }) => ({
         name: `${namespace}/${name}`,
         id: packageId,

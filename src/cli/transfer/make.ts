@@ -112,7 +112,11 @@ function refuseUnclear({ again, part, packages, for: sites, 'since-sent': since 
 
 function fileAt(path: string, name: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const file = isFolder ? join(path, name) : path;
+  return newFileAt(isFolder ? join(path, name) : path);
+}
+
+/** A file that is to be written; refused where there is one. */
+export function newFileAt(file: string): string {
   if (existsSync(file)) throw new Failure(`${file} is there already; a transfer overwrites nothing`);
   return file;
 }

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
 import { Failure, UsageError } from '../frame/command.ts';
@@ -18,7 +19,7 @@ export async function withParts<Result>(
     throw new UsageError('nothing was read: name the parts of a transfer, or the folder that they are in');
   const open: OpenPart[] = [];
   try {
-    for (const name of names) open.push(...(await asCaller(() => partsAt(resolve(name)))));
+    for (const name of names) open.push(...(await partsAt(resolve(name), asCaller)));
     return await work(open);
   } catch (error) {
     throw error instanceof NotATransfer ? new Failure(error.message, { code: 'no-transfer', cause: error }) : error;
@@ -27,29 +28,36 @@ export async function withParts<Result>(
   }
 }
 
-async function partsAt(path: string): Promise<OpenPart[]> {
+async function partsAt(path: string, asCaller: AsCaller): Promise<OpenPart[]> {
   try {
-    if (!statSync(path).isDirectory()) return [await opened(path)];
-    const files = readdirSync(path)
-      .filter((name) => name.endsWith('.tar'))
-      .sort();
-    const parts = [];
-    for (const name of files) parts.push(await opened(join(path, name)));
-    if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
-    return parts;
+    if (await asCaller(() => isUnpacked(path))) return (await openUnpacked(path, asCaller)).parts;
+    return await asCaller(() => archivesAt(path));
   } catch (error) {
-    throw cannotRead(path, error);
+    throw error instanceof NotATransfer ? noTransfer(path, error) : cannotRead(path, error);
   }
+}
+
+async function archivesAt(path: string): Promise<OpenPart[]> {
+  if (!statSync(path).isDirectory()) return [await opened(path)];
+  const files = readdirSync(path)
+    .filter((name) => name.endsWith('.tar'))
+    .sort();
+  const parts = [];
+  for (const name of files) parts.push(await opened(join(path, name)));
+  if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
+  return parts;
 }
 
 async function opened(file: string): Promise<OpenPart> {
   try {
     return await openPart(file);
   } catch (error) {
-    if (!(error instanceof NotATransfer)) throw error;
-    throw new Failure(`${file} cannot be read as a transfer. ${error.message}`, { code: 'no-transfer', cause: error });
+    throw error instanceof NotATransfer ? noTransfer(file, error) : error;
   }
 }
+
+const noTransfer = (path: string, cause: NotATransfer): Failure =>
+  new Failure(`${path} cannot be read as a transfer. ${cause.message}`, { code: 'no-transfer', cause });
 
 /** By how much of its id people name a transfer. */
 export const shortId = (id: string): string => id.slice(0, 12);

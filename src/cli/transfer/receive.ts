@@ -9,12 +9,14 @@ import { imageText } from '#operations/resources/image-resource.ts';
 import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { receive, type CredentialFor, type FindingsOf, type Received } from '#transfers/receive.ts';
+import { inShort } from '#transfers/form/folder.ts';
 import { fingerprintOf, siteOf } from '#transfers/site.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
 import { shortId, withParts } from './parts.ts';
 
@@ -23,9 +25,14 @@ export const transferReceive = command({
   summary: 'Take in the parts of a transfer to wait here; nothing of it shows before it is let in.',
   description:
     'The parts may come in any order, and on many visits: what is here is not read again. A command that was ended goes on where ' +
-    'it was when it is typed again. Each package goes through the review of this store. Exit code 1 says that parts are lacking.',
+    'it was when it is typed again. Each package goes through the review of this store. Exit code 1 says that something is lacking.',
   positionals: [
-    { name: 'parts', value: 'PART', summary: 'The parts, or the folder that they are in.', repeated: true },
+    {
+      name: 'parts',
+      value: 'PART',
+      summary: 'The parts, the folder that they are in, or the one in which they were unpacked.',
+      repeated: true,
+    },
   ],
   examples: ['larder transfer receive /media/stick', 'larder transfer receive ./in.2of3.tar'],
 
@@ -98,18 +105,32 @@ const credentials =
     };
   };
 
-function answerOf({ id, statement, signers, lacking }: Received): Answer {
+function answerOf({ id, statement, signers, lacking, takenOut }: Received): Answer {
   const { source, sequence, parts } = statement;
   const whole =
-    lacking.length === 0
-      ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
-      : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
+    takenOut.length > 0
+      ? withoutSome(id, takenOut)
+      : lacking.length === 0
+        ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
+        : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
   return {
     text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. It is signed with ${fingerprintOf(signers).join(', ')}.\n${whole}`,
-    json: { id, source, sequence, 'signed-with': fingerprintOf(signers), parts: parts.length, lacking },
+    json: {
+      id,
+      source,
+      sequence,
+      'signed-with': fingerprintOf(signers),
+      parts: parts.length,
+      lacking,
+      'taken-out': takenOut,
+    },
     exitCode: lacking.length === 0 ? 0 : 1,
   };
 }
+
+const withoutSome = (id: string, takenOut: readonly string[]): string =>
+  `Without ${inShort(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
+  "and '--without NAMESPACE/NAME' leaves the package out.";
 
 /** Where pieces of contents lie that have not come as a whole. */
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);

@@ -91,14 +91,20 @@ function document(documents: Map<string, Buffer>, mediaType: string, content: un
   return { mediaType, digest: `sha256:${sha256}`, size: bytes.length };
 }
 
-const endings: Record<string, string> = { snap: '.snap', charm: '.charm', bundle: '.zip', rock: '.rock' };
+/** By which ending people know what a package is. */
+export const endings: ReadonlyMap<string, string> = new Map([
+  ['snap', '.snap'],
+  ['charm', '.charm'],
+  ['bundle', '.zip'],
+  ['rock', '.rock'],
+]);
 
-function filesOf({ id, namespace, name, type, publisher, revisions, resources }: TransferPackage): Named[] {
+export function filesOf({ id, namespace, name, type, publisher, revisions, resources }: TransferPackage): Named[] {
   const of = { id, name, namespace, publisher, type };
   const own = revisions.map(({ revision, content, version }) => ({
     sha256: content.sha256,
     reference: `${namespace}/${name}:${String(revision)}`,
-    title: `${name}_${String(revision)}${endings[type] ?? ''}`,
+    title: `${name}_${String(revision)}${endings.get(type) ?? ''}`,
     about: { ...of, revision, version },
   }));
   const beside = resources.flatMap((resource) =>

@@ -1,6 +1,5 @@
 // Reading a part of a transfer. Nothing in it is believed: each header, each document, the padding and the end are held
 // against what they must be, so that no archive can say more to another program than it says here.
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
@@ -10,6 +9,7 @@ import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-hea
 import { Contained } from './artifacts.ts';
 import { membersOf, partName, signaturesName, sizeOf, statementName, type Member, type Transfer } from './members.ts';
 import { NotATransfer } from './not-a-transfer.ts';
+import { proven } from './proven.ts';
 import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 
@@ -23,6 +23,8 @@ export interface OpenPart extends Transfer {
   /** Its number, from 1 on. */
   part: number;
   given: TransferSignatures['signatures'];
+  /** Of an unpacked transfer what begins or goes on in this part and is there no more, by its path; nothing of it is waited for. */
+  takenOut?: readonly string[];
   /** How many bytes its pieces have. */
   size: number;
   pieces(): AsyncGenerator<OpenPiece>;
@@ -142,17 +144,16 @@ class Bytes {
     return begins;
   }
 
-  async *piece({ size, sha256 }: TransferPiece, begin: number): AsyncGenerator<Buffer> {
-    const digest = createHash('sha256');
-    let held: Buffer | undefined;
-    for (let at = 0; at < size; at += chunk) {
-      const bytes = await this.#read(begin + at, Math.min(chunk, size - at));
-      if (held !== undefined) yield held;
-      digest.update(bytes);
-      held = bytes;
-    }
-    if (digest.digest('hex') !== sha256) throw new NotATransfer(`The content ${sha256} in it is damaged.`);
-    if (held !== undefined) yield held;
+  piece(piece: TransferPiece, begin: number): AsyncGenerator<Buffer> {
+    return proven(
+      this.#chunks(begin, piece.size),
+      piece,
+      () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`),
+    );
+  }
+
+  async *#chunks(begin: number, size: number): AsyncGenerator<Buffer> {
+    for (let at = 0; at < size; at += chunk) yield this.#read(begin + at, Math.min(chunk, size - at));
   }
 
   close(): Promise<void> {

@@ -1,19 +1,21 @@
 // Writing a part of a transfer: an archive whose every byte follows from the statement, its signatures and the content.
-import { createHash } from 'node:crypto';
-
-import type { TransferBlob, TransferPiece } from '#api/wire.ts';
+import type { TransferBlob } from '#api/wire.ts';
 import { block, padding, tarHeader } from '#files/tar-header.ts';
 import { Contained } from './artifacts.ts';
 import { membersOf, type Transfer } from './members.ts';
+import { proven } from './proven.ts';
 
 /** Brings bytes of a blob: `size` of them from `offset` on. */
 export type Content = (blob: TransferBlob, offset: number, size: number) => AsyncIterable<Uint8Array>;
 
 /** Content is not what the statement says of it: it was changed, or is damaged. */
 export class OtherContent extends Error {
+  readonly blob: TransferBlob;
+
   constructor(blob: TransferBlob) {
     super(`the content ${blob['sha3-384']} is not what it was`);
     this.name = 'OtherContent';
+    this.blob = blob;
   }
 }
 
@@ -24,23 +26,12 @@ export async function* bytesOfPart(transfer: Transfer, part: number, content: Co
   for (const member of membersOf(transfer, part, new Contained(statement))) {
     yield tarHeader(member.name, member.size, made);
     if (member.bytes !== undefined) yield member.bytes;
-    else yield* proven(member.piece, statement.blobs[member.piece.blob]!, content);
+    else {
+      const { piece } = member;
+      const blob = statement.blobs[piece.blob]!;
+      yield* proven(content(blob, piece.offset, piece.size), piece, () => new OtherContent(blob));
+    }
     if (padding(member.size) > 0) yield Buffer.alloc(padding(member.size));
   }
   yield Buffer.alloc(2 * block);
-}
-
-/** The last bytes are given when all of them are right. */
-async function* proven(piece: TransferPiece, blob: TransferBlob, content: Content): AsyncGenerator<Uint8Array> {
-  const digest = createHash('sha256');
-  let held: Uint8Array | undefined;
-  let length = 0;
-  for await (const bytes of content(blob, piece.offset, piece.size)) {
-    if (held !== undefined) yield held;
-    digest.update(bytes);
-    length += bytes.length;
-    held = bytes;
-  }
-  if (length !== piece.size || digest.digest('hex') !== piece.sha256) throw new OtherContent(blob);
-  if (held !== undefined) yield held;
 }

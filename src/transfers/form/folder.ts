@@ -1,0 +1,123 @@
+// Reading a transfer that lies unpacked in a folder. What is not what was signed is refused by its name; a file that is there no more
+// is lacking, which is no fault: whoever scanned the folder may have taken it out.
+import { constants } from 'node:fs';
+import { lstat, open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { TransferPiece } from '#api/wire.ts';
+import { causes } from '#src/system-errors.ts';
+import { signaturesName, statementName, type Transfer } from './members.ts';
+import { NotATransfer } from './not-a-transfer.ts';
+import { pathsOf } from './paths.ts';
+import { proven } from './proven.ts';
+import type { OpenPart } from './read.ts';
+import { largestSignatures, readSignatures } from './signatures.ts';
+import { idOf, largestStatement, readStatement } from './statement.ts';
+
+const chunk = 1024 * 1024;
+/** A link is not followed, and a pipe is not waited for. */
+const plain = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Opens files with the rights of whoever wants them read. */
+type Opening = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+export interface Unpacked {
+  transfer: Transfer;
+  /** Each part of it, as if it had been read from its archive, but for what is lacking. */
+  parts: OpenPart[];
+  /** The path of each blob in the folder. */
+  paths: string[];
+}
+
+/** Whether a transfer lies unpacked here. */
+export const isUnpacked = async (folder: string): Promise<boolean> =>
+  (await found(join(folder, statementName)))?.isFile() === true;
+
+/** Opens a folder; throws `NotATransfer`, which names each file that has another size than it had, or is none. */
+export async function openUnpacked(folder: string, asCaller: Opening): Promise<Unpacked> {
+  const { bytes, statement, signatures, lacking, paths } = await asCaller(() => looked(folder));
+  const transfer = { bytes, statement, signatures };
+  const given = readSignatures(signatures);
+  const isThere = ({ blob }: TransferPiece): boolean => !lacking.has(paths[blob]!);
+  const parts = statement.parts.map((pieces, at) => ({
+    ...transfer,
+    ...{ file: folder, id: idOf(bytes), part: at + 1, given },
+    takenOut: [...new Set(pieces.filter((piece) => !isThere(piece)).map(({ blob }) => paths[blob]!))],
+    size: pieces.filter(isThere).reduce((sum, { size }) => sum + size, 0),
+    async *pieces() {
+      for (const piece of pieces.filter(isThere)) {
+        const path = paths[piece.blob]!;
+        const handle = await asCaller(() => open(join(folder, path), plain));
+        try {
+          const wrong = (): Error => new NotATransfer(changed([path]));
+          const bytesOf = () => proven(chunksOf(handle, piece), piece, wrong);
+          yield { piece, of: statement.blobs[piece.blob]!, bytes: bytesOf };
+        } finally {
+          await handle.close();
+        }
+      }
+    },
+    close: async () => undefined,
+  }));
+  return { transfer, parts, paths };
+}
+
+async function looked(folder: string): Promise<Transfer & { lacking: Set<string>; paths: string[] }> {
+  const bytes = await whole(folder, statementName, largestStatement);
+  const signatures = await whole(folder, signaturesName, largestSignatures);
+  const statement = readStatement(bytes);
+  const paths = pathsOf(statement);
+  const lacking = new Set<string>();
+  const others: string[] = [];
+  for (const [at, path] of paths.entries()) {
+    const there = await found(join(folder, path));
+    if (there === undefined) lacking.add(path);
+    else if (!there.isFile() || there.size !== statement.blobs[at]!.size) others.push(path);
+  }
+  if (others.length > 0) throw new NotATransfer(changed(others));
+  return { bytes, statement, signatures, lacking, paths };
+}
+
+/** What is to be said of files that are not what they were. */
+export const changed = (paths: readonly string[]): string =>
+  `${inShort(paths)} ${paths.length === 1 ? 'is' : 'are'} not what was unpacked; unpack it again, or take away what is to stay out.`;
+
+/** Some names, and how many more there are. */
+export const inShort = (names: readonly string[], most = 20): string =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${String(names.length - most)} more` : ''}`;
+
+async function whole(folder: string, name: string, most: number): Promise<Buffer> {
+  const handle = await open(join(folder, name), plain);
+  try {
+    const { size } = await handle.stat();
+    if (size > most) throw new NotATransfer(`It is no transfer: ${name} is too large.`);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* chunksOf(
+  handle: FileHandle,
+  { offset, size }: { offset: number; size: number },
+): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size;) {
+    const length = Math.min(chunk, size - at);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset + at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+async function found(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    const isGone = causes(error).some((one) =>
+      ['ENOENT', 'ENOTDIR'].includes((one as NodeJS.ErrnoException).code ?? ''),
+    );
+    if (isGone) return undefined;
+    throw error;
+  }
+}

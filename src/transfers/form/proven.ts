@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+import type { TransferPiece } from '#api/wire.ts';
+
+/** Bytes as they come, of which the last are given when all of them are what the piece says; otherwise throws what `wrong` makes. */
+export async function* proven<Bytes extends Uint8Array>(
+  bytes: AsyncIterable<Bytes>,
+  { size, sha256 }: Pick<TransferPiece, 'size' | 'sha256'>,
+  wrong: () => Error,
+): AsyncGenerator<Bytes> {
+  const digest = createHash('sha256');
+  let held: Bytes | undefined;
+  let length = 0;
+  for await (const some of bytes) {
+    if (held !== undefined) yield held;
+    digest.update(some);
+    length += some.length;
+    held = some;
+  }
+  if (length !== size || digest.digest('hex') !== sha256) throw wrong();
+  if (held !== undefined) yield held;
+}

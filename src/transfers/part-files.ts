@@ -1,0 +1,91 @@
+// The files of a transfer's parts: written beside where they are to be, and named when all of them are whole.
+import { basename, dirname, extname, join } from 'node:path';
+
+import { Refusal } from '#domain/refusal.ts';
+import { appending, onDisk, syncFolder, type Files } from '#files/streamed.ts';
+import { Contained } from './form/artifacts.ts';
+import { membersOf, sizeOf, type Transfer } from './form/members.ts';
+import type { OpenPart } from './form/read.ts';
+import { bytesOfPart, type Content } from './form/write.ts';
+
+export interface Writing {
+  content: Content;
+  /** Does what concerns the files that are written with the rights of whoever wants them. */
+  asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  progress: (step: string, done: number, total: number) => void;
+  files?: Files;
+}
+
+/** Where a part is written: `depot-7.tar`, or `depot-7.2of3.tar`. */
+export function partFile(file: string, part: number, of: number): string {
+  if (of === 1) return file;
+  const ending = extname(file);
+  return join(dirname(file), `${basename(file, ending)}.${String(part)}of${String(of)}${ending}`);
+}
+
+export interface Placed {
+  bytes: number;
+  /** Gives the files their names, durably. */
+  place(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Writes parts beside where they are to be; nothing has its name yet. */
+export async function writeParts(
+  transfer: Transfer,
+  parts: readonly number[],
+  files: readonly string[],
+  { asCaller, content, progress, files: disk = onDisk }: Writing,
+): Promise<Placed> {
+  const partials = files.map((file) => join(dirname(file), `.${basename(file)}.partial`));
+  const discard = (): Promise<void> =>
+    asCaller(async () => {
+      for (const partial of partials) await disk.rm(partial, { force: true });
+    });
+  const contained = new Contained(transfer.statement);
+  const sizes = parts.map((part) => sizeOf(membersOf(transfer, part, contained)));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  try {
+    for (const [at, part] of parts.entries()) {
+      const handle = await asCaller(async () => {
+        await disk.rm(partials[at]!, { force: true });
+        return disk.open(partials[at]!, 'wx', 0o644);
+      });
+      try {
+        const file = appending(handle, { sendOn: true });
+        for await (const some of bytesOfPart(transfer, part, content)) {
+          await file.append(some);
+          progress('writing', (done += some.length), bytes);
+        }
+        await file.finish();
+      } finally {
+        await handle.close();
+      }
+    }
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return {
+    bytes,
+    discard,
+    place: () =>
+      asCaller(async () => {
+        for (const [at, file] of files.entries()) await disk.rename(partials[at]!, file);
+        for (const folder of new Set(files.map(dirname))) await syncFolder(folder, disk);
+      }),
+  };
+}
+
+/** The first of some parts; refuses parts of different transfers. */
+export function oneTransfer(parts: readonly OpenPart[]): OpenPart {
+  const [first] = parts;
+  if (first === undefined) throw new Refusal('api-error', 'No part of a transfer was named.');
+  const strange = parts.find(({ id }) => id !== first.id);
+  if (strange === undefined) return first;
+  throw new Refusal(
+    'conflict',
+    `${first.file} and ${strange.file} are parts of different transfers; take one after the other.`,
+  );
+}

@@ -1,0 +1,162 @@
+// A transfer as plain files, for whoever scans them, and back: everything but the content follows from the statement and its
+// signatures, so that what is packed again is what was unpacked, byte for byte.
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { Refusal } from '#domain/refusal.ts';
+import { appending, syncFolder, writeWhole } from '#files/streamed.ts';
+import { changed, inShort, type Unpacked } from './form/folder.ts';
+import { signaturesName, statementName } from './form/members.ts';
+import { NotATransfer } from './form/not-a-transfer.ts';
+import { pathsOf, sumsName, sumsOf } from './form/paths.ts';
+import type { OpenPart } from './form/read.ts';
+import { OtherContent } from './form/write.ts';
+import { oneTransfer, partFile, writeParts } from './part-files.ts';
+
+interface Doing {
+  signal: AbortSignal;
+  progress: (step: string, done: number, total: number) => void;
+}
+
+/** Lays all that the parts hold into an empty folder, and proves it; what was begun is taken away where that fails. Gives the paths. */
+export async function unpack(parts: readonly OpenPart[], folder: string, doing: Doing): Promise<string[]> {
+  const all = allOf(parts);
+  const [{ bytes, statement, signatures }] = all;
+  const paths = pathsOf(statement);
+  await emptyFolder(folder);
+  const begun = [...new Set([statementName, ...paths].map(dirname))];
+  try {
+    for (const name of begun) await mkdir(join(folder, name), { mode: 0o755 });
+    await layOut(all, folder, paths, doing);
+    await writeWhole(join(folder, statementName), bytesOf(bytes), 0o644);
+    await writeWhole(join(folder, signaturesName), bytesOf(signatures), 0o644);
+    await writeWhole(join(folder, sumsName), sumsOf(statement, paths), 0o644);
+    for (const name of [...begun, '.']) await syncFolder(join(folder, name));
+  } catch (error) {
+    for (const name of [...begun, sumsName]) await rm(join(folder, name), { recursive: true, force: true });
+    throw error;
+  }
+  return paths;
+}
+
+/** The parts in their order, each once; refused unless all of them are here, as they came from the source. */
+function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
+  const first = oneTransfer(parts);
+  if (parts.some(({ takenOut }) => takenOut !== undefined)) {
+    throw new Refusal('conflict', `${first.file} is unpacked already.`);
+  }
+  const numbered = new Map(parts.map((part) => [part.part, part]));
+  const count = first.statement.parts.length;
+  const lacking = first.statement.parts.map((_, at) => at + 1).filter((part) => !numbered.has(part));
+  if (lacking.length > 0) {
+    throw new Refusal(
+      'conflict',
+      `Part ${lacking.join(', ')} of ${String(count)} is not here; a transfer is unpacked when all of them are.`,
+    );
+  }
+  const other = parts.find(({ signatures }) => !Buffer.from(signatures).equals(first.signatures));
+  if (other !== undefined) {
+    throw new Refusal(
+      'conflict',
+      `${first.file} and ${other.file} were not signed by the same keys, so they cannot be packed again as they are.`,
+    );
+  }
+  const [one = first, ...others] = [...numbered.values()].sort((a, b) => a.part - b.part);
+  return [one, ...others];
+}
+
+async function emptyFolder(folder: string): Promise<void> {
+  try {
+    if ((await readdir(folder)).length === 0) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
+      await mkdir(folder, { mode: 0o755 });
+      return;
+    }
+    if (code === 'ENOTDIR') throw new Refusal('conflict', `${folder} is a file; name an empty folder last.`);
+    throw error;
+  }
+  throw new Refusal('conflict', `${folder} is not empty; a transfer is unpacked into an empty folder.`);
+}
+
+async function layOut(
+  parts: readonly OpenPart[],
+  folder: string,
+  paths: readonly string[],
+  { signal, progress }: Doing,
+): Promise<void> {
+  const total = parts.reduce((sum, { size }) => sum + size, 0);
+  const begun = new Set<number>();
+  const cut = new Map<number, Hash>();
+  let done = 0;
+  for (const part of parts) {
+    for await (const { piece, of, bytes } of part.pieces()) {
+      if (piece.size !== of.size) cut.set(piece.blob, cut.get(piece.blob) ?? createHash('sha256'));
+      const handle = await open(join(folder, paths[piece.blob]!), begun.has(piece.blob) ? 'a' : 'ax', 0o644);
+      begun.add(piece.blob);
+      try {
+        const file = appending(handle, { sendOn: true });
+        for await (const some of bytes()) {
+          signal.throwIfAborted();
+          await file.append(some);
+          cut.get(piece.blob)?.update(some);
+          progress('unpacking', (done += some.length), total);
+        }
+        await file.finish();
+      } finally {
+        await handle.close();
+      }
+    }
+  }
+  // The digests of pieces were held against the bytes; they say nothing of the whole yet.
+  for (const [blob, hash] of cut) {
+    if (hash.digest('hex') === parts[0]!.statement.blobs[blob]!.sha256) continue;
+    throw new NotATransfer(`The pieces of ${paths[blob]!} are not those of the content that the statement names.`);
+  }
+}
+
+/** Writes the parts of an unpacked transfer again; refused where something is not what it was, or was taken out. */
+export async function pack(
+  { transfer, parts, paths }: Unpacked,
+  folder: string,
+  file: string,
+  { signal, progress }: Doing,
+): Promise<{ files: string[]; bytes: number }> {
+  const lacking = [...new Set(parts.flatMap(({ takenOut }) => takenOut ?? []))];
+  if (lacking.length > 0) {
+    throw new Refusal(
+      'conflict',
+      `${inShort(lacking)} ${lacking.length === 1 ? 'is' : 'are'} not there any more, and the source has signed for all of it. ` +
+        `'larder transfer receive ${folder}' takes in what is left.`,
+    );
+  }
+  const pathOf = new Map(transfer.statement.blobs.map((blob, at) => [blob, paths[at]!]));
+  const numbers = parts.map(({ part }) => part);
+  const files = numbers.map((part) => partFile(file, part, numbers.length));
+  try {
+    const placed = await writeParts(transfer, numbers, files, {
+      progress,
+      asCaller: (work) => work(),
+      async *content(blob, offset, size) {
+        if (size === 0) return;
+        const path = join(folder, pathOf.get(blob)!);
+        for await (const bytes of createReadStream(path, { start: offset, end: offset + size - 1 })) {
+          signal.throwIfAborted();
+          yield bytes as Buffer;
+        }
+      },
+    });
+    await placed.place();
+    return { files, bytes: placed.bytes };
+  } catch (error) {
+    if (!(error instanceof OtherContent)) throw error;
+    throw new NotATransfer(changed([pathOf.get(error.blob)!]), { cause: error });
+  }
+}
+
+async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -53,7 +53,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The newest first. */
   list: (limit: number) =>
     db.all<ReceivedTransfer>(sql`
-      SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC, id LIMIT ${limit}`),
+      SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC LIMIT ${limit}`),
 
   /** Of these contents those that have come for a transfer that waits. */
   arrived: async (id: string): Promise<Set<string>> =>

@@ -39,6 +39,7 @@ CREATE TABLE account_roles (
   since      TEXT NOT NULL,
   PRIMARY KEY (account_id, role)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX account_roles_by_role ON account_roles (role);
 
 -- When somebody else last made or changed an account, its password, its one-time passwords or its roles: whoever did could be the
 -- one who approves under its name.

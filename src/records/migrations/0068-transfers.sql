@@ -39,6 +39,8 @@ CREATE TABLE passing_transfer_contents (
 );
 CREATE INDEX passing_transfer_contents_by_content ON passing_transfer_contents (sha3_384);
 
+CREATE INDEX passing_transfer_contents_by_end ON passing_transfer_contents (ends_at);
+
 CREATE TABLE passing_transfer_findings (
   transfer TEXT NOT NULL,
   subject  TEXT NOT NULL,
@@ -48,6 +50,7 @@ CREATE TABLE passing_transfer_findings (
   PRIMARY KEY (transfer, subject),
   CHECK ((findings IS NULL) <> (refused IS NULL))
 );
+CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends_at);
 
 -- The transfers that were made here, each with its number, and what each site was sent.
 CREATE TABLE made_transfers (

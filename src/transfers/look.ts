@@ -13,7 +13,9 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { canonical } from './form/canonical.ts';
+import { keyIdOf, readSignatures, signersOf } from './form/signatures.ts';
 import { readStatement } from './form/statement.ts';
+import { fingerprintOfId } from './site.ts';
 import { wholeOf } from './whole.ts';
 
 export interface Looking {
@@ -32,6 +34,8 @@ export interface Seen {
   digest: string;
   /** What was carried of assertions and cannot be believed, and why. */
   disbelieved: { what: string; why: string }[];
+  /** The keys that have signed it, and whether they are of its source as this site knows it. */
+  signatures: { fingerprint: string; 'is-of-source': boolean }[];
 }
 
 /** The transfer whose id begins so; refused where there is none, or more than one. */
@@ -59,13 +63,28 @@ export async function lookAt(
   if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
   const statement = readStatement(bytes);
   const { believed, disbelieved } = await believedOf(statement, { records, blobs, roots, now });
-  const source = (await records.transferSources.find(statement.source)) ?? { packages: [], mayRelease: false };
+  const source = (await records.transferSources.find(statement.source)) ?? {
+    packages: [],
+    mayRelease: false,
+    keys: [],
+  };
   const findings = new Map((await records.transfers.findings(transfer.id)).map((one) => [one.subject, one]));
   const arrived = await records.transfers.arrived(transfer.id);
   const at = timestamp(now());
   const planning = { statement, source, findings, arrived, believed: believed.find, only, without, at };
   const plan = await planOf(records, planning);
-  return { transfer, statement, plan, believed, digest: digestOf(plan), disbelieved };
+  const signatures = signaturesOn(bytes, transfer, source.keys);
+  return { transfer, statement, plan, believed, digest: digestOf(plan), disbelieved, signatures };
+}
+
+function signaturesOn(
+  statement: Uint8Array,
+  { signatures }: Pick<ReceivedTransfer, 'signatures'>,
+  keys: readonly string[],
+): Seen['signatures'] {
+  const given = readSignatures(Buffer.from(signatures));
+  const good = new Set(signersOf(statement, given, keys).map(keyIdOf));
+  return given.map(({ keyid }) => ({ fingerprint: fingerprintOfId(keyid), 'is-of-source': good.has(keyid) }));
 }
 
 /** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */

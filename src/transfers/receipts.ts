@@ -6,14 +6,23 @@ import type { Site } from './site.ts';
 
 const payloadType = 'application/vnd.larder.receipt.v1+json';
 
-/** A DSSE envelope with the receipt as its payload; what would put the channels back is nobody else's. */
-export function signedReceipt(
-  receipt: Receipt,
-  { site, auditHead }: { site: Site; auditHead: { seq: number; hash: string } | null },
-): string {
-  const said = Object.fromEntries(Object.entries(receipt).filter(([member]) => member !== 'undo'));
-  const payload = Buffer.from(canonical({ ...said, site: site.name, 'audit-head': auditHead }));
-  const sig = site.seed.sign(enclosed(payload, payloadType)).toString('base64');
-  const signatures = [{ keyid: keyIdOf(site.seed.publicKey), sig }];
+interface Told {
+  site: Site;
+  auditHead: { seq: number; hash: string } | null;
+}
+
+/** What others are told of it; what would put the channels back is nobody else's. */
+export function receiptTold(receipt: Receipt, { site, auditHead }: Told) {
+  const said: Omit<Receipt, 'undo'> & Partial<Receipt> = { ...receipt };
+  delete said.undo;
+  return { ...said, site: site.name, 'audit-head': auditHead };
+}
+
+/** A DSSE envelope with the receipt as its payload. */
+export function signedReceipt(receipt: Receipt, told: Told): string {
+  const { seed } = told.site;
+  const payload = Buffer.from(canonical(receiptTold(receipt, told)));
+  const sig = seed.sign(enclosed(payload, payloadType)).toString('base64');
+  const signatures = [{ keyid: keyIdOf(seed.publicKey), sig }];
   return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
 }

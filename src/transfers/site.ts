@@ -50,12 +50,9 @@ export const identityOf = ({ name, seed }: Site): SiteIdentity => ({
   threshold: 1,
 });
 
-/** By which people compare keys: the first 32 digits of the key's id, in groups; of several keys all of them. */
+/** By which people compare keys: the first 32 digits of the key's id, in groups. */
+export const fingerprintOfId = (keyid: string): string => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-');
+
+/** The same of public keys; of several keys all of them. */
 export const fingerprintOf = (keys: readonly string[]): string[] =>
-  [...keys]
-    .map((key) =>
-      keyIdOf(key)
-        .slice(0, 32)
-        .replace(/(.{4})(?!$)/g, '$1-'),
-    )
-    .sort();
+  keys.map((key) => fingerprintOfId(keyIdOf(key))).sort();

@@ -2,11 +2,13 @@
 import { inShort } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { figuresOf } from '#transfers/make.ts';
+import { fingerprintOfId } from '#transfers/site.ts';
 import { command, type Answer } from '../frame/command.ts';
 import { progressOf } from '../frame/progress.ts';
-import { table, visible } from '../frame/terminal.ts';
+import { visible } from '../frame/terminal.ts';
 import { bytes } from '../store/status.ts';
 import { shortId, withParts } from './parts.ts';
+import { fitted } from './report.ts';
 
 export const transferCheck = command({
   name: 'transfer check',
@@ -57,7 +59,7 @@ function describe(id: string, parts: readonly OpenPart[]) {
   const lacking = statement.parts.map((_, part) => part + 1).filter((part) => !numbers.has(part));
   const takenOut = parts.flatMap((part) => part.takenOut ?? []);
   const figures = figuresOf(statement);
-  const keys = given.map(({ keyid }) => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-'));
+  const keys = given.map(({ keyid }) => fingerprintOfId(keyid));
   const whole =
     takenOut.length > 0
       ? `Not here: ${inShort(takenOut)}.`
@@ -76,7 +78,7 @@ function describe(id: string, parts: readonly OpenPart[]) {
       `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
       `Signed with ${keys.join(', ')}.`,
       `${whole} It carries ${bytes(figures.bytes)}.`,
-      table(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
+      fitted(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
     ].join('\n'),
     json: {
       id,

@@ -5,8 +5,8 @@ import { isPackageGlob } from '#domain/package-glob.ts';
 import { lookAt, transferOf, type Seen } from '#transfers/look.ts';
 import { UsageError } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
-import { table, visible } from '../frame/terminal.ts';
 import { shortId } from './parts.ts';
+import type { Report } from './report.ts';
 
 export const narrowing = {
   only: { type: 'string', value: 'GLOB', summary: 'Let in these packages alone.', repeated: true },
@@ -29,37 +29,34 @@ export async function seen(store: OpenStore, id: string, { only, without }: Narr
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */
-export function shown({ transfer, statement, plan, disbelieved }: Seen): string {
+export function reportOf({ transfer, statement, plan, digest, disbelieved, signatures }: Seen): Report {
   const { source, sequence, created, expires, reason } = statement;
-  const rows = plan.lines.map(({ package: of, what, from, to, word, notes }) => [
-    ...[of, what, from ?? '-', to ?? '-', word, notes.join('; ')],
-  ]);
-  const told = (heading: string, some: readonly string[]): string[] =>
-    some.length === 0 ? [] : [heading, ...some.map((one) => `  ${visible(one)}`)];
-  return [
-    `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
-    `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${visible(reason)}`}.`,
-    ...(rows.length === 0
-      ? ['It changes nothing here.']
-      : [table(['PACKAGE', 'WHAT', 'FROM', 'TO', 'WORD', ''], rows)]),
-    ...told(
-      'Nothing comes in as long as these are in it:',
-      plan.problems.map((one) => `${one.package}, ${one.what}: ${one.why}`),
-    ),
-    ...told(
-      'Left out:',
-      plan.leftOut.map(({ what, why }) => `${what}: ${why}`),
-    ),
-    ...told(
-      'Not believed:',
-      disbelieved.map(({ what, why }) => `${what}: ${why}`),
-    ),
-    'WORD: upstream, an assertion that a root of trust vouches for; source, what the source says and nobody else.',
-  ].join('\n');
+  const keys = signatures.map(
+    (one) => `${one.fingerprint}${one['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
+  );
+  return {
+    title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
+    said: [
+      `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
+      `Its id is ${transfer.id}.`,
+      `Signed with ${keys.join(', ')}.`,
+      `The digest of these changes is ${digest}.`,
+    ],
+    changes: plan.lines,
+    lists: [
+      {
+        heading: 'Nothing comes in as long as these are in it:',
+        items: plan.problems.map((one) => `${one.package}, ${one.what}: ${one.why}`),
+      },
+      { heading: 'Left out:', items: plan.leftOut.map(({ what, why }) => `${what}: ${why}`) },
+      { heading: 'Not believed:', items: disbelieved.map(({ what, why }) => `${what}: ${why}`) },
+      { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
+    ],
+  };
 }
 
 /** The same for programs. */
-export const present = ({ transfer, statement, plan, digest, disbelieved }: Seen) => ({
+export const present = ({ transfer, statement, plan, digest, disbelieved, signatures }: Seen) => ({
   id: transfer.id,
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
@@ -69,5 +66,6 @@ export const present = ({ transfer, statement, plan, digest, disbelieved }: Seen
   missing: plan.missing,
   'left-out': plan.leftOut,
   disbelieved,
+  signatures,
   digest,
 });

@@ -1,7 +1,11 @@
 // larder transfer preview
+import { resolve } from 'node:path';
+
 import { command } from '../frame/command.ts';
+import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { narrowing, present, seen, shown } from './looking.ts';
+import { narrowing, present, reportOf, seen } from './looking.ts';
+import { pageOf, textOf } from './report.ts';
 
 export const transferPreview = command({
   name: 'transfer preview',
@@ -10,12 +14,27 @@ export const transferPreview = command({
     'Exit code 1 says that something stands in its way. What is local wins: a name that somebody has here, a revision that is here ' +
     'with other content and a package of this site are never changed.',
   positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
-  options: narrowing,
+  options: {
+    ...narrowing,
+    html: { type: 'string', value: 'FILE', summary: 'Write it as one page too, into a file that is not there yet.' },
+  },
   examples: ['larder transfer preview 3f9a01', "larder transfer preview 3f9a01 --without 'charm/*' --json"],
 
   run: ({ positionals: { id }, options, data, world }) =>
-    withStore({ data, world }, async (store) => {
-      const found = await seen(store, id, options);
-      return { text: shown(found), json: present(found), exitCode: found.plan.problems.length === 0 ? 0 : 1 };
-    }),
+    withStore(
+      { data, world },
+      async (store) => {
+        const found = await seen(store, id, options);
+        const report = reportOf(found);
+        const { html } = options;
+        const page =
+          html === undefined ? undefined : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(report)));
+        return {
+          text: textOf(report),
+          json: { ...present(found), ...(page !== undefined && { page }) },
+          exitCode: found.plan.problems.length === 0 ? 0 : 1,
+        };
+      },
+      { writesOutside: options.html !== undefined },
+    ),
 });

@@ -1,15 +1,18 @@
 // larder transfer receipt
 import { resolve } from 'node:path';
 
+import type { PlanLine, PlanProblem } from '#acts/transfer-plan.ts';
 import type { Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { transferOf } from '#transfers/look.ts';
-import { signedReceipt } from '#transfers/receipts.ts';
-import { ownSite } from '#transfers/site.ts';
+import type { Approval } from '#records/proposals.ts';
+import { receiptTold, signedReceipt } from '#transfers/receipts.ts';
+import { fingerprintOf, ownSite } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 import { shortId } from './parts.ts';
+import { pageOf, type Report } from './report.ts';
 
 export const transferReceipt = command({
   name: 'transfer receipt',
@@ -20,7 +23,13 @@ export const transferReceipt = command({
     { name: 'id', summary: 'The first digits of the id of the transfer.' },
     { name: 'file', summary: 'The file to write, which must not be there yet.' },
   ],
-  examples: ['larder transfer receipt 3f9a01 ./receipt-3f9a01.json'],
+  options: {
+    html: { type: 'boolean', summary: 'Write it as one page for people, which is not signed.' },
+  },
+  examples: [
+    'larder transfer receipt 3f9a01 ./receipt-3f9a01.json',
+    'larder transfer receipt 3f9a01 ./receipt.html --html',
+  ],
 
   run: (call) =>
     withStore(
@@ -32,10 +41,39 @@ export const transferReceipt = command({
           throw new Refusal('conflict', `Transfer ${shortId(id)} was not let in, so there is no receipt.`);
         const file = resolve(call.positionals.file);
         const auditHead = (await records.audit.head()) ?? null;
-        const text = signedReceipt(JSON.parse(receipt) as Receipt, { site, auditHead });
+        const told = { site, auditHead };
+        const said = JSON.parse(receipt) as Receipt;
+        const text = call.options.html ? pageOf(reportOf(said, told)) : signedReceipt(said, told);
         const written = await writeNew(file, asCaller, (append) => append(text));
         return { text: `The receipt of ${shortId(id)} is in ${file}.`, json: { file, ...written } };
       },
       { writesOutside: true },
     ),
 });
+
+/** What the signed receipt says, for a person. */
+function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): Report {
+  const told = receiptTold(receipt, about);
+  const head = told['audit-head'];
+  const leftOut = told['left-out'] as PlanProblem[];
+  const approvals = told.approvals as Approval[];
+  return {
+    title: `Receipt of transfer ${shortId(told.transfer)}, number ${String(told.sequence)} of ${told.source}`,
+    said: [
+      `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
+      `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
+      'This page is for people; what is signed is the receipt without --html.',
+    ],
+    changes: told.lines as PlanLine[],
+    lists: [
+      { heading: 'Left out:', items: leftOut.map(({ what, why }) => `${what}: ${why}`) },
+      {
+        heading: 'Approved by:',
+        items: approvals.map(
+          ({ displayName, username, accountId, at }) => `${displayName} (${username}, ${accountId}) at ${at}`,
+        ),
+      },
+    ],
+  };
+}

@@ -1,0 +1,126 @@
+// What is told of a transfer, once: as text for a terminal, and as one page for the archive, which say the same.
+import { escape } from '#api/documents/html.ts';
+import type { PlanLine } from '#acts/transfer-plan.ts';
+import { table, visible, wrap } from '../frame/terminal.ts';
+
+export interface Report {
+  title: string;
+  /** Sentences. */
+  said: readonly string[];
+  changes: readonly PlanLine[];
+  /** What else there is to say; a list that is empty is not told. */
+  lists: readonly { heading: string; items: readonly string[] }[];
+}
+
+/** How many columns a terminal has at least, where somebody reads this. */
+const most = 100;
+
+const words =
+  'WORD: upstream, an assertion that a root of trust vouches for; source, what the source says and nobody else.';
+const headings = ['PACKAGE', 'WHAT', 'FROM', 'TO', 'WORD'] as const;
+const nothing = 'It changes nothing here.';
+
+const cellsOf = ({ package: of, what, from, to, word }: PlanLine): string[] => [of, what, from ?? '-', to ?? '-', word];
+
+/** A text of somebody else, which may neither steer what shows it nor begin a line of its own. */
+const oneLine = (text: string): string => visible(text).replaceAll('\n', '\\u000a');
+
+/** For a person at a terminal; names that are too long for it are cut, and stand whole in the page and in the JSON. */
+export function textOf({ title, said, changes, lists }: Report): string {
+  const told = lists.filter(({ items }) => items.length > 0);
+  return [
+    ...[title, ...said].flatMap((sentence) => indented(sentence, 0)),
+    ...(changes.length === 0 ? [nothing] : tableOf(changes)),
+    ...told.flatMap(({ heading, items }) => [heading, ...items.flatMap((one) => indented(one, 2))]),
+    ...wrap(words, most),
+  ].join('\n');
+}
+
+function tableOf(changes: readonly PlanLine[]): string[] {
+  const [heading = '', ...rows] = fitted(headings, changes.map(cellsOf)).split('\n');
+  return [
+    heading,
+    ...rows.flatMap((row, at) => {
+      const notes = changes[at]!.notes.map(oneLine).join('; ');
+      if (notes === '') return [row];
+      // What somebody should see before saying yes is never cut.
+      return row.length + 2 + notes.length <= most ? [`${row}  ${notes}`] : [row, ...indented(notes, 4)];
+    }),
+  ];
+}
+
+/** In lines that begin with so many spaces, all but the first with two more; a word that is longer than a line goes on in the next. */
+function indented(text: string, by: number): string[] {
+  const width = most - by - 2;
+  const pieces = wrap(oneLine(text), width).flatMap((line) => {
+    const parts = [];
+    for (let rest = line; rest !== ''; rest = rest.slice(parts.at(-1)!.length)) parts.push(beginning(rest, width));
+    return parts;
+  });
+  return pieces.map((line, at) => `${' '.repeat(at === 0 ? by : by + 2)}${line}`);
+}
+
+/** A table that a terminal has room for: the widest columns are made narrower, and what they hold is cut. */
+export function fitted(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map(oneLine));
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const room = most - 2 * (heading.length - 1);
+  while (widths.reduce((sum, width) => sum + width, 0) > room) {
+    const widest = widths.indexOf(Math.max(...widths));
+    widths[widest] = Math.min(widths[widest]!, room) - 1;
+  }
+  return table(
+    heading,
+    cells.map((row) => row.map((cell, column) => cut(cell, widths[column]!))),
+  );
+}
+
+const cut = (text: string, width: number): string => (text.length <= width ? text : `${beginning(text, width - 1)}…`);
+
+/** Half of a character outside of the basic plane is none. */
+function beginning(text: string, width: number): string {
+  const kept = text.slice(0, width);
+  return /[\ud800-\udbff]$/.test(kept) && kept.length < text.length ? kept.slice(0, -1) : kept;
+}
+
+/** The same as one page, which loads nothing, runs nothing and leads nowhere. */
+export function pageOf({ title, said, changes, lists }: Report): string {
+  const text = (one: string): string => escape(oneLine(one));
+  const row = (line: PlanLine): string =>
+    `<tr>${[...cellsOf(line), line.notes.join('; ')].map((cell) => `<td>${text(cell)}</td>`).join('')}</tr>`;
+  const rows = changes.map(row).join('\n');
+  const head = [...headings, 'NOTES'].map((heading) => `<th scope="col">${heading}</th>`).join('');
+  const told = lists.filter(({ items }) => items.length > 0);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${text(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${text(title)}</h1>
+${said.map((sentence) => `<p>${text(sentence)}</p>`).join('\n')}
+${changes.length === 0 ? `<p>${nothing}</p>` : `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`}
+${told.map(({ heading, items }) => `<h2>${text(heading)}</h2>\n<ul>\n${items.map((one) => `<li>${text(one)}</li>`).join('\n')}\n</ul>`).join('\n')}
+<p>${escape(words)}</p>
+</body>
+</html>
+`;
+}
+
+/** As the pages of the documents look, on paper too. */
+const style = `
+:root { color-scheme: light dark; }
+body { max-width: 72rem; margin: 2.5rem auto; padding: 0 1.5rem; overflow-wrap: anywhere;
+  background: light-dark(#ffffff, #1d2023); color: light-dark(#23282b, #dfe3e4); font: 16px/1.6 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.2; }
+h2 { margin-top: 2rem; font-size: 1.2rem; }
+table { width: 100%; border-collapse: collapse; margin: 1.25rem 0; font-size: 0.95rem; }
+th, td { padding: 0.5rem 0.75rem 0.5rem 0; border-bottom: 1px solid light-dark(#e4e1d8, #32383b); text-align: left; vertical-align: top; }
+th { font-weight: 600; color: light-dark(#5c6669, #9fa9ad); }
+`;

@@ -143,14 +143,25 @@ t.test('a folder that holds something, and parts that are not all, are not unpac
   t.same(existsSync(into) ? readdirSync(into) : [], [], 'nothing is left of what failed');
 });
 
+t.test('pieces that are right, of a content that is not, are not unpacked', async (t) => {
+  const folder = t.testdir({ in: {} });
+  const bytes = randomBytes(5 * mebibyte);
+  const blobs = [{ ...contentOf(bytes), sha256: '0'.repeat(64), 'media-type': 'a/b' }];
+  await written(example([bytes], { partSize: 3 * mebibyte, packages: [], blobs }), join(folder, 'in'));
+  const { err } = await larder(`transfer unpack ${join(folder, 'in')} ${join(folder, 'scan')}`);
+  t.match(err, /The pieces of others\/0+ are not those of the content/);
+  t.same(readdirSync(join(folder, 'scan')), []);
+});
+
 t.test('no name leads out of the folder, and no two files have the same one', (t) => {
-  const word = fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/);
+  const alike = ['config', 'Config', '..', 'x'.repeat(128), 'X'.repeat(128)];
+  const word = fc.oneof(fc.constantFrom(...alike), fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/));
   const type = fc.constantFrom('snap', 'constructor', 'bundle', 'valueof');
   fc.assert(
     fc.property(
       fc.uniqueArray(word, { minLength: 1, maxLength: 6 }),
       type,
-      fc.stringMatching(/^[a-z0-9]{1,128}$/),
+      fc.oneof(fc.constant('n'.repeat(128)), fc.stringMatching(/^[a-z0-9]{1,128}$/)),
       (names, kind, name) => {
         const files = names.flatMap((one) => [randomBytes(8), Buffer.from(one)]);
         const resources = names.map((one, at) => ({

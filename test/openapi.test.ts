@@ -155,7 +155,11 @@ t.test('the documents are served as pages that ask nothing of anybody else', asy
   for (const { name, outcome, summary, on, gate } of everyAct) {
     const row = rows.find((row) => row.includes(`|${name}|`) && row.includes(summary))!;
     t.match(row, on, `${name} says to what it is done`);
-    t.match(row, 'kinds' in gate ? `|yes: ${gate.kinds.join(', ')}|` : `|no: ${gate.never}|`, `${name} says whether it may wait`);
+    t.match(
+      row,
+      'kinds' in gate ? `|yes: ${gate.kinds.join(', ')}|` : `|no: ${gate.never}|`,
+      `${name} says whether it may wait`,
+    );
     t.equal(row.includes('|, refused|'), outcome === 'refused', name);
   }
   t.match(await store.anyone.get('/docs/elsewhere'), { status: 404 });

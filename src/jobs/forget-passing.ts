@@ -15,7 +15,17 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const at = timestamp(moment);
     if (!(await records.passed.any(moment))) return { forgotten: 0 };
     const forgotten = await records.passing(async (tx) => {
-      const { deviceNonces, downloads, failures, leases, loginsUnderWay, notes, registryUploads, seenDevices, transfers } = tx;
+      const {
+        deviceNonces,
+        downloads,
+        failures,
+        leases,
+        loginsUnderWay,
+        notes,
+        registryUploads,
+        seenDevices,
+        transfers,
+      } = tx;
       const counts = [
         await deviceNonces.sweep(at),
         await downloads.sweep(moment),

@@ -18,7 +18,11 @@ export interface TransferSource {
   addedBy: string;
 }
 
-type Row = Omit<TransferSource, 'keys' | 'packages' | 'mayRelease'> & { keys: string; packages: string; mayRelease: 0 | 1 };
+type Row = Omit<TransferSource, 'keys' | 'packages' | 'mayRelease'> & {
+  keys: string;
+  packages: string;
+  mayRelease: 0 | 1;
+};
 
 const asSource = ({ keys, packages, mayRelease, ...row }: Row): TransferSource => ({
   ...row,

@@ -105,7 +105,7 @@ t.test('roles, accounts and brands that do not exist are refused', async (t) => 
   await larder(`${ada} --id ada-lovelace`);
   t.match(await larder('account role ada-lovelace store-amdin'), {
     code: 2,
-    err: /^larder: the role is store-admin or brand-admin:BRAND, not 'store-amdin'; did you mean 'store-admin'\?/,
+    err: /^larder: the role is store-admin, transfer-approver, auditor or brand-admin:BRAND, not 'store-amdin'; did you mean 'store-admin'\?/,
   });
   t.match(await larder('account role ada-lovelace brand-admin'), { code: 2 });
   t.match(await larder('account role ada-lovelace store-admin:acme'), { code: 2 });

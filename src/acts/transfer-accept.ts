@@ -143,7 +143,7 @@ class LettingIn {
     await this.#images(subject);
     await this.#describe(subject);
     await this.#withdrawals(subject);
-    return [...(await this.#releases(subject)), ...(await this.#closes(subject))];
+    return [...(await this.#releases(subject)), ...(await this.#ends(subject)), ...(await this.#closes(subject))];
   }
 
   /** The accounts of another store that are spoken of here. */
@@ -301,6 +301,11 @@ class LettingIn {
     const held = before === undefined || before.progressive.percentage !== null ? null : before.revision;
     const past = { packageId, channel, slot, revision, before: held, ...progressive };
     return this.#tx.pastReleases.add({ ...past, releasedAt: at, releasedBy: actor });
+  }
+
+  async #ends({ id }: PublishedPackage): Promise<Receipt['undo']> {
+    for (const one of this.#plan.ends) await this.#tx.releases.empty(one);
+    return this.#plan.ends.map((one) => undoOf(id, one, null, one));
   }
 
   async #closes({ id }: PublishedPackage): Promise<Receipt['undo']> {

@@ -8,7 +8,8 @@ import type {
 } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Assertion } from '#assertions/assertion.ts';
-import { channelLine, type Line } from '#domain/approvals.ts';
+import type { Line } from '#domain/approvals.ts';
+import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -16,6 +17,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
+import { heldInWords, slotLine } from './release-lines.ts';
 
 type Nouns =
   'images' | 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
@@ -58,6 +60,8 @@ export interface PackagePlan {
   images: TransferPackage['images'];
   withdrawals: TransferPackage['withdrawn'];
   releases: { release: TransferRelease; before: Release | undefined }[];
+  /** Progressive releases that the source has ended, which lie over slots that it fills for everybody. */
+  ends: Release[];
   /** Channels that are emptied, with what they hold. */
   closes: { channel: string; held: Release[] }[];
 }
@@ -65,6 +69,8 @@ export interface PackagePlan {
 export interface Plan {
   packages: PackagePlan[];
   lines: PlanLine[];
+  /** What the channels are to hold, as any other release of it is told to those who approve. */
+  releases: Line[];
   /** As long as there are any, nothing comes in, unless the package is left out. */
   problems: PlanProblem[];
   leftOut: PlanProblem[];
@@ -93,7 +99,7 @@ export const subjectOf = (packageId: string, ...parts: (string | number)[]): str
   [packageId, ...parts.map(String)].join('/');
 
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
-  const plan: Plan = { packages: [], lines: [], problems: [], leftOut: [], missing: [] };
+  const plan: Plan = { packages: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
   const lost = new Set(statement.blobs.map((blob) => blob['sha3-384']).filter((one) => !arrived.has(one)));
   for (const carried of statement.packages) {
@@ -146,7 +152,7 @@ class PackagePlanning {
     if (here === 'refused') return;
     const made: PackagePlan = {
       ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
-      ...{ withdrawals: [], releases: [], closes: [] },
+      ...{ withdrawals: [], releases: [], ends: [], closes: [] },
     };
     if (here === undefined) await this.#newPackage();
     await this.#tracks(made);
@@ -368,25 +374,28 @@ class PackagePlanning {
           : [`for ${String(release.progressive.percentage)} % of the devices`]),
       ];
       const [from, to] = [before === undefined ? null : String(before.revision), String(release.revision)];
-      this.#line({
-        kind: 'release',
-        what: placed(release),
-        at: { channel: release.channel, slot: release.slot },
-        from,
-        to,
-        notes,
-      });
+      this.#line({ kind: 'release', what: placed(release), from, to, notes });
     }
+    this.#ended(made, kept);
     for (const channel of closed) {
       const holding = kept.filter((one) => one.channel === channel);
       if (holding.length === 0) continue;
       made.closes.push({ channel, held: holding });
       for (const one of holding) {
-        this.#line({
-          ...{ kind: 'close', what: placed(one), at: { channel, slot: one.slot } },
-          ...{ from: String(one.revision), to: null, notes: [] },
-        });
+        this.#line({ kind: 'close', what: placed(one), from: String(one.revision), to: null, notes: [] });
       }
+    }
+    this.#plan.releases.push(...slotLines(this.#carried, held, made));
+  }
+
+  #ended(made: PackagePlan, kept: readonly Release[]): void {
+    const { channels } = this.#carried;
+    for (const one of kept.filter(({ progressive }) => isProgressive(progressive))) {
+      const there = channels.filter(({ channel, slot }) => channel === one.channel && slot === one.slot);
+      if (there.length === 0 || there.some(({ progressive }) => progressive !== undefined)) continue;
+      made.ends.push(one);
+      const from = `${String(one.revision)} for ${String(one.progressive.percentage)} %`;
+      this.#line({ kind: 'close', what: placed(one), from, to: null, notes: [] });
     }
   }
 
@@ -422,14 +431,35 @@ class PackagePlanning {
   }
 }
 
-/** The same lines for those who approve of them: of each release as of any other, and as a part of a transfer. */
-export function approvalLines({ lines }: Pick<Plan, 'lines'>): Line[] {
-  return lines.flatMap(({ package: called, what, at, from, to }): Line[] => {
-    const line = { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };
-    const [namespace = '', name = ''] = called.split('/');
-    if (at === undefined) return [line];
-    const part = at.slot === '*' ? null : at.slot;
-    return [line, channelLine({ namespace, name }, { channel: at.channel, part, from, to })];
+/** The same lines for those who approve of them: as parts of a transfer, and each change of a channel as of any other release. */
+export const approvalLines = ({ lines, releases }: Pick<Plan, 'lines' | 'releases'>): Line[] => [
+  ...lines.map(({ package: called, what, from, to }) => {
+    return { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };
+  }),
+  ...releases,
+];
+
+/** Of each slot that changes what it holds before and afterwards. */
+function slotLines(
+  subject: TransferPackage,
+  held: readonly Release[],
+  { releases, ends, closes }: Pick<PackagePlan, 'releases' | 'ends' | 'closes'>,
+): Line[] {
+  const gone = new Set<Release>([
+    ...releases.flatMap(({ before }) => before ?? []),
+    ...ends,
+    ...closes.flatMap((one) => one.held),
+  ]);
+  const filled = releases.map(({ release }) => ({
+    ...{ channel: release.channel, slot: release.slot, revision: release.revision },
+    ...{ progressive: release.progressive ?? everybody, resources: release.resources ?? [] },
+  }));
+  const touched = new Map([...filled, ...gone].map((one) => [`${one.channel} ${one.slot}`, one]));
+  return [...touched.values()].map(({ channel, slot }) => {
+    const at = <One extends { channel: string; slot: string }>(some: readonly One[]): One[] =>
+      some.filter((one) => one.channel === channel && one.slot === slot);
+    const afterwards = [...at(held).filter((one) => !gone.has(one)), ...at(filled)];
+    return slotLine(subject, channel, slot, { from: heldInWords(at(held)), to: heldInWords(afterwards) });
   });
 }
 

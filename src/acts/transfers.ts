@@ -1,12 +1,13 @@
 // Transfers: made for others, taken in to wait, let in or not, and put back.
 import type { TransferStatement } from '#api/wire.ts';
-import { channelLine, type Line } from '#domain/approvals.ts';
+import type { Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
+import { heldInWords, slotLine } from './release-lines.ts';
 import { rememberEnded } from './releases.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
@@ -117,13 +118,20 @@ export const withdrawTransfer = act({
     async lines(tx, { id }: { id: string }) {
       const { undo = [] } = JSON.parse((await tx.transfers.find(id))?.receipt ?? '{}') as Partial<Receipt>;
       const lines: Line[] = [];
-      for (const { id: packageId, channel, slot, put, before } of undo) {
+      for (const [packageId, ofPackage] of Map.groupBy(undo, (one) => one.id)) {
         const subject = await tx.packages.byId(packageId);
         if (subject === undefined) continue;
-        const [from, to] = [put, before?.revision ?? null].map((one) => (one === null ? null : String(one)));
-        const line = { part: slot === '*' ? null : slot, from: from ?? null, to: to ?? null };
-        const released = channelLine(subject, { channel, ...line });
-        lines.push(released, { ...released, kind: 'transfers' });
+        const held = await tx.releases.held(packageId);
+        for (const some of Map.groupBy(ofPackage, ({ channel, slot }) => `${channel} ${slot}`).values()) {
+          const { channel, slot } = some[0]!;
+          const here = held.filter((one) => one.channel === channel && one.slot === slot);
+          const stays = here.filter(
+            (one) => !some.some((other) => other.isProgressive === isProgressive(one.progressive)),
+          );
+          const to = heldInWords([...stays, ...some.flatMap(({ before }) => before ?? [])]);
+          const line = slotLine(subject, channel, slot, { from: heldInWords(here), to });
+          lines.push(line, { ...line, kind: 'transfers' });
+        }
       }
       return lines;
     },

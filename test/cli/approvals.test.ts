@@ -1,66 +1,16 @@
 // Approvals as people at a host have them: ada proposes, bob and carol approve with password and one-time password.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
-import { setPassword, setTotpSecret } from '#acts/credentials.ts';
-import { sitePasswords } from '#identity/identity.ts';
-import { totpPurpose } from '#identity/logins.ts';
-import { codeAt, newTotpSecret } from '#identity/totp.ts';
-import { seal } from '#macaroons/sealing.ts';
-import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
+import { askingSite, configure, password } from '#test/fixtures/approvers.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
-import { larder } from './world.ts';
-
-const password = 'four pumps at the harbour, 9';
-
-/** A store that asks two of bob, carol and dave about stable; they have had their credentials since March. */
-async function site(t: Parameters<typeof startStore>[0], policy = 'releases = ["2 of B, C, D for snap/*:*/stable"]') {
-  const store = await startStore(t);
-  for (const one of ['carol', 'dave']) await store.join(one);
-  const { acts, siteKey } = store.beside;
-  const hash = await sitePasswords(siteKey).hash(password);
-  const secrets = new Map<string, Buffer>();
-  for (const who of ['ada', 'bob', 'carol', 'dave', 'root']) {
-    const [id, secret] = [store.ids[who] ?? '', newTotpSecret()];
-    await acts.do(setPassword, { actor: 'cli:root' }, { id, hash, endTokensAt: null });
-    const sealed = seal(siteKey, secret, totpPurpose(id));
-    await acts.do(setTotpSecret, { actor: 'cli:root' }, { id, secret: sealed, replace: false });
-    secrets.set(who, secret);
-  }
-  store.clock.advance(Date.now() - store.clock.now.getTime());
-  const ids = { B: store.ids.bob, C: store.ids['carol'] ?? '', D: store.ids['dave'] ?? '' };
-  await configure(
-    store,
-    policy.replaceAll(/\b[BCD]\b/g, (name) => ids[name as 'B']),
-  );
-  const run = (line: string, stdin: string[] = []) => larder(`${line} --data ${store.directory}`, { stdin });
-  let earlier = 0;
-  const judge = (verb: string, who: string, number: number, more = '') => {
-    // Each code is good once; the next one a step later, which is taken as well.
-    const code = codeAt(secrets.get(who) ?? Buffer.alloc(20), Math.floor(Date.now() / 30_000) + (earlier++ % 2));
-    return run(`approval ${verb} ${number} --as ${who} --password-stdin --one-time-password ${code}${more}`, [
-      password,
-    ]);
-  };
-  return { store, run, judge };
-}
-
-/** Writes the section, and has the store read it. */
-async function configure(store: TestAppliance, section: string): Promise<void> {
-  const file = join(store.directory, 'larder.toml');
-  const [before = ''] = readFileSync(file, 'utf8').split('[approvals]');
-  writeFileSync(file, `${before}[approvals]\n${section}\n`);
-  const last = async () => (await store.beside.records.audit.head())?.seq ?? 0;
-  const seq = await last();
-  store.appliance.reload();
-  await until(async () => (await last()) > seq);
-}
 
 t.test('a release from the host waits for two people, and root is none of them', async (t) => {
-  const { store, run, judge } = await site(t);
+  const { store, run, judge } = await askingSite(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   for (const number of [1, 2]) await addRevision(store, id, number);
@@ -92,7 +42,7 @@ t.test('a release from the host waits for two people, and root is none of them',
 });
 
 t.test('nobody approves whose account others have just changed, and it is shown', async (t) => {
-  const { store, run, judge } = await site(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
+  const { store, run, judge } = await askingSite(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   await addRevision(store, id, 1);
@@ -109,7 +59,7 @@ t.test('nobody approves whose account others have just changed, and it is shown'
 });
 
 t.test('the file alone does not lower the policy', async (t) => {
-  const { store, run, judge } = await site(t);
+  const { store, run, judge } = await askingSite(t);
   await configure(store, 'releases = []');
   const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
   t.match(problems, [/larder\.toml says is not in force: Waits for 2 more approvals \(proposal 1/]);
@@ -136,7 +86,7 @@ t.test('a policy that nobody could meet is not taken into force', async (t) => {
 });
 
 t.test('what is pushed with channels waits for its approval after its review, and is released by it', async (t) => {
-  const { store, judge } = await site(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
+  const { store, judge } = await askingSite(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
   const upload = await ada.upload(await snapFixture('app-xz'));

@@ -1,0 +1,70 @@
+// A transfer that waits for people: two approve of what it changes, and it comes in by the same command again.
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { askingSite } from '#test/fixtures/approvers.ts';
+import { rootsFile } from '#test/fixtures/online-store.ts';
+import { folder } from '#test/cli/process.ts';
+import { offered, twoSites } from './sites.ts';
+
+t.setTimeout(300_000);
+
+t.test('what a transfer changes waits for two people, and its receipt names them', async (t) => {
+  const { depot, stick, carry } = await twoSites(t);
+  const { store, run, judge } = await askingSite(t, 'transfers = "2 of B, C, D"');
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
+  await run('site init site-b');
+  const shown = (await depot.done(`site show --export ${join(stick, 'source.json')}`)) as {
+    site: { fingerprints: string[] };
+  };
+  const trust = `site trust ${join(stick, 'source.json')} --fingerprint ${shown.site.fingerprints[0] ?? ''}`;
+  t.match(await run(trust), { code: 1, err: /Waits for 2 more approvals/ }, 'whom to believe is no easier');
+  for (const who of ['bob', 'carol']) t.match(await judge('approve', who, 1), { code: 0 });
+  t.match(await run(trust), { code: 0 });
+
+  await carry(offered('hello-on', 12));
+  const { id } = (await depot.done(`transfer make ${join(stick, 'one.tar')}`)) as { id: string };
+  await run(`transfer receive ${join(stick, 'one.tar')}`);
+  const waits = await run(`transfer accept ${id} --yes --json`);
+  t.match(waits, { code: 1, err: /Waits for 2 more approvals \(proposal 2, .*"approval-required"/ });
+  t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: /proposal 2/ }, 'the same again adds nothing');
+  t.match(await run('approval show 2'), { out: /snap\/hello-on revision 12/ });
+  t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in meanwhile');
+  for (const who of ['dave', 'bob']) t.match(await judge('approve', who, 2), { code: 0 });
+  const came = await run(`transfer accept ${id} --yes --json`);
+  t.match(came, { code: 0 });
+  const { approvals } = JSON.parse(came.out) as { approvals: { accountId: string }[] };
+  t.same(approvals.map(({ accountId }) => accountId).sort(), [store.ids.bob, store.ids['dave']].sort());
+
+  const back = await run(`transfer withdraw ${id} --yes`);
+  t.match(back, { code: 1, err: /Waits for 2 more approvals/ }, 'to put it back waits as well');
+});
+
+t.test('where releases to a channel wait, a transfer is no way around that', async (t) => {
+  const { depot, stick, carry } = await twoSites(t);
+  const { store, run, judge } = await askingSite(t, 'releases = ["1 of B for snap/*:*/stable"]');
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
+  const shown = (await depot.done(`site show --export ${join(stick, 'source.json')}`)) as {
+    site: { fingerprints: string[] };
+  };
+  const trust = `site trust ${join(stick, 'source.json')} --fingerprint ${shown.site.fingerprints[0] ?? ''}`;
+  await run(trust);
+  t.match(await judge('approve', 'bob', 1), { code: 0 });
+  t.match(await run(trust), { code: 0 });
+  await carry(offered('hello-on', 12));
+  await carry(offered('edge-onl', 3), 'edge');
+  const made = async (what: string): Promise<string> => {
+    const file = join(stick, `${what}.tar`);
+    const { id } = (await depot.done(`transfer make ${file} --packages snap/${what}`)) as { id: string };
+    await run(`transfer receive ${file}`);
+    return id;
+  };
+  t.match(await run(`transfer accept ${await made('edge-onl')} --yes`), { code: 0 }, 'edge waits for nobody');
+  const id = await made('hello-on');
+  t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: /Waits for 1 more approval \(proposal 2/ });
+  t.match(await run('approval show 2'), { out: /snap\/hello-on:latest\/stable \(amd64\): nothing → 12/ });
+  t.match(await judge('approve', 'bob', 2), { code: 0 });
+  t.match(await run(`transfer accept ${id} --yes`), { code: 0 });
+});

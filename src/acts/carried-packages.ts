@@ -90,10 +90,16 @@ async function packageOf(
  */
 export async function publishedElsewhere(
   { accounts, assertions }: Pick<Changes, 'accounts' | 'assertions'>,
-  { id, name, publisher }: PublishedPackage,
+  { id, namespace, name, publisher }: PublishedPackage,
   { packageYaml }: FoundRevision,
 ): Promise<string | undefined> {
   if (!(await accounts.isForeign(publisher.id))) return undefined;
+  if (namespace !== 'snap') {
+    return (
+      `'${name}' is published in another store by ${publisher.username}: its revisions are carried in from there, by ` +
+      "'larder transfer receive', and none are pushed here. What is made here has another name."
+    );
+  }
   const provenance = provenanceIn(packageYaml ?? '');
   const kept = await assertions.find(`snap-declaration/${series}/${id}`);
   if (provenance !== undefined && kept !== undefined && delegates(parseAssertion(kept.text), provenance)) {

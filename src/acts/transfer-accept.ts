@@ -13,7 +13,8 @@ import { keepBelieved, type Believed } from './assertions.ts';
 import { keepForeign } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, rememberEnded } from './releases.ts';
-import { approvalLines, planOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-plan.ts';
+import { approvalLines, planOf } from './transfer-plan.ts';
+import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
 
 /** What a review of a manifest found. */

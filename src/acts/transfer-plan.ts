@@ -1,103 +1,23 @@
 // What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
-import type {
-  TransferPackage,
-  TransferRelease,
-  TransferResource,
-  TransferRevision,
-  TransferStatement,
-} from '#api/wire.ts';
+import type { TransferPackage, TransferResource, TransferRevision } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
-import type { Assertion } from '#assertions/assertion.ts';
 import type { Line } from '#domain/approvals.ts';
-import { everybody, isProgressive } from '#domain/channel-map.ts';
+import { isTrackName } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
-import type { TransferSource } from '#records/transfer-sources.ts';
-import type { TransferFinding } from '#records/transfers.ts';
-import { heldInWords, slotLine } from './release-lines.ts';
+import { planChannels, type Told } from './transfer-channels.ts';
+import {
+  subjectOf,
+  type PackagePlan,
+  type Plan,
+  type Planning,
+  type PlanLine,
+  type PlanRecords,
+  type Word,
+} from './transfer-planning.ts';
 
-type Nouns =
-  'images' | 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
-export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
-
-/** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */
-export type Word = 'upstream' | 'source';
-
-/** One thing that a transfer changes. */
-export interface PlanLine {
-  /** `namespace/name`. */
-  package: string;
-  kind: 'package' | 'track' | 'revision' | 'resource' | 'image' | 'withdrawal' | 'release' | 'close';
-  /** What it is done to: a revision, a channel with its slot, a resource with its revision. */
-  what: string;
-  from: string | null;
-  to: string | null;
-  word: Word;
-  /** The channel and the part of it that are meant, where it is a release. */
-  at?: { channel: string; slot: string };
-  /** What a person should see before saying yes: `downgrade`, `new publisher`, … */
-  notes: string[];
-}
-
-/** Why something cannot come in. */
-export interface PlanProblem {
-  package: string;
-  what: string;
-  why: string;
-}
-
-/** What is to be done to one package. */
-export interface PackagePlan {
-  carried: TransferPackage;
-  /** As it is here; undefined where it comes in with this. */
-  here: PublishedPackage | undefined;
-  revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
-  tracks: string[];
-  resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
-  images: TransferPackage['images'];
-  withdrawals: TransferPackage['withdrawn'];
-  releases: { release: TransferRelease; before: Release | undefined }[];
-  /** Progressive releases that the source has ended, which lie over slots that it fills for everybody. */
-  ends: Release[];
-  /** Channels that are emptied, with what they hold. */
-  closes: { channel: string; held: Release[] }[];
-}
-
-export interface Plan {
-  packages: PackagePlan[];
-  lines: PlanLine[];
-  /** What the channels are to hold, as any other release of it is told to those who approve. */
-  releases: Line[];
-  /** As long as there are any, nothing comes in, unless the package is left out. */
-  problems: PlanProblem[];
-  leftOut: PlanProblem[];
-  /** Contents that are neither carried nor here, by their SHA3-384. */
-  missing: string[];
-}
-
-export interface Planning {
-  statement: TransferStatement;
-  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
-  /** What reviews found, by subject. */
-  findings: ReadonlyMap<string, TransferFinding>;
-  /** The contents of the transfer that have come, by their SHA3-384. */
-  arrived: ReadonlySet<string>;
-  /** Assertions that are believed, by name; those that are here and those that would come in. */
-  believed: (name: string) => Assertion | undefined;
-  /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
-  only: readonly string[];
-  without: readonly string[];
-  /** RFC 3339. */
-  at: string;
-}
-
-/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
-export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
-  [packageId, ...parts.map(String)].join('/');
-
+/** What is to be done to each package, in lines for people, and what stands in the way. */
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
   const plan: Plan = { packages: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
@@ -160,7 +80,17 @@ class PackagePlanning {
     await this.#resources(made);
     await this.#images(made);
     await this.#withdrawals(made);
-    if (this.#planning.source.mayRelease) await this.#channels(made);
+    if (this.#planning.source.mayRelease) {
+      const told = {
+        line: (line: Told) => {
+          this.#line({ ...line, kind: line.to === null ? 'close' : 'release' });
+        },
+        problem: (what: string, why: string) => {
+          this.#problem(what, why);
+        },
+      };
+      this.#plan.releases.push(...(await planChannels(this.#records, this.#planning, made, told)));
+    }
     this.#plan.packages.push(made);
   }
 
@@ -203,7 +133,9 @@ class PackagePlanning {
   async #tracks(made: PackagePlan): Promise<void> {
     const { id, tracks } = this.#carried;
     const known = new Set((await this.#records.tracks.list(id)).map(({ name }) => name).concat('latest'));
-    made.tracks = tracks.filter((name) => !known.has(name));
+    for (const name of tracks.filter((one) => !isTrackName(one)))
+      this.#problem(`track ${name}`, 'No track has such a name.');
+    made.tracks = tracks.filter((name) => !known.has(name) && isTrackName(name));
     for (const track of made.tracks) this.#line({ kind: 'track', what: track, from: null, to: 'new', notes: [] });
   }
 
@@ -350,63 +282,6 @@ class PackagePlanning {
     }
   }
 
-  async #channels(made: PackagePlan): Promise<void> {
-    const { id, channels, closed } = this.#carried;
-    const { releases } = this.#records;
-    const held = await releases.current(id, this.#planning.at);
-    const kept = held.filter(({ revision }) => !made.withdrawals.some((one) => one.revision === revision));
-    for (const release of channels) {
-      const expires = release['expires-at'];
-      if (expires !== undefined && expires <= this.#planning.at) continue;
-      if (!this.#mayRelease(made, release)) continue;
-      const before = kept.find(
-        (one) =>
-          one.channel === release.channel &&
-          one.slot === release.slot &&
-          (one.progressive.percentage !== null) === (release.progressive !== undefined),
-      );
-      if (before !== undefined && isSame(before, release)) continue;
-      made.releases.push({ release, before });
-      const notes = [
-        ...(before !== undefined && before.revision > release.revision ? ['downgrade'] : []),
-        ...(release.progressive === undefined
-          ? []
-          : [`for ${String(release.progressive.percentage)} % of the devices`]),
-      ];
-      const [from, to] = [before === undefined ? null : String(before.revision), String(release.revision)];
-      this.#line({ kind: 'release', what: placed(release), from, to, notes });
-    }
-    this.#ended(made, kept);
-    for (const channel of closed) {
-      const holding = kept.filter((one) => one.channel === channel);
-      if (holding.length === 0) continue;
-      made.closes.push({ channel, held: holding });
-      for (const one of holding) {
-        this.#line({ kind: 'close', what: placed(one), from: String(one.revision), to: null, notes: [] });
-      }
-    }
-    this.#plan.releases.push(...slotLines(this.#carried, held, made));
-  }
-
-  #ended(made: PackagePlan, kept: readonly Release[]): void {
-    const { channels } = this.#carried;
-    for (const one of kept.filter(({ progressive }) => isProgressive(progressive))) {
-      const there = channels.filter(({ channel, slot }) => channel === one.channel && slot === one.slot);
-      if (there.length === 0 || there.some(({ progressive }) => progressive !== undefined)) continue;
-      made.ends.push(one);
-      const from = `${String(one.revision)} for ${String(one.progressive.percentage)} %`;
-      this.#line({ kind: 'close', what: placed(one), from, to: null, notes: [] });
-    }
-  }
-
-  /** Whether a revision may be given to devices here. */
-  #mayRelease(made: PackagePlan, { revision }: TransferRelease): boolean {
-    const comes = made.revisions.some(({ one }) => one.revision === revision);
-    const carried = this.#carried.revisions.some((one) => one.revision === revision);
-    // What cannot come in has its own problem; what is here already stays as it is.
-    return comes || carried;
-  }
-
   async #isThere(what: string, sha3_384: string): Promise<boolean> {
     if (this.#planning.arrived.has(sha3_384) || (await this.#records.neededContents.has(sha3_384))) return true;
     this.#plan.missing.push(sha3_384);
@@ -438,44 +313,3 @@ export const approvalLines = ({ lines, releases }: Pick<Plan, 'lines' | 'release
   }),
   ...releases,
 ];
-
-/** Of each slot that changes what it holds before and afterwards. */
-function slotLines(
-  subject: TransferPackage,
-  held: readonly Release[],
-  { releases, ends, closes }: Pick<PackagePlan, 'releases' | 'ends' | 'closes'>,
-): Line[] {
-  const gone = new Set<Release>([
-    ...releases.flatMap(({ before }) => before ?? []),
-    ...ends,
-    ...closes.flatMap((one) => one.held),
-  ]);
-  const filled = releases.map(({ release }) => ({
-    ...{ channel: release.channel, slot: release.slot, revision: release.revision },
-    ...{ progressive: release.progressive ?? everybody, resources: release.resources ?? [] },
-  }));
-  const touched = new Map([...filled, ...gone].map((one) => [`${one.channel} ${one.slot}`, one]));
-  return [...touched.values()].map(({ channel, slot }) => {
-    const at = <One extends { channel: string; slot: string }>(some: readonly One[]): One[] =>
-      some.filter((one) => one.channel === channel && one.slot === slot);
-    const afterwards = [...at(held).filter((one) => !gone.has(one)), ...at(filled)];
-    return slotLine(subject, channel, slot, { from: heldInWords(at(held)), to: heldInWords(afterwards) });
-  });
-}
-
-/** A channel with the part of it that is meant, where it has several. */
-const placed = ({ channel, slot }: { channel: string; slot: string }): string =>
-  slot === '*' ? channel : `${channel} (${slot})`;
-
-function isSame(before: Release, release: TransferRelease): boolean {
-  const { percentage, paused } = before.progressive;
-  const there = release.progressive;
-  const resources = (all: readonly { name: string; revision: number | null }[]): string =>
-    JSON.stringify(all.map(({ name, revision }) => [name, revision]));
-  return (
-    before.revision === release.revision &&
-    percentage === (there?.percentage ?? null) &&
-    (there === undefined || paused === there.paused) &&
-    resources(before.resources) === resources(release.resources ?? [])
-  );
-}

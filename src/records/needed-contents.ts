@@ -38,6 +38,12 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT packages.namespace || '/' || packages.name || ' delta from revision ' || source || ' to ' || target
         FROM passing_deltas JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
         UNION
+        SELECT 'transfer ' || substr(id, 1, 12) FROM transfers WHERE statement = ${sha3_384} AND status <> 'discarded'
+        UNION
+        SELECT 'transfer ' || substr(id, 1, 12) FROM made_transfers WHERE statement = ${sha3_384}
+        UNION
+        SELECT 'transfer ' || substr(transfer, 1, 12) FROM passing_transfer_contents WHERE sha3_384 = ${sha3_384}
+        UNION
         SELECT packages.namespace || '/' || packages.name || ' icon'
         FROM packages WHERE icon IS NOT NULL AND substr(icon, 1, 96) = ${sha3_384}
         LIMIT ${limit}`)

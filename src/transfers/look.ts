@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 
 import { believe, type Believed } from '#acts/assertions.ts';
-import { planOf, type Plan, type Planning } from '#acts/transfer-plan.ts';
+import { planOf } from '#acts/transfer-plan.ts';
+import { type Plan, type Planning } from '#acts/transfer-planning.ts';
 import type { TransferStatement } from '#api/wire.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';

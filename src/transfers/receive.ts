@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Acts, By } from '#acts/act.ts';
 import { receiveTransfer, refuseUnfit } from '#acts/transfers.ts';
 import type { FoundCredential, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
-import { subjectOf } from '#acts/transfer-plan.ts';
+import { subjectOf } from '#acts/transfer-planning.ts';
 import { readManifest } from '#api/image-manifest.ts';
 import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
 import { oneByOne, withFile, type Blobs } from '#blobs/blobs.ts';

@@ -10,7 +10,7 @@ import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(1_200_000);
 
 /** Tests that between them do every act; of the longer ones, the parts that this is about, by the beginnings of their names. */
 const journeys: [file: string, ...parts: string[]][] = [
@@ -72,12 +72,18 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],
 ];
 
+const long = process.env['LARDER_LONG'] === '1';
+
+/** All of them take some ten minutes of a processor, so that every day a few do; the whole list is a step of its own before a change is taken. */
+const asked = long ? journeys : journeys.filter(([file]) => /^(?:acts|transfers)\//.test(file));
+
 const root = join(import.meta.dirname, '../..');
 
 /** Runs a test with every act done twice; what went wrong in it. */
 async function rehearse(told: string, file: string, parts: readonly string[]): Promise<string[]> {
   const grep = parts.length === 0 ? {} : { TAP_GREP: `/^(?:${parts.join('|')})/` };
-  const env = { ...process.env, ...grep, LARDER_REHEARSED: told };
+  // They are done twice, which is enough.
+  const env = { ...process.env, ...grep, LARDER_REHEARSED: told, LARDER_LONG: '' };
   const fixture = join(root, 'test/fixtures/rehearse.ts');
   const child = spawn(process.execPath, ['--import', fixture, join(root, 'test', file)], { cwd: root, env });
   let output = '';
@@ -94,7 +100,7 @@ t.test('every act may be run again', async (t) => {
     rmSync(folder, { recursive: true });
   });
   const told = join(folder, 'told');
-  const left = journeys.toReversed();
+  const left = asked.toReversed();
   const next = async (): Promise<void> => {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       const [file, ...parts] = one;
@@ -107,5 +113,5 @@ t.test('every act may be run again', async (t) => {
   t.strictSame([...new Set(runs.filter(({ what }) => what === 'different').map(({ act }) => act))], []);
   const done = new Set(runs.filter(({ what }) => what === 'done').map(({ act }) => act));
   const undone = everyAct.map(({ name, outcome = 'done' }) => `${name} ${outcome}`).filter((act) => !done.has(act));
-  t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
+  if (long) t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
 });

@@ -18,15 +18,19 @@ import { example, partBytes, seedOf } from './example.ts';
 
 t.setTimeout(3_600_000);
 
-const runs = process.env['LARDER_LONG'] === undefined ? 150 : 10_000;
+const runs = process.env['LARDER_LONG'] === '1' ? 10_000 : 150;
 
 /** Receives at a site within this process; what it came to. */
-async function receiver(t: Test, { data }: SiteUnderTest) {
+async function receiver(
+  t: Test,
+  { data }: SiteUnderTest,
+  findingsOf: Receiving['findingsOf'] = () => Promise.resolve({ refused: 'It is not looked at here.' }),
+) {
   const store = await openStore({ directory: data });
   t.teardown(store.close);
   const { records, acts, config, directory, newId, now } = store;
   const reviewed: Pick<Receiving, 'findingsOf' | 'credentialFor'> = {
-    findingsOf: () => Promise.resolve({ refused: 'It is not looked at here.' }),
+    findingsOf,
     credentialFor: () => Promise.reject(new Error('nothing here has images')),
   };
   const attempt = (files: readonly string[]) =>
@@ -123,7 +127,7 @@ t.test('a transfer that was changed in any way is refused, and leaves nothing', 
         (error: unknown) => {
           const isTold = error instanceof NotATransfer || error instanceof Refusal;
           if (!isTold) throw error;
-          t.match(error.message, /^[A-Z].*\.$/s, 'a sentence');
+          t.match(error.message, /^(?:[A-Z]|index\.json|oci-layout|larder\/|blobs\/).*\.$/s, 'a sentence');
         },
       );
     }),
@@ -194,4 +198,49 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   const sha3 = transfer.statement.blobs[0]!['sha3-384'];
   t.ok((await store.records.transfers.arrived(end.id)).has(sha3), 'what was cut is put together');
   t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
+});
+
+t.test('what a believed source says that cannot be is told, and nothing comes in', async (t) => {
+  const { here, stick } = await twoSites(t);
+  const nothing = { declares: [], packageYaml: null, craftYaml: null, prose: null };
+  const { attempt, store } = await receiver(t, here, () =>
+    Promise.resolve({ kind: 'revision', version: '1', details: { architectures: ['amd64'] }, ...nothing }),
+  );
+  const said = { created: new Date().toISOString(), expires: new Date(Date.now() + 1e9).toISOString() };
+  const { statement, seed } = example([Buffer.from('one'), Buffer.from('two')], { ...said, source: 'maker' });
+  const trusted = { name: 'maker', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
+  const [hello] = statement.packages;
+  const release = (more: object) => ({
+    ...{ channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1, 'released-at': said.created },
+    ...more,
+  });
+  const wrong: [more: object, why: RegExp][] = [
+    [{ channel: 'stable' }, /No channel has such a name/],
+    [{ channel: 'latest/../stable' }, /No channel has such a name/],
+    [{ channel: '9/stable' }, /track that is not carried/],
+    [{ slot: 'riscv64' }, /is not for riscv64/],
+    [{ architecture: 'riscv64' }, /is not for amd64/],
+    [{ slot: '*' }, /is not for \*/],
+    [{ revision: 7 }, /neither here, nor does it come in/],
+    [{ resources: [{ name: 'part', type: 'file', revision: 3 }] }, /resource part is neither here/],
+  ];
+  const channels = wrong.map(([more], at) => ({
+    ...release(more),
+    ...(at > 2 && { channel: `latest/edge/b${String(at)}` }),
+  }));
+  const evil = example([Buffer.from('one'), Buffer.from('two')], {
+    ...{ ...said, source: 'maker' },
+    packages: [{ ...hello!, channels }],
+  });
+  const file = join(stick, 'evil.tar');
+  writeFileSync(file, await partBytes(evil));
+  const { id } = await attempt([file]);
+  const { problems } = (await here.json(`transfer preview ${id}`)) as { problems: { why: string }[] };
+  t.match(
+    problems.map(({ why }) => why),
+    wrong.map(([, why]) => why),
+  );
+  t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing came in/);
+  t.same(await store.records.packages.after('', '', 10), []);
 });

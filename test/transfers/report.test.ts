@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import type { PlanLine } from '#acts/transfer-plan.ts';
+import type { PlanLine } from '#acts/transfer-planning.ts';
 import { fitted, pageOf, textOf, type Report } from '#src/cli/transfer/report.ts';
 import { offered, twoSites } from './sites.ts';
 

@@ -1,7 +1,7 @@
 // larder transfer receipt
 import { resolve } from 'node:path';
 
-import type { PlanLine, PlanProblem } from '#acts/transfer-plan.ts';
+import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
 import type { Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { transferOf } from '#transfers/look.ts';

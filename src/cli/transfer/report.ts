@@ -1,6 +1,6 @@
 // What is told of a transfer, once: as text for a terminal, and as one page for the archive, which say the same.
 import { escape } from '#api/documents/html.ts';
-import type { PlanLine } from '#acts/transfer-plan.ts';
+import type { PlanLine } from '#acts/transfer-planning.ts';
 import { table, visible, wrap } from '../frame/terminal.ts';
 
 export interface Report {

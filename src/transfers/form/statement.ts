@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 
 import { problems } from '#api/schema.ts';
 import type { TransferContent, TransferStatement } from '#api/wire.ts';
+import { packageTypes } from '#domain/namespace.ts';
 import { canonical } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
@@ -56,7 +57,9 @@ function refuseContradictions(statement: TransferStatement): void {
   refuseDoubles(packages.map(({ id }) => id));
   refuseDoubles(packages.map(({ namespace, name }) => `${namespace}/${name}`));
   refuseDoubles(accounts.map(({ id }) => id));
-  for (const { revisions, resources, images } of packages) {
+  for (const { namespace, type, revisions, resources, images } of packages) {
+    if (!packageTypes(namespace).some((one) => one === type))
+      throw new NotATransfer(`No ${namespace} is of the type '${type}'.`);
     refuseDoubles(revisions.map(({ revision }) => revision));
     refuseDoubles(resources.map(({ name }) => name));
     refuseDoubles(images.map(({ resource }) => resource));

@@ -1,0 +1,94 @@
+// The words of plans: what a transfer would change, and what it takes to say that.
+import type {
+  TransferPackage,
+  TransferRelease,
+  TransferResource,
+  TransferRevision,
+  TransferStatement,
+} from '#api/wire.ts';
+import type { Assertion } from '#assertions/assertion.ts';
+import type { Line } from '#domain/approvals.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { TransferFinding } from '#records/transfers.ts';
+
+type Nouns =
+  'images' | 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
+export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
+
+/** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */
+export type Word = 'upstream' | 'source';
+
+/** One thing that a transfer changes. */
+export interface PlanLine {
+  /** `namespace/name`. */
+  package: string;
+  kind: 'package' | 'track' | 'revision' | 'resource' | 'image' | 'withdrawal' | 'release' | 'close';
+  /** What it is done to: a revision, a channel with its slot, a resource with its revision. */
+  what: string;
+  from: string | null;
+  to: string | null;
+  word: Word;
+  /** The channel and the part of it that are meant, where it is a release. */
+  at?: { channel: string; slot: string };
+  /** What a person should see before saying yes: `downgrade`, `new publisher`, … */
+  notes: string[];
+}
+
+/** Why something cannot come in. */
+export interface PlanProblem {
+  package: string;
+  what: string;
+  why: string;
+}
+
+/** What is to be done to one package. */
+export interface PackagePlan {
+  carried: TransferPackage;
+  /** As it is here; undefined where it comes in with this. */
+  here: PublishedPackage | undefined;
+  revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
+  tracks: string[];
+  resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
+  images: TransferPackage['images'];
+  withdrawals: TransferPackage['withdrawn'];
+  releases: { release: TransferRelease; before: Release | undefined }[];
+  /** Progressive releases that the source has ended, which lie over slots that it fills for everybody. */
+  ends: Release[];
+  /** Channels that are emptied, with what they hold. */
+  closes: { channel: string; held: Release[] }[];
+}
+
+export interface Plan {
+  packages: PackagePlan[];
+  lines: PlanLine[];
+  /** What the channels are to hold, as any other release of it is told to those who approve. */
+  releases: Line[];
+  /** As long as there are any, nothing comes in, unless the package is left out. */
+  problems: PlanProblem[];
+  leftOut: PlanProblem[];
+  /** Contents that are neither carried nor here, by their SHA3-384. */
+  missing: string[];
+}
+
+export interface Planning {
+  statement: TransferStatement;
+  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
+  /** What reviews found, by subject. */
+  findings: ReadonlyMap<string, TransferFinding>;
+  /** The contents of the transfer that have come, by their SHA3-384. */
+  arrived: ReadonlySet<string>;
+  /** Assertions that are believed, by name; those that are here and those that would come in. */
+  believed: (name: string) => Assertion | undefined;
+  /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
+  only: readonly string[];
+  without: readonly string[];
+  /** RFC 3339. */
+  at: string;
+}
+
+/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
+export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
+  [packageId, ...parts.map(String)].join('/');

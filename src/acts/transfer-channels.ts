@@ -33,6 +33,7 @@ export async function planChannels(
       (one) => isAt(one, release) && isProgressive(one.progressive) === (release.progressive !== undefined),
     );
     if (before !== undefined && isSame(before, release)) continue;
+    if (await isBarred(records, made, release)) continue;
     const why = await whyNot(records, planning, made, release);
     if (why !== undefined) {
       telling.problem(placed(release), why);
@@ -66,6 +67,17 @@ function planEnds(made: PackagePlan, kept: readonly Release[], { line }: Telling
     made.closes.push({ channel, held: holding });
     for (const one of holding) line({ what: placed(one), from: String(one.revision), to: null, notes: [] });
   }
+}
+
+/** Whether it is of a revision that is carried and cannot come in, which has been told. */
+async function isBarred(
+  records: PlanRecords,
+  { carried, revisions }: PackagePlan,
+  { revision }: TransferRelease,
+): Promise<boolean> {
+  const isCarried = carried.revisions.some((one) => one.revision === revision);
+  if (!isCarried || revisions.some(({ one }) => one.revision === revision)) return false;
+  return (await records.revisions.find(carried.id, revision)) === undefined;
 }
 
 /** Why a release cannot be one here, whoever signed that it is. */

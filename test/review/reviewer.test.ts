@@ -81,7 +81,7 @@ t.test('reviews wait for one another', async (t) => {
 
 t.test('the icon comes over whole', { skip: withoutSquashfsTools }, async (t) => {
   const { review } = reviewer(t);
-  const drawing = `<svg>${'x'.repeat(300_000)}</svg>`;
+  const drawing = `<svg>${'x'.repeat(299_000)}</svg>`;
   const path = pack(t, { 'meta/snap.yaml': snapYaml('drawn'), 'meta/gui/icon.svg': drawing });
   const verdict = await review({ kind: 'snap', path, name: 'drawn' });
   const icon = verdict.approved && verdict.kind === 'snap' ? verdict.facts.icon : null;

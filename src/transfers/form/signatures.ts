@@ -59,7 +59,7 @@ export function readSignatures(bytes: Uint8Array): TransferSignatures['signature
     throw new NotATransfer('Its signatures are no JSON.', { cause });
   }
   const [problem] = problems('TransferSignatures', value);
-  if (problem !== undefined) throw new NotATransfer(`Its signatures are none: ${problem.message}`);
+  if (problem !== undefined) throw new NotATransfer(`Its signatures are none: ${problem.message}.`);
   if (canonical(value) !== text) throw new NotATransfer('Its signatures are not in the one form that they have.');
   return (value as TransferSignatures).signatures;
 }

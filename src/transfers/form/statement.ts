@@ -30,7 +30,7 @@ export function readStatement(bytes: Uint8Array): TransferStatement {
     throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
   }
   const [problem] = problems('TransferStatement', value);
-  if (problem !== undefined) throw new NotATransfer(`Its statement is none: ${problem.message}`);
+  if (problem !== undefined) throw new NotATransfer(`Its statement is none: ${problem.message}.`);
   const statement = value as TransferStatement;
   // What can be written in two ways can be signed in one and shown in another.
   if (canonical(statement) !== text)

@@ -12,6 +12,7 @@ import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type Believed } from './assertions.ts';
 import { isHere, placeOf } from './carried-packages.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
+import { packageObject } from './package.ts';
 
 export interface CarriedRevision {
   snap: CarriedSnap;
@@ -38,7 +39,9 @@ export const importPackage = act({
     doing.note({ id, revision, publisher: snap.publisher.id, size, 'sha3-384': sha3_384 });
     await keepBelieved(tx, believed, doing);
     for (const account of [snap.publisher, snap.developer]) await keepForeign(tx, account, doing);
-    const subject = await packageFor(tx, snap, place.subject, doing);
+    const { name, publisher } = snap;
+    const wanted = { id, namespace: 'snap', name, type: 'snap', publisherId: publisher.id, private: false } as const;
+    const subject = await packageFor(tx, wanted, place.subject, doing);
     const { sha256 } = await takeUpload(tx, upload, snap);
     if (place.there === undefined) {
       const created = { createdAt: doing.at, createdBy: snap.developer.id };
@@ -59,23 +62,23 @@ async function takeUpload(tx: Changes, id: string, { sha3_384, size }: CarriedSn
   return sent;
 }
 
-/** The package of what is carried in, which has the publisher that its declaration names. */
-async function packageFor(
+/** The package of what is carried in, which has the publisher that is said of it there; `subject` is it as it is here. */
+export async function packageFor(
   tx: Changes,
-  { id, name, publisher }: CarriedSnap,
+  wanted: Pick<PublishedPackage, 'id' | 'namespace' | 'name' | 'type' | 'publisherId' | 'private'>,
   subject: PublishedPackage | undefined,
   { at }: Doing,
 ): Promise<PublishedPackage> {
+  const { id, publisherId } = wanted;
   if (subject === undefined) {
     const said = { title: null, summary: null, description: null, defaultTrack: null, icon: null };
-    const fresh = { id, namespace: 'snap', name, type: 'snap', publisherId: publisher.id } as const;
-    const rest = { private: false, status: 'registered', links: {}, createdAt: at } as const;
-    if (!(await tx.packages.claim({ ...fresh, ...said, ...rest, edited: [] }))) {
-      throw new Error(`cannot register snap/${name}: what has its name or id was not found`);
+    const rest = { status: 'registered', links: {}, createdAt: at } as const;
+    if (!(await tx.packages.claim({ ...wanted, ...said, ...rest, edited: [] }))) {
+      throw new Error(`cannot register ${packageObject(wanted)}: what has its name or id was not found`);
     }
-  } else if (subject.publisherId !== publisher.id) await tx.packages.setPublisher(id, publisher.id);
+  } else if (subject.publisherId !== publisherId) await tx.packages.setPublisher(id, publisherId);
   const found = await tx.packages.byId(id);
-  if (found === undefined) throw new Error(`cannot find snap/${name}, which was here a moment ago`);
+  if (found === undefined) throw new Error(`cannot find ${packageObject(wanted)}, which was here a moment ago`);
   return found;
 }
 

@@ -203,7 +203,8 @@ const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: R
 
 type Past = Parameters<Changes['pastReleases']['add']>[0];
 
-const remember = (
+/** Keeps in the history what a slot holds from now on; nothing where it was emptied. */
+export const remember = (
   tx: Changes,
   past: Omit<Past, 'percentage' | 'paused' | 'releasedAt' | 'releasedBy'> & Partial<Progress>,
   { at, actor }: Doing,

@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Revision } from '#records/revisions.ts';
-import { act } from './act.ts';
+import { act, type Doing } from './act.ts';
 import { latestOf, packageObject, whyNoRevision } from './package.ts';
 import { reasonOf } from './reason.ts';
 import { rememberEnded } from './releases.ts';
@@ -32,15 +32,25 @@ export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
         `${called(subject, revision)} is withdrawn already: ${found.withdrawnBecause ?? ''}`,
       );
     }
-    const held = await tx.releases.holding(subject.id, revision, doing.at);
-    await tx.releases.remove(subject.id, revision);
-    await rememberEnded(tx, held, doing);
-    await tx.revisions.setWithdrawn(subject.id, revision, { at: doing.at, by: doing.actor, because });
-    const channels = [...new Set(held.map(({ channel }) => channel))];
+    const channels = await withdraw(tx, subject.id, { revision, because }, doing);
     doing.note({ revision, because, channels });
     return channels;
   },
 });
+
+/** Takes a revision out of use; the full names of the channels that held it. */
+export async function withdraw(
+  tx: Changes,
+  packageId: string,
+  { revision, because }: { revision: number; because: string },
+  doing: Doing,
+): Promise<string[]> {
+  const held = await tx.releases.holding(packageId, revision, doing.at);
+  await tx.releases.remove(packageId, revision);
+  await rememberEnded(tx, held, doing);
+  await tx.revisions.setWithdrawn(packageId, revision, { at: doing.at, by: doing.actor, because });
+  return [...new Set(held.map(({ channel }) => channel))];
+}
 
 export const restoreRevision = act<OfPackage, void>({
   name: 'restore_revision',

@@ -1,6 +1,6 @@
 // A transfer is let in: one act, one transaction, all of it or nothing.
 import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
-import { everybody } from '#domain/channel-map.ts';
+import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
@@ -10,9 +10,10 @@ import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type Believed } from './assertions.ts';
-import { keepForeign } from './imports.ts';
+import { keepForeign, packageFor } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
-import { branchExpiry, rememberEnded } from './releases.ts';
+import { branchExpiry, remember, rememberEnded } from './releases.ts';
+import { withdraw } from './revisions.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
@@ -159,25 +160,10 @@ class LettingIn {
     }
   }
 
-  async #package(): Promise<PublishedPackage> {
-    const { id, namespace, name, type, publisher } = this.#carried;
-    const { here } = this.#plan;
-    if (here === undefined) {
-      const said = { title: null, summary: null, description: null, defaultTrack: null, icon: null };
-      const fresh = { id, namespace, name, type: type as PublishedPackage['type'], publisherId: publisher };
-      const rest = {
-        private: this.#carried.private,
-        status: 'registered',
-        links: {},
-        createdAt: this.#doing.at,
-      } as const;
-      if (!(await this.#tx.packages.claim({ ...fresh, ...said, ...rest, edited: [] }))) {
-        throw new Error(`cannot register ${namespace}/${name}: what has its name or id was not found`);
-      }
-    } else if (here.publisherId !== publisher) await this.#tx.packages.setPublisher(id, publisher);
-    const found = await this.#tx.packages.byId(id);
-    if (found === undefined) throw new Error(`cannot find ${namespace}/${name}, which was here a moment ago`);
-    return found;
+  #package(): Promise<PublishedPackage> {
+    const { id, namespace, name, type, publisher: publisherId, private: isPrivate } = this.#carried;
+    const wanted = { id, namespace, name, type: type as PublishedPackage['type'], publisherId, private: isPrivate };
+    return packageFor(this.#tx, wanted, this.#plan.here, this.#doing);
   }
 
   async #revisions(subject: PublishedPackage): Promise<void> {
@@ -261,15 +247,7 @@ class LettingIn {
 
   async #withdrawals({ id }: PublishedPackage): Promise<void> {
     for (const { revision, why } of this.#plan.withdrawals) {
-      const held = await this.#tx.releases.holding(id, revision, this.#doing.at);
-      await this.#tx.releases.remove(id, revision);
-      await rememberEnded(this.#tx, held, this.#doing);
-      const { at, actor: by } = this.#doing;
-      await this.#tx.revisions.setWithdrawn(id, revision, {
-        at,
-        by,
-        because: why === '' ? 'withdrawn at its source' : why,
-      });
+      await withdraw(this.#tx, id, { revision, because: why === '' ? 'withdrawn at its source' : why }, this.#doing);
     }
   }
 
@@ -287,21 +265,14 @@ class LettingIn {
       };
       undo.push(undoOf(id, filled, release.revision, before));
       await this.#tx.releases.fill(filled);
-      await this.#remember(filled, before);
+      const held = before === undefined || isProgressive(before.progressive) ? null : before.revision;
+      const { packageId, slot, revision } = filled;
+      const past = { packageId, channel: channel.name, slot, revision, before: held, ...filled.progressive };
+      await remember(this.#tx, past, this.#doing);
       await this.#tx.revisions.markReleased(id, release.revision);
     }
     if (undo.length > 0 && status === 'registered') await this.#tx.packages.publish(id);
     return undo;
-  }
-
-  #remember(
-    { packageId, channel, slot, revision, progressive }: Release,
-    before: Release | undefined,
-  ): Promise<unknown> {
-    const { at, actor } = this.#doing;
-    const held = before === undefined || before.progressive.percentage !== null ? null : before.revision;
-    const past = { packageId, channel, slot, revision, before: held, ...progressive };
-    return this.#tx.pastReleases.add({ ...past, releasedAt: at, releasedBy: actor });
   }
 
   async #ends({ id }: PublishedPackage): Promise<Receipt['undo']> {

@@ -8,7 +8,7 @@ import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
-import { rememberEnded } from './releases.ts';
+import { remember, rememberEnded } from './releases.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
 
@@ -177,8 +177,7 @@ async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
     await tx.releases.fill({ ...undo.before, releasedAt: doing.at });
     if (undo.isProgressive) return;
     const { packageId, channel, slot, revision } = undo.before;
-    const past = { packageId, channel, slot, revision, before: held?.revision ?? null, percentage: null, paused: null };
-    await tx.pastReleases.add({ ...past, releasedAt: doing.at, releasedBy: doing.actor });
+    await remember(tx, { packageId, channel, slot, revision, before: held?.revision ?? null }, doing);
   } else if (held !== undefined) {
     await tx.releases.empty(held);
     await rememberEnded(tx, [held], doing);

@@ -1,8 +1,9 @@
 // Approvals: whom the policy asks before something is done, and what exactly they approve of.
 import { createHash } from 'node:crypto';
 
-import { coversChannel, matchesGlob, parseChannel, readChannelPattern } from './channel.ts';
+import { coversChannel, parseChannel, readChannelPattern } from './channel.ts';
 import { isAccountId } from './ids.ts';
+import { fitsGlob } from './package-glob.ts';
 
 /** What a policy may ask approvals for, in the order in which it is told. */
 export const approvalKinds = [
@@ -122,9 +123,8 @@ function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
 function covers({ packages, channels }: ReleaseRule, on: string): boolean {
   const [subject = '', name = ''] = on.split(':');
   const [namespace = '', called = ''] = subject.split('/');
-  const [namespaces = '', names = ''] = packages.split('/');
   const [pattern, channel] = [readChannelPattern(channels), parseChannel(name)];
-  if (!matchesGlob(namespaces, namespace) || !matchesGlob(names, called)) return false;
+  if (!fitsGlob([packages], { namespace, name: called })) return false;
   // What cannot be read is held, never let through.
   return pattern === undefined || channel === undefined || coversChannel(pattern, channel);
 }

@@ -1,12 +1,8 @@
 // Globs of packages: `snap/*`, `charm/postgresql-*`.
 import { matchesGlob } from './channel.ts';
-import type { Namespace } from './namespace.ts';
 
 /** Whether one of the globs, in which `*` stands for any letters but a slash, fits a package. */
-export function fitsGlob(
-  globs: readonly string[],
-  { namespace, name }: { namespace: Namespace; name: string },
-): boolean {
+export function fitsGlob(globs: readonly string[], { namespace, name }: { namespace: string; name: string }): boolean {
   return globs.some((glob) => {
     const [space = '', rest = ''] = glob.split('/', 2);
     return matchesGlob(space, namespace) && matchesGlob(rest, name);

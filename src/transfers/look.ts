@@ -8,6 +8,7 @@ import type { TransferStatement } from '#api/wire.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { AssertionPool } from '#assertions/pool.ts';
+import { nameOf } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -113,7 +114,7 @@ async function believedOf(
       const together = pool.withPrerequisites(found);
       try {
         await judge(together);
-        for (const one of together) good.set(JSON.stringify([one.type, one.headers]), one);
+        for (const one of together) good.set(nameOf(one), one);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         disbelieved.push({ what: `${namespace}/${name} revision ${String(revision)}`, why: error.message });

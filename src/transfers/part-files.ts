@@ -43,20 +43,20 @@ export async function writeParts(
       for (const partial of partials) await disk.rm(partial, { force: true });
     });
   const contained = new Contained(transfer.statement);
-  const sizes = parts.map((part) => sizeOf(membersOf(transfer, part, contained)));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const members = parts.map((part) => membersOf(transfer, part, contained));
+  const bytes = members.reduce((sum, some) => sum + sizeOf(some), 0);
   let done = 0;
   try {
-    for (const [at, part] of parts.entries()) {
+    for (const [at, some] of members.entries()) {
       const handle = await asCaller(async () => {
         await disk.rm(partials[at]!, { force: true });
         return disk.open(partials[at]!, 'wx', 0o644);
       });
       try {
         const file = appending(handle, { sendOn: true });
-        for await (const some of bytesOfPart(transfer, part, content)) {
-          await file.append(some);
-          progress('writing', (done += some.length), bytes);
+        for await (const piece of bytesOfPart(transfer, some, content)) {
+          await file.append(piece);
+          progress('writing', (done += piece.length), bytes);
         }
         await file.finish();
       } finally {

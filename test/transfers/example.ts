@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import { Contained } from '#transfers/form/artifacts.ts';
 import { cutInto } from '#transfers/form/cutting.ts';
-import type { Transfer } from '#transfers/form/members.ts';
+import { membersOf, type Transfer } from '#transfers/form/members.ts';
 import { signed, SigningSeed } from '#transfers/form/signatures.ts';
 import { writeStatement } from '#transfers/form/statement.ts';
 import { bytesOfPart, type Content } from '#transfers/form/write.ts';
@@ -90,7 +91,8 @@ export const contentIn = ({ files, statement }: Example): Content =>
 
 export async function partBytes(transfer: Example, part = 1): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const bytes of bytesOfPart(transfer, part, contentIn(transfer))) chunks.push(bytes);
+  const members = membersOf(transfer, part, new Contained(transfer.statement));
+  for await (const bytes of bytesOfPart(transfer, members, contentIn(transfer))) chunks.push(bytes);
   return Buffer.concat(chunks);
 }
 

@@ -3,11 +3,12 @@ import { proposalState } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal, type StrongLogin } from '#acts/proposals.ts';
 import { timestamp } from '#domain/clock.ts';
 import { createIdentity } from '#identity/identity.ts';
+import { presentProposal } from '#operations/approvals/present.ts';
 import { command, UsageError, type World } from '../frame/command.ts';
 import { canAsk, converse } from '../frame/questions.ts';
 import { readSecret } from '../frame/stdin.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { proposalArgument, proposalJson, proposalNumber, proposalText, stateText } from './shown.ts';
+import { proposalArgument, proposalNumber, proposalText, stateText } from './shown.ts';
 
 /** Who approves: whoever runs the command is no person that the store knows. */
 const personOptions = {
@@ -77,7 +78,7 @@ export const approvalApprove = command({
       const text = fell
         ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
         : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
-      return { text: `${text}\n${proposalText(shown)}`, json: proposalJson(shown), exitCode: fell ? 1 : 0 };
+      return { text: `${text}\n${proposalText(shown)}`, json: presentProposal(shown), exitCode: fell ? 1 : 0 };
     });
   },
 });
@@ -102,7 +103,7 @@ export const approvalReject = command({
       const { reason } = options;
       await store.acts.do(rejectProposal, { actor: login.accountId }, { number, login, reason });
       const shown = await proposalState(store.records, number, timestamp(store.now()));
-      return { text: `Rejected. Proposal ${String(number)} is not done.`, json: proposalJson(shown) };
+      return { text: `Rejected. Proposal ${String(number)} is not done.`, json: presentProposal(shown) };
     });
   },
 });

@@ -1,10 +1,11 @@
 // larder approval list, larder approval show
 import { proposalState, stateOf } from '#acts/proposal-state.ts';
 import { timestamp } from '#domain/clock.ts';
+import { presentProposal } from '#operations/approvals/present.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { proposalArgument, proposalJson, proposalNumber, proposalText, stateText } from './shown.ts';
+import { proposalArgument, proposalNumber, proposalText, stateText } from './shown.ts';
 
 export const approvalList = command({
   name: 'approval list',
@@ -33,7 +34,7 @@ export const approvalList = command({
       });
       return {
         text: rows.length === 0 ? 'Nothing waits.' : table(['NUMBER', 'STATE', 'ACT', 'OBJECT', 'BY', 'UNTIL'], rows),
-        json: { proposals: shown.map(proposalJson) },
+        json: { proposals: shown.map(presentProposal) },
       };
     }),
 });
@@ -48,7 +49,7 @@ export const approvalShow = command({
     const number = proposalNumber(positionals.number);
     return withStore({ data, world }, async ({ records, now }) => {
       const shown = await proposalState(records, number, timestamp(now()));
-      return { text: proposalText(shown), json: proposalJson(shown) };
+      return { text: proposalText(shown), json: presentProposal(shown) };
     });
   },
 });

@@ -48,21 +48,3 @@ export function proposalText(shown: ProposalState): string {
     .map(visible)
     .join('\n');
 }
-
-export function proposalJson({ proposal, state, approvals, missing, mayApprove }: ProposalState) {
-  const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
-  return {
-    proposal: number,
-    state,
-    act,
-    object,
-    'proposed-by': actor,
-    'proposed-at': proposedAt,
-    until: endsAt,
-    lines,
-    missing,
-    approvals: approvals.map(({ accountId, username, at }) => ({ 'account-id': accountId, username, at })),
-    'may-approve': mayApprove.map(({ accountId, username, from }) => ({ 'account-id': accountId, username, from })),
-    ended: endedAt === null ? null : { at: endedAt, by: endedBy, because },
-  };
-}

@@ -2,7 +2,8 @@
 import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
 import { days, timestamp } from '#domain/clock.ts';
 import { createWaiting } from '#shared/waiting.ts';
-import { proposalArgument, proposalJson, proposalNumber, proposalText } from '../approval/shown.ts';
+import { presentProposal } from '#operations/approvals/present.ts';
+import { proposalArgument, proposalNumber, proposalText } from '../approval/shown.ts';
 import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { withStore } from '../frame/store.ts';
@@ -40,7 +41,7 @@ export const releaseWait = command({
         return found.state === 'waits' ? undefined : found;
       };
       const shown = (await createWaiting().until(String(number), decided, { patience })) ?? (await look());
-      return { text: proposalText(shown), json: proposalJson(shown), exitCode: exitCodes[shown.state] };
+      return { text: proposalText(shown), json: presentProposal(shown), exitCode: exitCodes[shown.state] };
     });
   },
 });

@@ -31,6 +31,7 @@ CREATE TRIGGER deltas_added AFTER INSERT ON passing_deltas BEGIN UPDATE noun_ver
 CREATE TRIGGER deltas_changed AFTER UPDATE ON passing_deltas BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'deltas'; END;
 CREATE TRIGGER deltas_removed AFTER DELETE ON passing_deltas BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'deltas'; END;
 
+-- Of deltas, and of transfers, whose tables came just before.
 DROP VIEW needed_contents;
 CREATE VIEW needed_contents (sha3_384) AS
   SELECT sha3_384 FROM uploads

@@ -36,11 +36,7 @@ export class Contained {
   constructor({ packages, blobs }: Pick<TransferStatement, 'packages' | 'blobs'>) {
     this.#blobs = new Map(blobs.map((blob) => [blob.sha256, blob]));
     this.#named = Map.groupBy(packages.flatMap(filesOf), ({ sha256 }) => sha256);
-    this.#images = new Map(
-      [...Map.groupBy(packages.flatMap(imagesOf), ({ digest }) => digest.slice('sha256:'.length))].map(
-        ([digest, same]) => [digest, same],
-      ),
-    );
+    this.#images = Map.groupBy(packages.flatMap(imagesOf), ({ digest }) => digest.slice('sha256:'.length));
   }
 
   /** How many files a blob is. */

@@ -1,8 +1,7 @@
 // Writing a part of a transfer: an archive whose every byte follows from the statement, its signatures and the content.
 import type { TransferBlob } from '#api/wire.ts';
 import { block, padding, tarHeader } from '#files/tar-header.ts';
-import { Contained } from './artifacts.ts';
-import { membersOf, type Transfer } from './members.ts';
+import type { Member, Transfer } from './members.ts';
 import { proven } from './proven.ts';
 
 /** Brings bytes of a blob: `size` of them from `offset` on. */
@@ -19,11 +18,14 @@ export class OtherContent extends Error {
   }
 }
 
-/** The bytes of a part; throws `OtherContent` before the piece that is wrong is all given. */
-export async function* bytesOfPart(transfer: Transfer, part: number, content: Content): AsyncGenerator<Uint8Array> {
-  const { statement } = transfer;
+/** The bytes of a part, by its members; throws `OtherContent` before the piece that is wrong is all given. */
+export async function* bytesOfPart(
+  { statement }: Pick<Transfer, 'statement'>,
+  members: readonly Member[],
+  content: Content,
+): AsyncGenerator<Uint8Array> {
   const made = new Date(statement.created);
-  for (const member of membersOf(transfer, part, new Contained(statement))) {
+  for (const member of members) {
     yield tarHeader(member.name, member.size, made);
     if (member.bytes !== undefined) yield member.bytes;
     else {

@@ -1,23 +1,21 @@
 // Making a transfer: what a store holds, under one statement that it signs.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
 import { makeTransfer } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
-import type { TransferBase, TransferBlob, TransferContent, TransferStatement } from '#api/wire.ts';
+import type { TransferBlob, TransferContent } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
-import { after, days, timestamp, type Now } from '#domain/clock.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
-import { cutInto } from './form/cutting.ts';
-import type { Transfer } from './form/members.ts';
-import { signed } from './form/signatures.ts';
-import { contentsOf, idOf, readStatement, writeStatement } from './form/statement.ts';
+import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
+import { readStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
 import { holdingsOf } from './holdings.ts';
-import { partFile, writeParts } from './part-files.ts';
+import { writeParts } from './part-files.ts';
 import type { Site } from './site.ts';
 import { wholeOf } from './whole.ts';
 
@@ -34,27 +32,11 @@ export interface Making {
   files?: Files;
 }
 
-export interface Wished {
+export interface Wished extends Intent {
   /** Globs of `namespace/name`. */
   packages: readonly string[];
-  /** The sites that it is for; none stands for any. */
-  sites: readonly string[];
-  /** Leaves out what was sent to this site before, or what a request says is there. */
-  base: TransferBase;
-  /** The contents that are there already, of some. */
-  known: (contents: readonly string[]) => Promise<ReadonlySet<string>>;
-  expiresDays: number;
-  partSize: number | undefined;
-  reason: string | undefined;
   /** The file to write; with several parts their number goes before its ending. */
   file: string;
-}
-
-export interface Made {
-  id: string;
-  statement: TransferStatement;
-  files: string[];
-  bytes: number;
 }
 
 /** Makes a transfer of what is held here; its files have their names when all of them are durable. */
@@ -73,40 +55,17 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   }
   const assertions = [];
   for (const text of held.assertions) assertions.push(await keepText(text, blobs));
-  const all = new Map<string, TransferBlob>();
-  for (const one of assertions) all.set(one['sha3-384'], { ...one, 'media-type': 'application/x.ubuntu.assertion' });
-  for (const [sha3, { content, mediaType }] of held.contents) all.set(sha3, { ...content, 'media-type': mediaType });
-  const known = await wished.known([...all.keys()]);
-  const carried = [...all.values()].filter((blob) => !known.has(blob['sha3-384']));
-  await refuseLacking(carried, blobs);
-  const statement: Omit<TransferStatement, 'parts'> = {
-    format: 1,
-    ...{ source: site.name, sequence: (await records.transfers.newestMade()) + 1, for: [...wished.sites].sort() },
-    ...{ created: timestamp(at), expires: timestamp(after(at, days(wished.expiresDays))), base: wished.base },
-    ...(wished.reason !== undefined && { reason: wished.reason }),
-    ...{ accounts: held.accounts, assertions, packages: held.packages, blobs: carried, 'left-out': held.leftOut },
-  };
-  const transfer = signedBy(site, await withParts(statement, wished.partSize, blobs));
+  const sequence = (await records.transfers.newestMade()) + 1;
+  const content = contentFrom(blobs);
+  const transfer = await compose({ ...held, assertions }, wished, {
+    ...{ site, sequence, at, content },
+    refuseLacking: (carried) => refuseLacking(carried, blobs),
+  });
   const kept = await blobs.put(transfer.bytes, { id: randomUUID() });
-  const id = idOf(transfer.bytes);
-  const numbers = transfer.statement.parts.map((_, part) => part + 1);
-  const files = numbers.map((part) => partFile(wished.file, part, numbers.length));
-  const placed = await writeParts(transfer, numbers, files, { ...making, content: contentFrom(blobs) });
-  try {
-    const made = {
-      id,
-      sequence: statement.sequence,
-      sites: statement.for,
-      statement: kept.sha3_384,
-      bytes: placed.bytes,
-    };
-    await acts.do(makeTransfer, by, { ...made, contents: carried.map((blob) => blob['sha3-384']) });
-  } catch (error) {
-    await placed.discard();
-    throw error;
-  }
-  await placed.place();
-  return { id, statement: transfer.statement, files, bytes: placed.bytes };
+  return writeAll(transfer, wished.file, { ...making, content }, ({ id, statement, bytes }) => {
+    const made = { id, sequence, sites: statement.for, statement: kept.sha3_384, bytes };
+    return acts.do(makeTransfer, by, { ...made, contents: statement.blobs.map((blob) => blob['sha3-384']) });
+  });
 }
 
 /** Makes one part of a transfer again, with the same bytes. */
@@ -133,11 +92,6 @@ export async function makeAgain(
   return { id: before.id, statement, files: [file], bytes: placed.bytes };
 }
 
-const signedBy = ({ seed }: Site, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
-  ...transfer,
-  signatures: signed(transfer.bytes, seed),
-});
-
 async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<TransferContent> {
   const { sha256, sha3_384, size } = await blobs.put(Buffer.from(text), { id: randomUUID() });
   return { sha256, 'sha3-384': sha3_384, size };
@@ -154,35 +108,6 @@ async function refuseLacking(carried: readonly TransferBlob[], blobs: Pick<Blobs
   }
 }
 
-/** Cuts it; the digests of pieces are those of the content as it is read. */
-async function withParts(
-  statement: Omit<TransferStatement, 'parts'>,
-  partSize: number | undefined,
-  blobs: Blobs,
-): Promise<Omit<Transfer, 'signatures'>> {
-  const parts: TransferStatement['parts'] = [];
-  for (const cuts of cutInto(statement, partSize)) {
-    const pieces: TransferStatement['parts'][number] = [];
-    for (const cut of cuts) {
-      const blob = statement.blobs[cut.blob]!;
-      pieces.push({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, blobs) });
-    }
-    parts.push(pieces);
-  }
-  const whole = { ...statement, parts };
-  return { bytes: writeStatement(whole), statement: whole };
-}
-
-async function digestOf(
-  blob: TransferBlob,
-  { offset, size }: { offset: number; size: number },
-  blobs: Blobs,
-): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const bytes of contentFrom(blobs)(blob, offset, size)) digest.update(bytes);
-  return digest.digest('hex');
-}
-
 const contentFrom = (blobs: Pick<Blobs, 'borrow'>): Content =>
   async function* (blob, offset, size) {
     if (size === 0) return;
@@ -193,13 +118,3 @@ const contentFrom = (blobs: Pick<Blobs, 'borrow'>): Content =>
       await loan.release();
     }
   };
-
-/** What a statement says, for a person and for a program. */
-export const figuresOf = (statement: TransferStatement) => ({
-  packages: statement.packages.length,
-  revisions: statement.packages.reduce((sum, { revisions }) => sum + revisions.length, 0),
-  contents: [...contentsOf(statement)].length,
-  carried: statement.blobs.length,
-  bytes: statement.blobs.reduce((sum, { size }) => sum + size, 0),
-  parts: statement.parts.length,
-});

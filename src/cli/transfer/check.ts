@@ -1,7 +1,7 @@
 // larder transfer check
 import { inShort } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
-import { figuresOf } from '#transfers/make.ts';
+import { figuresOf } from '#transfers/composing.ts';
 import { fingerprintOfId } from '#transfers/site.ts';
 import { command, type Answer } from '../frame/command.ts';
 import { progressOf } from '../frame/progress.ts';

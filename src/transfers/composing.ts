@@ -1,0 +1,138 @@
+// A transfer from what is to be carried, wherever that lies: which contents go in, how they are cut, who signs, which files.
+import { createHash } from 'node:crypto';
+
+import type { TransferBase, TransferBlob, TransferContent, TransferStatement } from '#api/wire.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { cutInto } from './form/cutting.ts';
+import type { Transfer } from './form/members.ts';
+import { signed } from './form/signatures.ts';
+import { contentsOf, idOf, writeStatement } from './form/statement.ts';
+import type { Content } from './form/write.ts';
+import { partFile, writeParts, type Writing } from './part-files.ts';
+import type { Site } from './site.ts';
+
+/** What whoever makes a transfer decides. */
+export interface Intent {
+  /** The sites that it is for; none stands for any. */
+  sites: readonly string[];
+  /** Leaves out what was sent to this site before, or what a request says is there. */
+  base: TransferBase;
+  /** The contents that are there already, of some. */
+  known: (contents: readonly string[]) => Promise<ReadonlySet<string>>;
+  expiresDays: number;
+  partSize: number | undefined;
+  reason: string | undefined;
+}
+
+/** What a statement speaks of, and of all content what it is, in the order in which a transfer carries it. */
+export interface Carrying extends Pick<TransferStatement, 'accounts' | 'packages' | 'assertions'> {
+  contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
+  leftOut: TransferStatement['left-out'];
+}
+
+interface Composing {
+  site: Site;
+  sequence: number;
+  at: Date;
+  content: Content;
+  /** Refuses content that is not there, or not what it was. */
+  refuseLacking: (carried: readonly TransferBlob[]) => Promise<void>;
+}
+
+/** The statement of a transfer, signed. */
+export async function compose(
+  { accounts, assertions, packages, contents, leftOut }: Carrying,
+  { sites, base, known, expiresDays, partSize, reason }: Intent,
+  { site, sequence, at, content, refuseLacking }: Composing,
+): Promise<Transfer> {
+  const all = new Map<string, TransferBlob>();
+  for (const one of assertions) all.set(one['sha3-384'], { ...one, 'media-type': 'application/x.ubuntu.assertion' });
+  for (const [sha3, one] of contents) all.set(sha3, { ...one.content, 'media-type': one.mediaType });
+  const there = await known([...all.keys()]);
+  const carried = [...all.values()].filter((blob) => !there.has(blob['sha3-384']));
+  await refuseLacking(carried);
+  const statement: Omit<TransferStatement, 'parts'> = {
+    format: 1,
+    ...{ source: site.name, sequence, for: [...sites].sort() },
+    ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
+    ...(reason !== undefined && { reason }),
+    ...{ accounts, assertions, packages, blobs: carried, 'left-out': leftOut },
+  };
+  return signedBy(site, await withParts(statement, partSize, content));
+}
+
+export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
+  ...transfer,
+  signatures: signed(transfer.bytes, seed),
+});
+
+/** Cuts it; the digests of pieces are those of the content as it is read. */
+async function withParts(
+  statement: Omit<TransferStatement, 'parts'>,
+  partSize: number | undefined,
+  content: Content,
+): Promise<Omit<Transfer, 'signatures'>> {
+  const parts: TransferStatement['parts'] = [];
+  for (const cuts of cutInto(statement, partSize)) {
+    const pieces: TransferStatement['parts'][number] = [];
+    for (const cut of cuts) {
+      const blob = statement.blobs[cut.blob]!;
+      pieces.push({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, content) });
+    }
+    parts.push(pieces);
+  }
+  const whole = { ...statement, parts };
+  return { bytes: writeStatement(whole), statement: whole };
+}
+
+async function digestOf(
+  blob: TransferBlob,
+  { offset, size }: { offset: number; size: number },
+  content: Content,
+): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const bytes of content(blob, offset, size)) digest.update(bytes);
+  return digest.digest('hex');
+}
+
+export interface Made {
+  id: string;
+  statement: TransferStatement;
+  files: string[];
+  bytes: number;
+}
+
+/**
+ * Writes all parts of a transfer; they have their names when each of them is durable, and whoever made it has remembered it.
+ *
+ * @param file the file to write; with several parts their number goes before its ending
+ */
+export async function writeAll(
+  transfer: Transfer,
+  file: string,
+  writing: Writing,
+  remember: (made: Made) => Promise<unknown>,
+): Promise<Made> {
+  const numbers = transfer.statement.parts.map((_, part) => part + 1);
+  const files = numbers.map((part) => partFile(file, part, numbers.length));
+  const placed = await writeParts(transfer, numbers, files, writing);
+  const made = { id: idOf(transfer.bytes), statement: transfer.statement, files, bytes: placed.bytes };
+  try {
+    await remember(made);
+  } catch (error) {
+    await placed.discard();
+    throw error;
+  }
+  await placed.place();
+  return made;
+}
+
+/** What a statement says, for a person and for a program. */
+export const figuresOf = (statement: TransferStatement) => ({
+  packages: statement.packages.length,
+  revisions: statement.packages.reduce((sum, { revisions }) => sum + revisions.length, 0),
+  contents: [...contentsOf(statement)].length,
+  carried: statement.blobs.length,
+  bytes: statement.blobs.reduce((sum, { size }) => sum + size, 0),
+  parts: statement.parts.length,
+});

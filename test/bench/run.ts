@@ -11,6 +11,7 @@ import { reads } from './reads.ts';
 import { registry } from './registry.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
+import { transfers } from './transfers.ts';
 import { tricks } from './tricks.ts';
 import { uploads } from './uploads.ts';
 import { writes } from './writes.ts';
@@ -29,6 +30,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   registry,
   signing,
   operator,
+  transfers,
   tricks,
   writes,
 };

@@ -3,12 +3,12 @@ import { rmSync } from 'node:fs';
 
 import { acceptTransfer } from '#acts/transfer-accept.ts';
 import { digestOf } from '#transfers/look.ts';
+import { piecesOf } from '#transfers/intake.ts';
 import { siteOf } from '#transfers/site.ts';
 import { command, Failure } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { narrowing, seen } from './looking.ts';
 import { shortId } from './parts.ts';
-import { piecesOf } from './receive.ts';
 
 export const transferAccept = command({
   name: 'transfer accept',

@@ -1,6 +1,4 @@
 // larder transfer receive
-import { join } from 'node:path';
-
 import { withBlobs } from '#data/blobs.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
@@ -8,7 +6,8 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import { imageText } from '#operations/resources/image-resource.ts';
 import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { receive, type CredentialFor, type FindingsOf, type Received } from '#transfers/receive.ts';
+import { receive, type Received } from '#transfers/receive.ts';
+import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { fingerprintOf, siteOf } from '#transfers/site.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
@@ -53,11 +52,11 @@ async function received(
   const progress = progressOf(call);
   const site = (await siteOf(records, siteKey))?.name;
   try {
-    const found = await interruptible(() =>
+    const found = await interruptible((signal) =>
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
-            ...{ records, acts, by, blobs, digests, newId, site, directory, now },
+            ...{ records, acts, by, blobs, digests, newId, site, directory, now, signal },
             largest: config.uploads.max_size,
             credentialFor: credentials(store),
             findingsOf: reviewing({ blobs, digests, reviewer, newId }),
@@ -131,6 +130,3 @@ function answerOf({ id, statement, signers, lacking, takenOut }: Received): Answ
 const withoutSome = (id: string, takenOut: readonly string[]): string =>
   `Without ${inShort(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
   "and '--without NAMESPACE/NAME' leaves the package out.";
-
-/** Where pieces of contents lie that have not come as a whole. */
-export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);

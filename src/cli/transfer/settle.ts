@@ -2,11 +2,11 @@
 import { rmSync } from 'node:fs';
 
 import { discardTransfer, withdrawTransfer } from '#acts/transfers.ts';
+import { piecesOf } from '#transfers/intake.ts';
 import { transferOf } from '#transfers/look.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { shortId } from './parts.ts';
-import { piecesOf } from './receive.ts';
 
 const positionals = [{ name: 'id', summary: 'The first digits of the id of the transfer.' }] as const;
 

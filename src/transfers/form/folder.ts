@@ -47,14 +47,10 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
     async *pieces() {
       for (const piece of pieces.filter(isThere)) {
         const path = paths[piece.blob]!;
-        const handle = await asCaller(() => open(join(folder, path), plain));
-        try {
-          const wrong = (): Error => new NotATransfer(changed([path]));
-          const bytesOf = () => proven(chunksOf(handle, piece), piece, wrong);
-          yield { piece, of: statement.blobs[piece.blob]!, bytes: bytesOf };
-        } finally {
-          await handle.close();
-        }
+        const unproven = () => chunksOf(() => asCaller(() => open(join(folder, path), plain)), piece);
+        const wrong = () => new NotATransfer(changed([path]));
+        const of = statement.blobs[piece.blob]!;
+        yield { piece, of, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
       }
     },
     close: async () => undefined,
@@ -98,15 +94,20 @@ async function whole(folder: string, name: string, most: number): Promise<Buffer
 }
 
 async function* chunksOf(
-  handle: FileHandle,
+  opened: () => Promise<FileHandle>,
   { offset, size }: { offset: number; size: number },
 ): AsyncGenerator<Buffer> {
-  for (let at = 0; at < size;) {
-    const length = Math.min(chunk, size - at);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset + at);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
+  const handle = await opened();
+  try {
+    for (let at = 0; at < size;) {
+      const length = Math.min(chunk, size - at);
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset + at);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  } finally {
+    await handle.close();
   }
 }
 

@@ -36,6 +36,10 @@ export interface OpenPiece {
   of: TransferStatement['blobs'][number];
   /** Its bytes, of which the last are given only when all of them are right; not reading them costs nothing, and proves nothing. */
   bytes(): AsyncGenerator<Buffer>;
+  /** The same without a proof, for whoever computes its digest anyway. */
+  unproven(): AsyncGenerator<Buffer>;
+  /** What is thrown where they are not. */
+  wrong(): NotATransfer;
 }
 
 /** Opens a part, and reads all but its content; throws `NotATransfer`. */
@@ -79,7 +83,9 @@ async function opened(file: string, source: Bytes): Promise<OpenPart> {
     async *pieces() {
       for (const { piece, at: begin } of pieces) {
         const of = statement.blobs[piece.blob]!;
-        yield { piece, of, bytes: () => source.piece(piece, begin) };
+        const unproven = () => source.chunks(begin, piece.size);
+        const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`);
+        yield { piece, of, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
       }
     },
     close: () => source.close(),
@@ -144,15 +150,7 @@ class Bytes {
     return begins;
   }
 
-  piece(piece: TransferPiece, begin: number): AsyncGenerator<Buffer> {
-    return proven(
-      this.#chunks(begin, piece.size),
-      piece,
-      () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`),
-    );
-  }
-
-  async *#chunks(begin: number, size: number): AsyncGenerator<Buffer> {
+  async *chunks(begin: number, size: number): AsyncGenerator<Buffer> {
     for (let at = 0; at < size; at += chunk) yield this.#read(begin + at, Math.min(chunk, size - at));
   }
 

@@ -1,0 +1,176 @@
+// What comes of one transfer is kept: each content once, several of them at a time.
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { TransferBlob, TransferPiece, TransferStatement } from '#api/wire.ts';
+import { oneByOne, type Blobs } from '#blobs/blobs.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { limit } from '#domain/limit.ts';
+import { makeFolder } from '#files/durable.ts';
+import { namesIn } from '#files/read.ts';
+import { syncFolder, writeWhole } from '#files/streamed.ts';
+import type { Records } from '#records/index.ts';
+import { NotATransfer } from './form/not-a-transfer.ts';
+import type { OpenPart, OpenPiece } from './form/read.ts';
+
+export interface Keeping {
+  records: Records;
+  blobs: Blobs;
+  /** The data directory. */
+  directory: string;
+  /** How many bytes a content may have. */
+  largest: number;
+  /** Ends it where it is; what has come stays, and is not read again. */
+  signal: AbortSignal;
+  progress: (step: string, done: number, total: number) => void;
+}
+
+/** What of a waiting transfer has come is held for so long after it expires. */
+const heldAfterwards = days(30);
+
+/** Until when what comes of a transfer is held. */
+export const heldUntil = ({ expires }: Pick<TransferStatement, 'expires'>): string =>
+  timestamp(after(new Date(expires), heldAfterwards));
+
+/** So many contents come in at a time: their hashes share the processors, and their commits a sync. */
+const atOnce = 8;
+
+/** Where pieces of contents lie that have not come as a whole. */
+export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
+
+export class Intake {
+  readonly #statement: TransferStatement;
+  readonly #id: string;
+  readonly #keeping: Keeping;
+  readonly #endsAt: string;
+  readonly #folder: string;
+  /** The pieces that lie in the folder, by their SHA-256. */
+  readonly #pieces: Set<string>;
+  /** The pieces of each blob that is cut, in their order, by its number. */
+  readonly #cut: ReadonlyMap<number, TransferPiece[]>;
+  /** Of one blob there is one piece at a time: with the last of them it is put together. */
+  readonly #inTurn = limit({ atOnce: 1 });
+
+  constructor(statement: TransferStatement, id: string, keeping: Keeping) {
+    this.#statement = statement;
+    this.#id = id;
+    this.#keeping = keeping;
+    this.#endsAt = heldUntil(statement);
+    this.#folder = piecesOf(keeping.directory, id);
+    this.#pieces = new Set(namesIn(this.#folder));
+    const cut = statement.parts.flat().filter(({ blob, size }) => size < statement.blobs[blob]!.size);
+    this.#cut = Map.groupBy(cut, ({ blob }) => blob);
+  }
+
+  async take(part: OpenPart): Promise<void> {
+    const { records, progress, signal } = this.#keeping;
+    const arrived = await records.transfers.arrived(this.#id);
+    const step = `part ${String(part.part)} of ${String(this.#statement.parts.length)}`;
+    let done = 0;
+    const underWay = new Set<Promise<void>>();
+    try {
+      for await (const one of part.pieces()) {
+        signal.throwIfAborted();
+        if (underWay.size >= atOnce) await Promise.race(underWay);
+        const taken = this.#takePiece(one, arrived).then(() => {
+          underWay.delete(taken);
+          progress(step, (done += one.piece.size), part.size);
+        });
+        // Whoever waits next hears of a failure; before that it must not count as unhandled.
+        taken.catch(() => undefined);
+        underWay.add(taken);
+      }
+      await Promise.all(underWay);
+    } finally {
+      // Nothing may go on behind whoever hears of a failure.
+      await Promise.allSettled(underWay);
+    }
+  }
+
+  /** The parts of which something has not come. */
+  async lacking(): Promise<number[]> {
+    const arrived = await this.#keeping.records.transfers.arrived(this.#id);
+    const { parts, blobs } = this.#statement;
+    return parts.flatMap((some, at) => {
+      const lacks = some.some(
+        ({ blob, sha256 }) => !arrived.has(blobs[blob]!['sha3-384']) && !this.#pieces.has(sha256),
+      );
+      return lacks ? [at + 1] : [];
+    });
+  }
+
+  async #takePiece(one: OpenPiece, arrived: ReadonlySet<string>): Promise<void> {
+    const { of, piece } = one;
+    if (arrived.has(of['sha3-384']) || (await this.#isHere(of))) return;
+    if (piece.size < of.size) await this.#inTurn(() => this.#keepPiece(one));
+    // Both digests of a whole content are computed as it comes in; proving it while it is read would hash it once more.
+    else await this.#receive(of, one.unproven(), one.wrong);
+  }
+
+  /** Whether a content is here already, whole; it is held from now on. */
+  async #isHere({ 'sha3-384': sha3_384 }: TransferBlob): Promise<boolean> {
+    const { records, blobs } = this.#keeping;
+    if (!(await records.neededContents.has(sha3_384)) || !(await blobs.prove(sha3_384))) return false;
+    await this.#arrive(sha3_384);
+    return true;
+  }
+
+  async #receive(blob: TransferBlob, bytes: AsyncIterable<Uint8Array>, wrong: () => Error): Promise<void> {
+    const { blobs, largest, signal } = this.#keeping;
+    const { 'sha3-384': sha3_384, size, sha256 } = blob;
+    await blobs.receive(oneByOne(until(signal, bytes)), {
+      id: randomUUID(),
+      limit: largest,
+      expected: size,
+      accept(taken) {
+        if (taken.sha3_384 === sha3_384 && taken.sha256 === sha256) return;
+        throw wrong();
+      },
+    });
+    await this.#arrive(sha3_384);
+  }
+
+  #arrive(sha3_384: string): Promise<unknown> {
+    return this.#keeping.records.passing(({ transfers }) => transfers.arrive(this.#id, sha3_384, this.#endsAt));
+  }
+
+  /** Keeps a piece of a blob; with the last of them the blob is put together. */
+  async #keepPiece({ piece, of, bytes }: OpenPiece): Promise<void> {
+    const fileOf = ({ sha256 }: TransferPiece): string => join(this.#folder, sha256);
+    if (!this.#pieces.has(piece.sha256)) {
+      makeFolder(this.#folder);
+      const fresh = join(this.#folder, `.${piece.sha256}.${randomUUID()}`);
+      try {
+        await writeWhole(fresh, until(this.#keeping.signal, bytes()), 0o600);
+        await rename(fresh, fileOf(piece));
+      } catch (error) {
+        await rm(fresh, { force: true });
+        throw error;
+      }
+      await syncFolder(this.#folder);
+      this.#pieces.add(piece.sha256);
+    }
+    const all = this.#cut.get(piece.blob) ?? [];
+    if (!all.every(({ sha256 }) => this.#pieces.has(sha256))) return;
+    const wrong = () =>
+      new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
+    await this.#receive(of, joined(all.map(fileOf)), wrong);
+    for (const one of all) {
+      await rm(fileOf(one), { force: true });
+      this.#pieces.delete(one.sha256);
+    }
+  }
+}
+
+async function* joined(files: readonly string[]): AsyncGenerator<Buffer> {
+  for (const file of files) yield* createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>;
+}
+
+async function* until<Bytes>(signal: AbortSignal, bytes: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
+  for await (const some of bytes) {
+    signal.throwIfAborted();
+    yield some;
+  }
+}

@@ -1,0 +1,229 @@
+// Reviewing what has come of a transfer, as the store reviews what is pushed.
+import { hash, randomUUID } from 'node:crypto';
+
+import type { FoundCredential, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
+import { subjectOf } from '#acts/transfer-planning.ts';
+import { readManifest } from '#api/image-manifest.ts';
+import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import { withFile, type Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { Repository } from '#records/images.ts';
+import type { TransferFinding } from '#records/transfers.ts';
+import type { Findings } from '#records/uploads.ts';
+import { heldUntil } from './intake.ts';
+import { wholeOf } from './whole.ts';
+
+export interface Reviewing {
+  records: Records;
+  blobs: Blobs;
+  digests: DigestPool;
+  findingsOf: FindingsOf;
+  credentialFor: CredentialFor;
+  /** Ends it where it is; what was found stays. */
+  signal: AbortSignal;
+  progress: (step: string, done: number, total: number) => void;
+}
+
+/** What a review of a revision's content finds, or why it cannot be taken in. */
+export type FindingsOf = (subject: TransferPackage, sha3_384: string) => Promise<Findings | { refused: string }>;
+
+/** What a repository of images is pulled with here, new or as it is, and what the content of a resource says that names an image. */
+export type CredentialFor = (
+  repository: Repository,
+  before: FoundCredential | undefined,
+) => Promise<{ credential: FoundCredential; textOf: (sha256: string) => string }>;
+
+/** So many packages are looked at at a time: while one is reviewed, the contents of others are proved. */
+const atOnce = 4;
+/** So many findings are kept by one commit. */
+const together = 200;
+
+/** Reviews what has come and was not reviewed yet, but for what is here already. */
+export async function reviewAll(statement: TransferStatement, id: string, reviewing: Reviewing): Promise<void> {
+  const { records, progress, signal } = reviewing;
+  const known = new Map((await records.transfers.findings(id)).map((one) => [one.subject, one.findings]));
+  const keeper = new FindingsKeeper(id, heldUntil(statement), records);
+  const total = statement.packages.reduce((sum, one) => sum + subjectsOf(one, reviewing, known).length, 0);
+  let done = 0;
+  const waiting = statement.packages.values();
+  const work = async (): Promise<void> => {
+    for (const one of waiting) {
+      const isHere = await heldAlready(one, records);
+      for (const { subject, review } of subjectsOf(one, reviewing, known)) {
+        signal.throwIfAborted();
+        if (!known.has(subject) && !isHere.has(subject)) {
+          const found = await review();
+          // It may come yet, and what was found once is not looked at again.
+          if (!('refused' in found && found.refused === notThere.refused)) {
+            known.set(subject, await keeper.keep(subject, found));
+          }
+        }
+        progress('review', ++done, total);
+      }
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, work));
+  await keeper.flush();
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
+/** Of the revisions of a package those that are here as they are carried: nothing of them comes in again. */
+async function heldAlready({ id, revisions }: TransferPackage, records: Records): Promise<Set<string>> {
+  const held = await records.revisions.listOf(
+    id,
+    revisions.map(({ revision }) => revision),
+  );
+  const contents = new Map(held.map(({ revision, sha3_384 }) => [revision, sha3_384]));
+  return new Set(
+    revisions
+      .filter(({ revision, content }) => contents.get(revision) === content['sha3-384'])
+      .map(({ revision }) => subjectOf(id, revision)),
+  );
+}
+
+/** Keeps findings, many by one commit; what was not kept when the process ends is looked for again. */
+class FindingsKeeper {
+  readonly #id: string;
+  readonly #endsAt: string;
+  readonly #records: Records;
+  #waiting: { finding: TransferFinding; made: string[] }[] = [];
+
+  constructor(id: string, endsAt: string, records: Records) {
+    this.#id = id;
+    this.#endsAt = endsAt;
+    this.#records = records;
+  }
+
+  /** Gives what is kept of it, as text. */
+  async keep(subject: string, found: Found): Promise<string | null> {
+    const finding: TransferFinding =
+      'refused' in found
+        ? { subject, findings: null, refused: found.refused }
+        : { subject, findings: JSON.stringify(found), refused: null };
+    this.#waiting.push({ finding, made: madeFor(found) });
+    if (this.#waiting.length >= together) await this.flush();
+    return finding.findings;
+  }
+
+  async flush(): Promise<void> {
+    const some = this.#waiting;
+    this.#waiting = [];
+    if (some.length === 0) return;
+    await this.#records.passing(async ({ transfers }) => {
+      for (const { finding, made } of some) {
+        for (const sha3_384 of made) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
+        await transfers.found(this.#id, finding, this.#endsAt);
+      }
+    });
+  }
+}
+
+type Found = Findings | MadeResource | FoundManifest | FoundCredential | { refused: string };
+
+/** Contents that a review has made, which are held with the rest. */
+function madeFor(found: Found): string[] {
+  if ('icon' in found && typeof found.icon === 'string') return [found.icon.slice(0, 96)];
+  return 'content' in found ? [found.content['sha3-384']] : [];
+}
+
+interface Subject {
+  subject: string;
+  review: () => Promise<Found>;
+}
+
+const notThere = { refused: 'Its content is neither in the transfer nor here.' };
+
+function subjectsOf(one: TransferPackage, reviewing: Reviewing, known: ReadonlyMap<string, string | null>): Subject[] {
+  const { blobs, findingsOf } = reviewing;
+  const there = (sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
+    (await blobs.prove(sha3_384)) ? review() : notThere;
+  const own = one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
+    subject: subjectOf(one.id, revision),
+    review: there(sha3_384, () => findingsOf(one, sha3_384)),
+  }));
+  const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, reviewing, known));
+  const images = one.images.flatMap((image) => {
+    const here = new Set([
+      ...image.manifests.map(({ content }) => content.sha256),
+      ...image.blobs.map((blob) => blob.sha256),
+    ]);
+    return image.manifests.map(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => ({
+      subject: subjectOf(one.id, image.resource, sha256),
+      review: there(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
+    }));
+  });
+  return [...own, ...beside, ...images];
+}
+
+function resourceSubjects(
+  { id: packageId }: TransferPackage,
+  { name: resource, revisions }: TransferPackage['resources'][number],
+  { blobs, digests, credentialFor }: Reviewing,
+  known: ReadonlyMap<string, string | null>,
+): Subject[] {
+  const repository = { packageId, resource };
+  const credential = subjectOf(packageId, resource, 'credential');
+  const kept = (): FoundCredential | undefined => {
+    const found = known.get(credential) ?? null;
+    return found === null ? undefined : (JSON.parse(found) as FoundCredential);
+  };
+  const credentials: Subject[] = revisions.some(({ image }) => image !== undefined)
+    ? [{ subject: credential, review: async () => (await credentialFor(repository, undefined)).credential }]
+    : [];
+  const own = revisions.map(({ revision, content, image }) => ({
+    subject: subjectOf(packageId, resource, revision),
+    async review(): Promise<Found> {
+      if (image !== undefined) {
+        const { textOf } = await credentialFor(repository, kept());
+        return madeResource(Buffer.from(textOf(image)), blobs);
+      }
+      if (content === undefined || !(await blobs.prove(content['sha3-384']))) return notThere;
+      const found = await withFile(blobs, content['sha3-384'], (file) => digests.ofFile(file, ['sha384', 'sha512']));
+      return { kind: 'resource', ...found };
+    },
+  }));
+  return [...credentials, ...own];
+}
+
+type MadeResource = FoundResource & { content: TransferContent };
+
+async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<MadeResource> {
+  const { sha256, sha3_384, size } = await blobs.put(bytes, { id: randomUUID() });
+  const content = { sha256, 'sha3-384': sha3_384, size };
+  return { kind: 'resource', sha384: hash('sha384', bytes), sha512: hash('sha512', bytes), content };
+}
+
+const largestManifest = 4 * 1024 * 1024;
+
+/** What a manifest is made of; refused where the transfer does not hold that. */
+async function manifestIn(
+  blobs: Pick<Blobs, 'open'>,
+  { sha3_384, size, mediaType }: { sha3_384: string; size: number; mediaType: string },
+  here: ReadonlySet<string>,
+): Promise<FoundManifest | { refused: string }> {
+  if (size > largestManifest) return { refused: 'A manifest has 4 MiB at most.' };
+  const bytes = await wholeOf(blobs, sha3_384);
+  if (bytes === undefined) return notThere;
+  try {
+    const { parts, children, about } = readManifest(mediaType, bytes);
+    const named = [...parts, ...(children ?? [])];
+    const lost = named.find(
+      ({ digits, mayBeElsewhere }) => !mayBeElsewhere && !(digits !== undefined && here.has(digits)),
+    );
+    if (lost !== undefined)
+      return { refused: `It names ${lost.digest.slice(0, 140)}, which the transfer does not speak of.` };
+    const digitsOf = (some: typeof named): string[] =>
+      some.flatMap(({ digits }) => (digits !== undefined && here.has(digits) ? digits : []));
+    return {
+      kind: 'manifest',
+      parts: digitsOf(parts),
+      ...(children !== undefined && { children: digitsOf(children) }),
+      ...(about !== undefined && { about: { ...about, subject: about.subject.digits } }),
+    };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: error.message };
+  }
+}

@@ -1,0 +1,209 @@
+// Transfers between two stores of many packages: what they weigh, how fast they come in and are let in, and how much memory
+// that takes; beside what restic does with the same bytes.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+import type { TakenBlob } from '#blobs/blobs.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { newWrappingKey } from '#data/secrets.ts';
+import { initialConfig } from '#src/config.ts';
+import { filler, snapDetails } from '#test/fixtures/filler.ts';
+import { snapOf } from '#test/fixtures/online-store.ts';
+import { openStore } from '#test/fixtures/writable.ts';
+import { peakMemory, watchMachine } from './measure.ts';
+import { firstSettings } from './store.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+/** Each snap has so many bytes; and one file beside them that is larger than any memory should be. */
+const size = { packages: long ? 10_000 : 1000, bytes: 256 * 1024, large: (long ? 4096 : 512) * 1024 * 1024 };
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** Prints the figures of transfers; LARDER_LONG=1 takes 10,000 packages, and a file of 4 GiB. */
+export async function transfers(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'larder-bench-transfers-'));
+  const machine = watchMachine();
+  try {
+    console.log(`transfers: ${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`);
+    const [depot, here, stick] = [join(root, 'depot'), join(root, 'here'), join(root, 'stick')];
+    mkdirSync(stick);
+    for (const site of [depot, here]) await makeStore(site);
+    const ids = Array.from({ length: size.packages }, (_, at) => String(at).padStart(7, '0').padStart(32, 'p'));
+    await fill(depot, ids, 1);
+    await introduce(depot, here, stick);
+    const first = await cross(depot, here, join(stick, 'first.tar'));
+    await fill(depot, ids.slice(0, Math.ceil(ids.length / 100)), 2);
+    const changed = Math.ceil(ids.length / 100) * size.bytes;
+    const second = await cross(depot, here, join(stick, 'second.tar'));
+    print('1 % changed', `${(second.bytes / changed).toFixed(3)} of the changed bytes (at most 1.05)`);
+    const third = await cross(depot, here, join(stick, 'third.tar'));
+    print('nothing changed', `${(third.bytes / 1e6).toFixed(2)} MB (at most 1)`);
+    beside(join(stick, 'first.tar'), first, root);
+    await large(depot, here, stick);
+    console.log(`  ${machine()}`);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+async function makeStore(directory: string): Promise<void> {
+  mkdirSync(directory, { mode: 0o700 });
+  writeFileSync(join(directory, 'larder.toml'), initialConfig(firstSettings), { mode: 0o600 });
+  for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
+  await (await openStore({ directory })).close();
+}
+
+/** Gives each of these snaps a revision that is released; with the first it is registered. */
+async function fill(directory: string, ids: readonly string[], revision: number, bytes = size.bytes): Promise<void> {
+  const store = await openStore({ directory });
+  const at = new Date().toISOString();
+  await withBlobs(store, async ({ blobs }) => {
+    const taken: ({ id: string } & TakenBlob)[] = [];
+    for (const id of ids) {
+      const snap = snapOf({ name: id.slice(-8), version: '1.00', revision });
+      const file = (async function* () {
+        yield [snap];
+        const piece = Math.min(bytes - snap.length, 1024 * 1024);
+        for (let left = bytes - snap.length; left > 0; left -= piece) yield [randomBytes(Math.min(piece, left))];
+      })();
+      taken.push({ id, ...(await blobs.receive(file, { id: `bench-${id}`, limit: bytes })) });
+    }
+    await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
+      const add = filler(tx, at);
+      if ((await tx.accounts.find('ada')) === undefined) await add.account('ada');
+      for (const { id: packageId, ...content } of taken) {
+        const name = packageId.slice(-8);
+        if (revision === 1) await add.package({ id: packageId, name, publisherId: 'ada', status: 'published' });
+        const created = { packageId, revision, createdBy: 'ada', details: snapDetails, status: 'released' } as const;
+        await add.revision({ ...created, ...content });
+        await add.release({ packageId, channel: 'latest/stable', revision, slot: 'amd64', architecture: 'amd64' });
+      }
+    });
+  });
+  await store.close();
+}
+
+/** Has the second site believe the first. */
+async function introduce(depot: string, here: string, stick: string): Promise<void> {
+  const file = join(stick, 'depot.json');
+  for (const [name, directory] of [['depot', depot] as const, ['site-a', here] as const]) {
+    await larder(directory, 'site', 'init', name);
+  }
+  const { said } = await larder(depot, 'site', 'show', '--export', file);
+  const { site } = said as { site: { fingerprints: string[] } };
+  await larder(here, 'site', 'trust', file, ...site.fingerprints.flatMap((one) => ['--fingerprint', one]));
+}
+
+interface Crossed {
+  bytes: number;
+  /** Of receiving. */
+  seconds: number;
+}
+
+/** Makes a transfer of what is new, takes it in, looks at it and lets it in; prints what each costs. */
+async function cross(depot: string, here: string, file: string, ...what: string[]): Promise<Crossed> {
+  const made = await larder(depot, 'transfer', 'make', file, '--for', 'site-a', '--since-sent', ...what);
+  const { bytes, id } = made.said as { bytes: number; id: string };
+  const received = await larder(here, 'transfer', 'receive', file);
+  const looked = await larder(here, 'transfer', 'preview', id);
+  const accepted = await larder(here, 'transfer', 'accept', id, '--yes');
+  const all = { make: made, receive: received, preview: looked, accept: accepted };
+  const figures = Object.entries(all).map(
+    ([name, { seconds, memory }]) => `${name} ${seconds.toFixed(2)} s, ${memory.toFixed(0)} MiB`,
+  );
+  print(`${(bytes / 1e6).toFixed(1)} MB`, figures.join('; '));
+  return { bytes, seconds: received.seconds };
+}
+
+/** What hashing the same bytes takes, and what restic takes to restore and check them. */
+function beside(file: string, { bytes, seconds }: Crossed, root: string): void {
+  for (const algorithm of ['sha256', 'sha3-384']) {
+    const taken = hashed(file, algorithm);
+    print(`receive beside ${algorithm}`, `${(taken / seconds).toFixed(2)} of its ${rate(bytes, taken)}`);
+  }
+  const env = { ...process.env, RESTIC_PASSWORD: 'bench', RESTIC_REPOSITORY: join(root, 'restic') };
+  const restic = (...args: string[]): number => {
+    const began = performance.now();
+    const { status, stderr } = spawnSync('restic', ['--quiet', '--no-cache', ...args], { env, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`cannot measure: restic ${args[0] ?? ''}: ${stderr}`);
+    return (performance.now() - began) / 1000;
+  };
+  if (spawnSync('restic', ['version']).status !== 0) {
+    print('restic', 'not measured, it is missing (Debian: apt install restic)');
+    return;
+  }
+  restic('init');
+  restic('backup', join(root, 'depot'));
+  const [check, restore] = [
+    restic('check', '--read-data'),
+    restic('restore', 'latest', '--target', join(root, 'restored')),
+  ];
+  rmSync(join(root, 'restored'), { recursive: true });
+  print('restic', `restores and checks in ${(check + restore).toFixed(2)} s; receive takes ${seconds.toFixed(2)} s`);
+}
+
+function hashed(file: string, algorithm: string): number {
+  const began = performance.now();
+  const hash = createHash(algorithm);
+  const buffer = Buffer.alloc(1024 * 1024);
+  const descriptor = openSync(file, 'r');
+  for (let read: number; (read = readSync(descriptor, buffer)) > 0;) hash.update(buffer.subarray(0, read));
+  hash.digest();
+  return (performance.now() - began) / 1000;
+}
+
+const rate = (bytes: number, seconds: number): string => `${(bytes / 1e6 / seconds).toFixed(0)} MB/s`;
+
+/** One file that is larger than the memory that a command may take, in parts. */
+async function large(depot: string, here: string, stick: string): Promise<void> {
+  await fill(depot, ['largefil'.padStart(32, 'q')], 1, size.large);
+  const made = await larder(depot, 'transfer', 'make', stick, '--since-sent', '--for', 'site-a', '--part-size', '200');
+  const { id, files } = made.said as { id: string; files: string[] };
+  const received = await larder(here, 'transfer', 'receive', ...files);
+  const accepted = await larder(here, 'transfer', 'accept', id, '--yes');
+  const most = Math.max(...[made, received, accepted].map(({ memory }) => memory));
+  const bytes = files.reduce((sum, one) => sum + statSync(one).size, 0);
+  print(
+    `${(bytes / 2 ** 30).toFixed(1)} GiB in ${String(files.length)} parts`,
+    `receive at ${rate(bytes, received.seconds)}; ${most.toFixed(0)} MiB of memory at most (under 256)`,
+  );
+}
+
+/** Does a command that must not fail; how long it took, and how much memory. */
+async function larder(
+  directory: string,
+  ...args: string[]
+): Promise<{ said: unknown; seconds: number; memory: number }> {
+  const began = performance.now();
+  const child = spawn(process.execPath, [main, ...args, '--json', '--data', directory], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let memory = 0;
+  const watch = setInterval(() => {
+    memory = Math.max(memory, residentSoFar(child.pid));
+  }, 20);
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await exited;
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`cannot measure: larder ${args.join(' ')}: ${err || out}`.slice(0, 2000));
+  return { said: JSON.parse(out) as unknown, seconds: (performance.now() - began) / 1000, memory };
+}
+
+/** It may be over meanwhile. */
+function residentSoFar(pid: number | undefined): number {
+  try {
+    const most = peakMemory(pid);
+    return Number.isNaN(most) ? 0 : most;
+  } catch {
+    return 0;
+  }
+}
+
+const print = (name: string, figure: string): void => {
+  console.log(`  ${name.padEnd(24)} ${figure}`);
+};

@@ -69,6 +69,7 @@ import { setQuota } from './quotas.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { deleteRevisions, expireRevisions } from './old-revisions.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
+import { makeRequest, noteReceipts } from './requests.ts';
 import { updateResourceRevisions } from './resources.ts';
 import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
@@ -91,6 +92,7 @@ import {
 import { distrustSource, nameSite, trustSource } from './sites.ts';
 import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
+import { subscribe, unsubscribe } from './subscriptions.ts';
 import { acceptTransfer } from './transfer-accept.ts';
 import { discardTransfer, makeTransfer, receiveTransfer, withdrawTransfer } from './transfers.ts';
 import { pushResource, pushRevision } from './uploads.ts';
@@ -211,6 +213,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   addRemodels,
   deleteRemodels,
   updateRemodels,
+  // Requests
+  makeRequest,
+  noteReceipts,
   // Resources
   updateResourceRevisions,
   // Reviews
@@ -255,6 +260,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   distrustSource,
   nameSite,
   trustSource,
+  // Subscriptions
+  subscribe,
+  unsubscribe,
   // Tracks
   addGuardrail,
   createTracks,

@@ -110,6 +110,13 @@ export const groups: readonly Group[] = [
       { name: 'site show', load: async () => (await import('./site/show.ts')).siteShow },
       { name: 'site trust', load: async () => (await import('./site/trust.ts')).siteTrust },
       { name: 'site distrust', load: async () => (await import('./site/trust.ts')).siteDistrust },
+      {
+        name: 'subscription add',
+        load: async () => (await import('./subscription/add.ts')).subscriptionAdd,
+      },
+      { name: 'subscription list', load: async () => (await import('./subscription/list.ts')).subscriptionList },
+      { name: 'subscription remove', load: async () => (await import('./subscription/list.ts')).subscriptionRemove },
+      { name: 'transfer request', load: async () => (await import('./transfer/request.ts')).transferRequest },
       { name: 'transfer make', load: async () => (await import('./transfer/make.ts')).transferMake },
       { name: 'transfer check', load: async () => (await import('./transfer/check.ts')).transferCheck },
       { name: 'transfer unpack', load: async () => (await import('./transfer/unpack.ts')).transferUnpack },

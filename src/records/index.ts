@@ -52,6 +52,7 @@ import { passwordChanges, passwords } from './passwords.ts';
 import { registryUploadPassing, registryUploads } from './registry-uploads.ts';
 import { releaseChanges, releases } from './releases.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './remodel-allowlist.ts';
+import { requestChanges, requests } from './requests.ts';
 import { resourceRevisionChanges, resourceRevisions } from './resource-revisions.ts';
 import { resourceChanges, resources } from './resources.ts';
 import { revokedSerialChanges, revokedSerials } from './revoked-serials.ts';
@@ -63,6 +64,7 @@ import { serialLog, serialLogChanges } from './serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
 import { sharePassing, shares } from './shares.ts';
 import { signingKeyChanges, signingKeys } from './signing-keys.ts';
+import { subscriptionChanges, subscriptions } from './subscriptions.ts';
 import { totpSecretChanges, totpSecrets } from './totp-secrets.ts';
 import { trackChanges, tracks } from './tracks.ts';
 import { transferSourceChanges, transferSources } from './transfer-sources.ts';
@@ -117,6 +119,7 @@ const reading = (db: Reading) => ({
   registryUploads: registryUploads(db),
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
+  requests: requests(db),
   resourceRevisions: resourceRevisions(db),
   resources: resources(db),
   oldRevisions: oldRevisions(db),
@@ -129,6 +132,7 @@ const reading = (db: Reading) => ({
   serialLog: serialLog(db),
   serialPolicies: serialPolicies(db),
   signingKeys: signingKeys(db),
+  subscriptions: subscriptions(db),
   totpSecrets: totpSecrets(db),
   tracks: tracks(db),
   transferSources: transferSources(db),
@@ -190,6 +194,7 @@ const changing = madeWhenAsked({
   passwords: passwordChanges,
   releases: releaseChanges,
   remodelAllowlist: remodelAllowlistChanges,
+  requests: requestChanges,
   resourceRevisions: resourceRevisionChanges,
   resources: resourceChanges,
   oldRevisions,
@@ -200,6 +205,7 @@ const changing = madeWhenAsked({
   serialLog: serialLogChanges,
   serialPolicies: serialPolicyChanges,
   signingKeys: signingKeyChanges,
+  subscriptions: subscriptionChanges,
   totpSecrets: totpSecretChanges,
   tracks: trackChanges,
   transferSources: transferSourceChanges,

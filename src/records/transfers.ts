@@ -55,6 +55,24 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC LIMIT ${limit}`),
 
+  /** Those that were let in or put back after a moment, in that order. */
+  settledSince: (moment: string, limit: number) =>
+    db.all<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers
+      WHERE settled_at IS NOT NULL AND settled_at > ${moment} AND status IN ('accepted', 'withdrawn')
+      ORDER BY settled_at LIMIT ${limit}`),
+
+  waiting: (limit: number) =>
+    db.all<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers WHERE status = 'waiting' ORDER BY id LIMIT ${limit}`),
+
+  /** When one was last let in; nothing where none was. */
+  lastSettled: async () =>
+    (
+      await db.get<{ at: string | null }>(sql`
+        SELECT MAX(settled_at) AS at FROM transfers WHERE settled_at IS NOT NULL`)
+    )?.at ?? null,
+
   /** Of these contents those that have come for a transfer that waits. */
   arrived: async (id: string): Promise<Set<string>> =>
     new Set(

@@ -13,16 +13,25 @@ export function contentProviders(snapYaml: string): string[] {
   return [...new Set(named)];
 }
 
-/** The charms of a bundle.yaml that come from a store, each by its name. */
-export function charmsOfBundle(bundleYaml: string): string[] {
+/** A charm of a store that a bundle deploys. */
+export interface NamedCharm {
+  name: string;
+  /** As the bundle writes it; nothing where it does not say. */
+  channel: string | undefined;
+}
+
+/** The charms of a bundle.yaml that come from a store, each by its name and channel. */
+export function charmsOfBundle(bundleYaml: string): NamedCharm[] {
   const document = documentOf(bundleYaml, 'bundle.yaml');
   const applications = memberOf(document, 'applications') ?? memberOf(document, 'services');
-  const named = (applications instanceof Map ? [...applications.values()] : []).flatMap((application) => {
-    const charm = memberOf(application, 'charm');
+  const named = new Map<string, NamedCharm>();
+  for (const application of applications instanceof Map ? applications.values() : []) {
+    const [charm, said] = [memberOf(application, 'charm'), memberOf(application, 'channel')];
     const [, name] = typeof charm === 'string' ? (/^(?:ch:)?([a-z0-9][a-z0-9-]*)$/.exec(charm) ?? []) : [];
-    return name ?? [];
-  });
-  return [...new Set(named)];
+    const channel = typeof said === 'string' ? said : undefined;
+    if (name !== undefined) named.set(`${name} ${channel ?? ''}`, { name, channel });
+  }
+  return [...named.values()];
 }
 
 const documentOf = (text: string, file: string): Yaml | undefined => (text === '' ? undefined : readYaml(text, file));

@@ -3,7 +3,7 @@ import type { Missing } from '#domain/closure.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { missingHere } from './gather-closure.ts';
+import { missingHere } from '#transfers/closure.ts';
 
 export const closure = command({
   name: 'closure',

@@ -111,7 +111,8 @@ function refuseUnclear({ again, part, packages, for: sites, 'since-sent': since 
   for (const site of sites) check('SiteName', site);
 }
 
-function fileAt(path: string, name: string): string {
+/** The file that is meant: a new one of this name where a folder was named. */
+export function fileAt(path: string, name: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   return newFileAt(isFolder ? join(path, name) : path);
 }

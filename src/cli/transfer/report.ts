@@ -7,7 +7,8 @@ export interface Report {
   title: string;
   /** Sentences. */
   said: readonly string[];
-  changes: readonly PlanLine[];
+  /** Nothing where it is not about changes. */
+  changes?: readonly PlanLine[];
   /** What else there is to say; a list that is empty is not told. */
   lists: readonly { heading: string; items: readonly string[] }[];
 }
@@ -30,9 +31,9 @@ export function textOf({ title, said, changes, lists }: Report): string {
   const told = lists.filter(({ items }) => items.length > 0);
   return [
     ...[title, ...said].flatMap((sentence) => indented(sentence, 0)),
-    ...(changes.length === 0 ? [nothing] : tableOf(changes)),
+    ...(changes === undefined ? [] : changes.length === 0 ? [nothing] : tableOf(changes)),
     ...told.flatMap(({ heading, items }) => [heading, ...items.flatMap((one) => indented(one, 2))]),
-    ...wrap(words, most),
+    ...(changes === undefined ? [] : wrap(words, most)),
   ].join('\n');
 }
 
@@ -90,8 +91,11 @@ export function pageOf({ title, said, changes, lists }: Report): string {
   const text = (one: string): string => escape(oneLine(one));
   const row = (line: PlanLine): string =>
     `<tr>${[...cellsOf(line), line.notes.join('; ')].map((cell) => `<td>${text(cell)}</td>`).join('')}</tr>`;
-  const rows = changes.map(row).join('\n');
   const head = [...headings, 'NOTES'].map((heading) => `<th scope="col">${heading}</th>`).join('');
+  const table = (some: readonly PlanLine[]): string =>
+    some.length === 0
+      ? `<p>${nothing}</p>`
+      : `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${some.map(row).join('\n')}\n</tbody>\n</table>`;
   const told = lists.filter(({ items }) => items.length > 0);
   return `<!doctype html>
 <html lang="en">
@@ -105,9 +109,9 @@ export function pageOf({ title, said, changes, lists }: Report): string {
 <body>
 <h1>${text(title)}</h1>
 ${said.map((sentence) => `<p>${text(sentence)}</p>`).join('\n')}
-${changes.length === 0 ? `<p>${nothing}</p>` : `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`}
+${changes === undefined ? '' : table(changes)}
 ${told.map(({ heading, items }) => `<h2>${text(heading)}</h2>\n<ul>\n${items.map((one) => `<li>${text(one)}</li>`).join('\n')}\n</ul>`).join('\n')}
-<p>${escape(words)}</p>
+${changes === undefined ? '' : `<p>${escape(words)}</p>`}
 </body>
 </html>
 `;

@@ -6,7 +6,10 @@ import type { TransferSignatures } from '#api/wire.ts';
 import { canonical } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
-const payloadType = 'application/vnd.larder.transfer.v1+json';
+/** What is signed: a transfer's statement, or that of a request. */
+type PayloadType = TransferSignatures['payloadType'];
+const ofTransfers: PayloadType = 'application/vnd.larder.transfer.v1+json';
+export const ofRequests: PayloadType = 'application/vnd.larder.request.v1+json';
 
 /** How many bytes the signatures have at most. */
 export const largestSignatures = 64 * 1024;
@@ -34,7 +37,7 @@ export const keyIdOf = (publicKey: string): string =>
   createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
 
 /** What is signed of a payload: its type and its length stand before it (DSSE, "PAE"). */
-export const enclosed = (payload: Uint8Array, type: string = payloadType): Buffer =>
+export const enclosed = (payload: Uint8Array, type: string = ofTransfers): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `), payload]);
 
 /** The signatures of a statement, with those that it has already; one of a key that signed before is put in its place. */
@@ -42,15 +45,19 @@ export function signed(
   statement: Uint8Array,
   seed: SigningSeed,
   before: TransferSignatures['signatures'] = [],
+  payloadType: PayloadType = ofTransfers,
 ): Buffer {
   const keyid = keyIdOf(seed.publicKey);
-  const own = { keyid, sig: seed.sign(enclosed(statement)).toString('base64') };
+  const own = { keyid, sig: seed.sign(enclosed(statement, payloadType)).toString('base64') };
   const signatures = [...before.filter((one) => one.keyid !== keyid), own].sort((a, b) => (a.keyid < b.keyid ? -1 : 1));
   return Buffer.from(canonical({ payloadType, signatures } satisfies TransferSignatures));
 }
 
 /** Reads signatures; throws `NotATransfer` where they are none. Nothing is said yet of whether they are right. */
-export function readSignatures(bytes: Uint8Array): TransferSignatures['signatures'] {
+export function readSignatures(
+  bytes: Uint8Array,
+  payloadType: PayloadType = ofTransfers,
+): TransferSignatures['signatures'] {
   const text = Buffer.from(bytes).toString('utf8');
   let value: unknown;
   try {
@@ -61,7 +68,9 @@ export function readSignatures(bytes: Uint8Array): TransferSignatures['signature
   const [problem] = problems('TransferSignatures', value);
   if (problem !== undefined) throw new NotATransfer(`Its signatures are none: ${problem.message}.`);
   if (canonical(value) !== text) throw new NotATransfer('Its signatures are not in the one form that they have.');
-  return (value as TransferSignatures).signatures;
+  const envelope = value as TransferSignatures;
+  if (envelope.payloadType !== payloadType) throw new NotATransfer('Its signatures are those of something else.');
+  return envelope.signatures;
 }
 
 /** Of some public keys those that have signed a statement; each counts once, however often it is there. */
@@ -69,8 +78,9 @@ export function signersOf(
   statement: Uint8Array,
   signatures: TransferSignatures['signatures'],
   keys: readonly string[],
+  payloadType: PayloadType = ofTransfers,
 ): string[] {
-  const bytes = enclosed(statement);
+  const bytes = enclosed(statement, payloadType);
   return [...new Set(keys)].filter((publicKey) => {
     const keyid = keyIdOf(publicKey);
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });

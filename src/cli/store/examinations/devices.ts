@@ -3,7 +3,7 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
 import type { Config } from '#src/config.ts';
 import type { Store } from '#data/store.ts';
-import { missingHere } from '../gather-closure.ts';
+import { missingHere } from '#transfers/closure.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { trustAt } from '#tls/trust.ts';

@@ -72,7 +72,7 @@ async function missingOfCharms(records: Reads): Promise<Missing[]> {
     closure.provide(name, 'all');
     if (type === 'bundle') {
       for (const charm of charmsOfBundle(packageYaml ?? ''))
-        closure.need({ kind: 'charm of a bundle', name: charm, architecture: 'all', by: name });
+        closure.need({ kind: 'charm of a bundle', name: charm.name, architecture: 'all', by: name });
       continue;
     }
     for (const resource of JSON.parse(resources) as { name: string; revision: number | null }[]) {

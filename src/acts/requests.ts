@@ -1,0 +1,59 @@
+// Requests: what a site asks for, carried out of it; and what the requests of others tell.
+import type { TransferRequest } from '#api/wire.ts';
+import type { Line } from '#domain/approvals.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { MadeRequest } from '#records/requests.ts';
+import { act, DoneAlready } from './act.ts';
+import { leaves } from './exports.ts';
+
+interface NewRequest extends Pick<MadeRequest, 'number' | 'id' | 'bytes'> {
+  /** Of the whole file. */
+  sha256: string;
+  /** What it tells, part by part, in words; the same for the same content. */
+  told: readonly { part: string; says: string }[];
+}
+
+export const makeRequest = act({
+  name: 'make_request',
+  summary: 'Sign a request, which leaves this site: what it wishes for, what is missing, and what it says of itself.',
+  on: 'request',
+  object: () => 'request',
+  gate: {
+    kinds: ['requests'],
+    lines: async (_tx, { told }: NewRequest): Promise<Line[]> =>
+      told.map(({ part, says }) => ({ kind: 'requests', on: `request ${part}`, part: null, from: null, to: says })),
+  },
+
+  async perform(tx, { told, sha256, ...made }: NewRequest, doing) {
+    const { number, id, bytes } = made;
+    if (number <= ((await tx.requests.newest())?.number ?? 0)) {
+      throw new Refusal('conflict', 'Another request was made meanwhile; make this one again.');
+    }
+    doing.note({ number, id, bytes, tells: Object.fromEntries(told.map(({ part, says }) => [part, says])) });
+    await tx.requests.add({ ...made, madeAt: doing.at, madeBy: doing.actor });
+    await leaves(tx, { what: 'request', name: id, sha256, bytes }, doing);
+  },
+});
+
+type Said = Pick<TransferRequest, 'site' | 'receipts'> & { request: string };
+
+export const noteReceipts = act({
+  name: 'note_receipts',
+  summary: 'Keep what the request of another site says of the transfers that it has let in.',
+  on: 'site/NAME',
+  object: ({ site }: Said) => `site/${site}`,
+  gate: { never: 'nothing here changes by what others have let in' },
+
+  /** Gives how many said something new. */
+  async perform(tx, { site, receipts, request }: Said, { at, note }): Promise<number> {
+    let noted = 0;
+    for (const receipt of receipts) {
+      const { transfer, status } = receipt;
+      const said = { site, transfer, status, at: receipt.at, receipt: JSON.stringify(receipt), notedAt: at };
+      noted += await tx.requests.noteReceipt(said);
+    }
+    if (noted === 0) throw new DoneAlready(0);
+    note({ request, receipts: noted });
+    return noted;
+  },
+});

@@ -1,0 +1,57 @@
+// Subscriptions: what this site wishes for, until somebody ends that.
+import { together, type Wish } from '#domain/subscription.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { act, DoneAlready } from './act.ts';
+
+const never = 'nothing of it leaves before a request is made, and nothing comes in before a transfer is let in';
+
+export const subscribe = act({
+  name: 'subscribe',
+  summary: 'Wish for packages, by channels and architectures, in every request from now on.',
+  on: 'subscriptions',
+  object: () => 'subscriptions',
+  gate: { never },
+
+  /** What is wished for already stays as it is, and grows. */
+  async perform(
+    tx,
+    { wishes, because }: { wishes: readonly Wish[]; because: string | null },
+    { at, actor, note },
+  ): Promise<Wish[]> {
+    const changed: Wish[] = [];
+    for (const wish of wishes) {
+      const before = await tx.subscriptions.find(wish.namespace, wish.name);
+      const after = before === undefined ? wish : together<Wish>(before, wish);
+      if (before !== undefined && sizeOf(after) === sizeOf(before)) continue;
+      const { namespace, name, channels, architectures } = after;
+      const subscription = { namespace, name, channels, architectures };
+      await tx.subscriptions.set({ ...subscription, because, addedAt: at, addedBy: actor });
+      changed.push(subscription);
+    }
+    if (changed.length === 0) throw new DoneAlready<Wish[]>([]);
+    note({
+      packages: changed.map(({ namespace, name }) => `${namespace}/${name}`),
+      ...(because !== null && { because }),
+    });
+    return changed;
+  },
+});
+
+const sizeOf = ({ channels, architectures }: Wish): number => channels.length * 1000 + architectures.length;
+
+export const unsubscribe = act({
+  name: 'unsubscribe',
+  summary: 'Wish for a package no more; what came of it stays.',
+  on: 'subscription/NAMESPACE/NAME',
+  object: ({ namespace, name }: Pick<Wish, 'namespace' | 'name'>) => `subscription/${namespace}/${name}`,
+  gate: { never },
+
+  async perform(tx, { namespace, name }: Pick<Wish, 'namespace' | 'name'>) {
+    if ((await tx.subscriptions.remove(namespace, name)) === 0) {
+      throw new Refusal(
+        'resource-not-found',
+        `Nobody wishes for ${namespace}/${name} here; 'larder subscription list' shows what is.`,
+      );
+    }
+  },
+});

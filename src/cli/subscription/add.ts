@@ -1,0 +1,134 @@
+// larder subscription add
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { subscribe } from '#acts/subscriptions.ts';
+import { Refusal } from '#domain/refusal.ts';
+import {
+  architectures,
+  setNames,
+  wishesOfSet,
+  type Architecture,
+  type SubscriptionSet,
+  type Wish,
+} from '#domain/subscription.ts';
+import { wishesOfBundle, wishesOfModel } from '#transfers/request/wishes.ts';
+import { command, Failure, UsageError, type Call } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
+import { withStore } from '../frame/store.ts';
+import { channelsNamed } from '../release/channels.ts';
+import { readWish, wishText } from './wish.ts';
+
+const options = {
+  channel: {
+    type: 'string',
+    value: 'CHANNEL',
+    summary: 'Of the packages that are named; otherwise latest/stable.',
+    repeated: true,
+  },
+  architecture: {
+    type: 'string',
+    value: 'ARCH',
+    choices: architectures,
+    summary: 'For which architectures; otherwise for that of this host.',
+    repeated: true,
+  },
+  set: { type: 'string', value: 'NAME', choices: setNames, summary: 'All packages of a set.', repeated: true },
+  bundle: { type: 'string', value: 'FILE', summary: 'The charms of a bundle, by its YAML.', repeated: true },
+  model: { type: 'string', value: 'FILE', summary: 'The snaps of a model, by its assertion.', repeated: true },
+} as const;
+
+const positionals = [
+  { name: 'packages', value: 'NAMESPACE/NAME', summary: 'Packages, such as snap/hello.', repeated: true },
+] as const;
+
+type AddCall = Call<typeof options, typeof positionals>;
+
+export const subscriptionAdd = command({
+  name: 'subscription add',
+  summary: 'Wish for packages in every request from now on: by name, by a set, or all that a model or a bundle needs.',
+  description:
+    'The set juju is what juju bootstrap installs, builders the tools that make packages, ubuntu-core what an image for a PC is made ' +
+    'of. What is wished for already grows by what is named.',
+  positionals,
+  options,
+  examples: [
+    'larder subscription add --set juju',
+    'larder subscription add snap/hello charm/postgresql-k8s --channel 14/stable --architecture arm64',
+    'larder subscription add --model ./device.model --bundle ./bundle.yaml',
+  ],
+
+  run(call) {
+    const { wishes, because } = wishesOf(call);
+    return withStore(call, async ({ acts, person }) => {
+      const changed = await acts.do(subscribe, person, { wishes, because: because.join('; ').slice(0, 1000) || null });
+      return {
+        text:
+          changed.length === 0
+            ? 'All of it is wished for already.'
+            : [
+                `${String(changed.length)} packages are wished for:`,
+                ...changed.map((one) => `  ${wishText(one)}`),
+              ].join('\n'),
+        json: { subscriptions: changed },
+      };
+    });
+  },
+});
+
+function wishesOf({ positionals: { packages }, options: given }: AddCall): { wishes: Wish[]; because: string[] } {
+  const wanted =
+    given.architecture.length === 0 ? [architectureHere()] : (given.architecture as readonly Architecture[]);
+  const channels = channelsNamed(given.channel).map((one) => one.name);
+  if (packages.length === 0 && channels.length > 0)
+    throw new UsageError('--channel is of the packages that are named; name one');
+  const wishes: Wish[] = packages.map((text) => ({
+    ...readWish(text),
+    channels: channels.length === 0 ? ['latest/stable'] : channels,
+    architectures: wanted,
+  }));
+  const because: string[] = [];
+  for (const name of given.set as readonly SubscriptionSet[]) {
+    wishes.push(...wishesOfSet(name, wanted));
+    because.push(`set ${name}`);
+  }
+  for (const file of given.bundle) {
+    wishes.push(...inFile(file, (text) => wishesOfBundle(text, wanted)));
+    because.push('bundle');
+  }
+  for (const file of given.model) {
+    const found = inFile(file, wishesOfModel);
+    wishes.push(...found.wishes);
+    because.push(`model ${found.model}`);
+  }
+  if (wishes.length === 0) throw new UsageError('nothing is wished for: name packages, or --set, --bundle, --model');
+  return { wishes, because };
+}
+
+function architectureHere(): Architecture {
+  const here = new Map<string, Architecture>([
+    ['x64', 'amd64'],
+    ['arm64', 'arm64'],
+  ]).get(process.arch);
+  if (here === undefined) throw new UsageError('say for which architecture, by --architecture');
+  return here;
+}
+
+/** No bundle and no model is larger. */
+const largest = 1024 * 1024;
+
+function inFile<Read>(file: string, read: (text: string) => Read): Read {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(resolve(file));
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+  if (bytes.length > largest) throw new Failure(`${file} is too large`);
+  try {
+    return read(bytes.toString('utf8'));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Failure(`${file} cannot be used. ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,62 @@
+// larder subscription list, larder subscription remove
+import { unsubscribe } from '#acts/subscriptions.ts';
+import type { Subscription } from '#records/subscriptions.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { readWish } from './wish.ts';
+
+const pageSize = 500;
+
+export const subscriptionList = command({
+  name: 'subscription list',
+  summary: 'List what this site wishes for.',
+  examples: ['larder subscription list', 'larder subscription list --json'],
+
+  run: ({ data, world }) =>
+    withStore({ data, world }, async ({ records }) => {
+      const all: Subscription[] = [];
+      for (let [namespace, name] = ['', '']; ;) {
+        const page = await records.subscriptions.after(namespace, name, pageSize);
+        all.push(...page);
+        const last = page.at(-1);
+        if (last === undefined || page.length < pageSize) break;
+        ({ namespace, name } = last);
+      }
+      const rows = all.map((one) => [
+        ...[`${one.namespace}/${one.name}`, one.channels.join(', '), one.architectures.join(', ')],
+        one.because ?? '-',
+      ]);
+      return {
+        text:
+          rows.length === 0
+            ? "Nothing is wished for; 'larder subscription add' does that."
+            : table(['PACKAGE', 'CHANNELS', 'ARCHITECTURES', 'BECAUSE OF'], rows),
+        json: {
+          subscriptions: all.map(({ addedAt, addedBy, ...one }) => ({
+            ...one,
+            'added-at': addedAt,
+            'added-by': addedBy,
+          })),
+        },
+      };
+    }),
+});
+
+export const subscriptionRemove = command({
+  name: 'subscription remove',
+  summary: 'Wish for packages no more; what came of it stays.',
+  positionals: [
+    { name: 'packages', value: 'NAMESPACE/NAME', summary: 'Packages, such as snap/hello.', repeated: true },
+  ],
+  examples: ['larder subscription remove snap/hello'],
+
+  run: ({ positionals: { packages }, data, world }) => {
+    if (packages.length === 0) throw new UsageError('name the packages');
+    const named = packages.map(readWish);
+    return withStore({ data, world }, async ({ acts, person }) => {
+      for (const one of named) await acts.do(unsubscribe, person, one);
+      return { text: `No longer wished for: ${packages.join(', ')}.`, json: { packages } };
+    });
+  },
+});

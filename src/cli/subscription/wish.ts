@@ -1,0 +1,16 @@
+// Wishes as people type and read them.
+import { isNamespace } from '#domain/namespace.ts';
+import type { Wish } from '#domain/subscription.ts';
+import { UsageError } from '../frame/command.ts';
+
+/** Reads `snap/hello`. */
+export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
+  const [namespace = '', name = '', more] = text.split('/');
+  const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
+  if (isNamespace(namespace) && isName && more === undefined) return { namespace, name };
+  throw new UsageError(`'${text.slice(0, 200)}' is no package; write such as snap/hello`);
+}
+
+/** `snap/hello latest/stable (amd64)`. */
+export const wishText = ({ namespace, name, channels, architectures }: Wish): string =>
+  `${namespace}/${name} ${channels.join(', ')} (${architectures.join(', ')})`;

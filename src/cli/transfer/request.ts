@@ -1,0 +1,153 @@
+// larder transfer request
+import { createHash } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { makeRequest } from '#acts/requests.ts';
+import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { syncFolder, writeWhole } from '#files/streamed.ts';
+import { askFor, toldOf, type Said } from '#transfers/request/ask.ts';
+import { writeRequest } from '#transfers/request/form.ts';
+import { fetchScript, scriptDigest, tableOf } from '#transfers/request/table.ts';
+import { fingerprintOf, ownSite, type Site } from '#transfers/site.ts';
+import { command, type Answer, type Call } from '../frame/command.ts';
+import { writing } from '../frame/outside.ts';
+import { canAsk, confirmed, needsYes } from '../frame/questions.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+import { custodyOf } from '../key/keys.ts';
+import { bytes } from '../store/status.ts';
+import { figuresOf, reportOf } from './asked.ts';
+import { fileAt } from './make.ts';
+import { shortId } from './parts.ts';
+import { pageOf, textOf } from './report.ts';
+
+const options = {
+  inventory: {
+    type: 'string',
+    value: 'WHAT',
+    choices: ['none', 'imported', 'all'],
+    summary: 'Which contents it says are here, so that they are not carried twice; otherwise those that were imported.',
+  },
+  'include-own': { type: 'boolean', summary: "Tell also of the site's own packages, models and people." },
+  'dry-run': { type: 'boolean', summary: 'Show all that would leave, and write nothing.' },
+  yes: { type: 'boolean', summary: 'Do not ask.' },
+} as const;
+
+type RequestCall = Call<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+
+const name = 'transfer request';
+
+export const transferRequest = command({
+  name,
+  summary: 'Write what this site asks for into one file that is carried out: wishes, what is missing, what is here.',
+  description:
+    'All of it is shown before it is written. In the file are the signed statement, a page for people, and a script that fetches what is ' +
+    "asked for by the online stores' own tools, or from a store that runs (STORE=URL CHARMHUB=URL sh fetch.sh FOLDER). Beside the snaps " +
+    "whose declaration must be changed, nothing of the site's own is told unless it is asked for.",
+  positionals: [
+    {
+      name: 'file',
+      summary: 'The file to write, which must not be there yet; or a folder, and its number is its name.',
+    },
+  ],
+  options,
+  examples: [
+    'larder transfer request /media/stick --yes',
+    'larder transfer request ./out.tar --inventory none --dry-run',
+  ],
+
+  run: (call) => withStore(call, (store) => requested(store, call), { writesOutside: true }),
+});
+
+async function requested(store: OpenStore, call: RequestCall): Promise<Answer> {
+  const { records, siteKey, now } = store;
+  const { inventory = 'imported', 'include-own': includeOwn, 'dry-run': isDry } = call.options;
+  const site = await ownSite(records, siteKey);
+  const said = await withBlobs(store, ({ blobs }) =>
+    askFor(
+      { inventory: inventory as 'none' | 'imported' | 'all', includeOwn },
+      { records, blobs, site, now, keyRequest: keyRequestOf(store, call) },
+    ),
+  );
+  const { text: table, withheld } = tableOf(said);
+  said.withheld.push(...withheld);
+  const report = reportOf(said, scriptDigest());
+  const shown = textOf(report);
+  if (isDry) return { text: shown, json: { 'dry-run': true, request: said, table } };
+  await askFirst(shown, call);
+  const file = fileAt(resolve(call.positionals.file), `${site.name}-request-${String(said.number)}.tar`);
+  const files = {
+    'request.html': Buffer.from(pageOf(report)),
+    'fetch.sh': fetchScript(),
+    'wishes.tsv': Buffer.from(table),
+  };
+  const written = writeRequest(said, files, site.seed);
+  await writing(file, () => placed(store, { file, said, written }));
+  return answerOf(shown, { file, said, site, written });
+}
+
+const keyRequestOf = (store: OpenStore, { world }: RequestCall) => {
+  const signer = custodyOf(store, world);
+  return (key: { brandAccountId: string; sha3_384: string; name: string }, since: Date): Promise<string> =>
+    accountKeyRequest({
+      ...{ signer, keyId: key.sha3_384, accountId: key.brandAccountId, name: key.name },
+      ...{ since, signedAt: since },
+    });
+};
+
+/** What leaves is seen by whoever lets it out; where nobody is there to see it, somebody has said so. */
+async function askFirst(shown: string, { options: { yes }, world }: RequestCall): Promise<void> {
+  if (yes) return;
+  if (!canAsk(world)) throw needsYes(name, 'All that it tells leaves this site; --dry-run shows it.');
+  world.stderr.write(`${shown}\n`);
+  await confirmed(world, 'All of this leaves the site.');
+}
+
+interface Written {
+  file: string;
+  said: Said;
+  written: ReturnType<typeof writeRequest>;
+}
+
+/** Writes it under another name, remembers that it leaves, and gives it its name. */
+async function placed({ acts, person, asCaller }: OpenStore, { file, said, written }: Written): Promise<void> {
+  const partial = join(dirname(file), `.${basename(file)}.partial`);
+  await asCaller(async () => {
+    await rm(partial, { force: true });
+    await writeWhole(partial, piecesOf(written.bytes), 0o644);
+  });
+  try {
+    const { id, bytes: content } = written;
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const made = { number: said.number, id, bytes: content.length, sha256, told: toldOf(said) };
+    await acts.do(makeRequest, person, made);
+  } catch (error) {
+    await asCaller(() => rm(partial, { force: true }));
+    throw error;
+  }
+  await asCaller(async () => {
+    await rename(partial, file);
+    await syncFolder(dirname(file));
+  });
+}
+
+async function* piecesOf(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}
+
+function answerOf(shown: string, { file, said, site, written }: Written & { site: Site }): Answer {
+  const fingerprint = fingerprintOf([site.seed.publicKey]).join();
+  return {
+    text:
+      `${shown}\nRequest ${String(said.number)} (${shortId(written.id)}) is in ${visible(file)}: ${bytes(written.bytes.length)}. ` +
+      `It is signed with the key whose fingerprint is ${fingerprint}.`,
+    json: {
+      ...{ id: written.id, number: said.number, file, bytes: written.bytes.length, fingerprint },
+      ...figuresOf(said),
+      'not-told': said.withheld,
+      script: scriptDigest(),
+    },
+  };
+}

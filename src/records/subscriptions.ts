@@ -1,0 +1,56 @@
+// Subscriptions: what this site wishes for.
+import type { Namespace } from '#domain/namespace.ts';
+import type { Wish } from '#domain/subscription.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
+
+export interface Subscription extends Wish {
+  /** A set, a model, a bundle; nothing where somebody typed it. */
+  because: string | null;
+  /** RFC 3339. */
+  addedAt: string;
+  /** As the audit log writes it. */
+  addedBy: string;
+}
+
+type Row = Omit<Subscription, 'channels' | 'architectures'> & { channels: string; architectures: string };
+
+const asSubscription = (row: Row): Subscription => ({
+  ...row,
+  channels: JSON.parse(row.channels) as Subscription['channels'],
+  architectures: JSON.parse(row.architectures) as Subscription['architectures'],
+});
+
+const subscriptionColumns = columns`
+  namespace, name, channels, architectures, because, added_at AS "addedAt", added_by AS "addedBy"`;
+
+export const subscriptions = (db: Pick<Queries, 'get' | 'all'>) => ({
+  async find(namespace: Namespace, name: string): Promise<Subscription | undefined> {
+    const row = await db.get<Row>(sql`
+      SELECT ${subscriptionColumns} FROM subscriptions WHERE namespace = ${namespace} AND name = ${name}`);
+    return row && asSubscription(row);
+  },
+
+  /** By namespace and name, behind one of them. */
+  after: async (namespace: string, name: string, limit: number): Promise<Subscription[]> =>
+    (
+      await db.all<Row>(sql`
+        SELECT ${subscriptionColumns} FROM subscriptions WHERE (namespace, name) > (${namespace}, ${name})
+        ORDER BY namespace, name LIMIT ${limit}`)
+    ).map(asSubscription),
+});
+
+export const subscriptionChanges = (db: Queries) => ({
+  ...subscriptions(db),
+
+  set: (s: Subscription) =>
+    db.run(sql`
+      INSERT INTO subscriptions (namespace, name, channels, architectures, because, added_at, added_by)
+      VALUES (${s.namespace}, ${s.name}, ${JSON.stringify(s.channels)}, ${JSON.stringify(s.architectures)}, ${s.because},
+        ${s.addedAt}, ${s.addedBy})
+      ON CONFLICT (namespace, name) DO UPDATE
+      SET channels = excluded.channels, architectures = excluded.architectures, because = excluded.because,
+        added_at = excluded.added_at, added_by = excluded.added_by`),
+
+  remove: (namespace: Namespace, name: string) =>
+    db.run(sql`DELETE FROM subscriptions WHERE namespace = ${namespace} AND name = ${name}`),
+});

@@ -1,0 +1,144 @@
+// The file of a request: a plain archive with a statement, its signatures, and three files whose digests stand in the statement.
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+import { problems } from '#api/schema.ts';
+import type { TransferRequest } from '#api/wire.ts';
+import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
+import { canonical } from '../form/canonical.ts';
+import { NotATransfer } from '../form/not-a-transfer.ts';
+import {
+  largestSignatures,
+  ofRequests,
+  readSignatures,
+  signed,
+  signersOf,
+  type SigningSeed,
+} from '../form/signatures.ts';
+
+/** How many bytes the whole file has at most; that of a site with 10,000 packages has about four million. */
+export const largestRequest = 256 * 1024 * 1024;
+
+const folder = 'larder-request';
+const statementName = `${folder}/request.json`;
+const signaturesName = `${folder}/signatures.json`;
+
+type FileName = TransferRequest['files'][number]['name'];
+
+/** What goes with a statement, in this order: a page for people, the script, and the table that it reads. */
+export type RequestFiles = Readonly<Record<FileName, Uint8Array>>;
+const names: readonly FileName[] = ['request.html', 'fetch.sh', 'wishes.tsv'];
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The archive of a request, and the SHA-256 of its statement, by which it is known; the same content gives the same bytes. */
+export function writeRequest(
+  said: Omit<TransferRequest, 'files'>,
+  files: RequestFiles,
+  seed: SigningSeed,
+): { bytes: Buffer; id: string; statement: TransferRequest } {
+  const told = names.map((name) => ({ name, sha256: sha256Of(files[name]), size: files[name].length }));
+  const statement: TransferRequest = { ...said, files: told };
+  const text = Buffer.from(canonical(statement));
+  const made = new Date(statement.created);
+  const members: [string, Uint8Array][] = [
+    [statementName, text],
+    [signaturesName, signed(text, seed, [], ofRequests)],
+    ...names.map((name): [string, Uint8Array] => [`${folder}/${name}`, files[name]]),
+  ];
+  const bytes = Buffer.concat([...members.flatMap(([name, content]) => memberOf(name, content, made)), ending]);
+  return { bytes, id: sha256Of(text), statement };
+}
+
+const ending = Buffer.alloc(2 * block);
+
+const memberOf = (name: string, content: Uint8Array, made: Date): Uint8Array[] => [
+  tarHeader(name, content.length, made),
+  content,
+  Buffer.alloc(padding(content.length)),
+];
+
+/** A request that was read, and holds together. */
+export interface ReadRequest {
+  /** The SHA-256 of its statement. */
+  id: string;
+  statement: TransferRequest;
+  /** Those of the keys that it names which have signed it; one at least. Whether they are the site's is for others to know. */
+  signers: string[];
+  files: Record<FileName, Buffer>;
+}
+
+/** Reads a request; throws `NotATransfer` where it is none, was changed, or nobody has signed it. */
+export async function readRequest(path: string): Promise<ReadRequest> {
+  // A pipe would wait for somebody to write to it.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new NotATransfer('It is no file.');
+    if (found.size > largestRequest) throw new NotATransfer('It is no request: it is too large.');
+    return requestIn(await handle.readFile());
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same of its bytes. */
+export function requestIn(bytes: Buffer): ReadRequest {
+  let at = 0;
+  const next = (name: string, most: number): Buffer => {
+    const size = sizeAt(bytes, at, name);
+    if (size > most || at + block + size > bytes.length)
+      throw new NotATransfer(`It is no request: ${name} is too large.`);
+    const content = bytes.subarray(at + block, at + block + size);
+    at += block + size + padding(size);
+    return content;
+  };
+  const text = next(statementName, largestRequest);
+  const statement = readStatement(text);
+  const signatures = readSignatures(next(signaturesName, largestSignatures), ofRequests);
+  const signers = signersOf(text, signatures, statement.keys, ofRequests);
+  if (signers.length === 0) throw new NotATransfer('None of the keys that it names has signed it: it was changed.');
+  const files = {} as Record<FileName, Buffer>;
+  for (const name of names) {
+    const said = statement.files.find((one) => one.name === name);
+    const content = next(`${folder}/${name}`, largestRequest);
+    if (said === undefined || said.size !== content.length || said.sha256 !== sha256Of(content)) {
+      throw new NotATransfer(`${name} in it is not what was signed.`);
+    }
+    files[name] = content;
+  }
+  if (!bytes.subarray(at).equals(ending)) throw new NotATransfer('Its end is not what it must be.');
+  return { id: sha256Of(text), statement, signers, files };
+}
+
+function sizeAt(bytes: Buffer, at: number, name: string): number {
+  if (at + block > bytes.length) throw new NotATransfer('It is cut off.');
+  try {
+    const header = readHeader(bytes.subarray(at, at + block));
+    if (header?.name === name && header.type === '0') return header.size;
+  } catch (cause) {
+    if (!(cause instanceof BadHeader)) throw cause;
+    throw new NotATransfer('It is no request, or it is damaged at its beginning.', { cause });
+  }
+  throw new NotATransfer(`It is no request: ${name} is not where it must be.`);
+}
+
+function readStatement(bytes: Buffer): TransferRequest {
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new NotATransfer('What it asks for is no JSON.', { cause });
+  }
+  const { format } = (value ?? {}) as { format?: unknown };
+  if (typeof format === 'number' && format > 1) {
+    throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
+  }
+  const [problem] = problems('TransferRequest', value);
+  if (problem !== undefined) throw new NotATransfer(`It is no request: ${problem.message}.`);
+  // What can be written in two ways can be signed in one and shown in another.
+  if (canonical(value) !== text) throw new NotATransfer('It is not in the one form that requests have.');
+  return value as TransferRequest;
+}

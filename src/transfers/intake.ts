@@ -34,8 +34,10 @@ const heldAfterwards = days(30);
 export const heldUntil = ({ expires }: Pick<TransferStatement, 'expires'>): string =>
   timestamp(after(new Date(expires), heldAfterwards));
 
-/** So many contents come in at a time: their hashes share the processors, and their commits a sync. */
+/** So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. */
 const atOnce = 8;
+/** So many are noted as come by one commit: a commit each took a quarter of the time of 1,000 contents of 256 KiB. */
+const notedTogether = 64;
 
 /** Where pieces of contents lie that have not come as a whole. */
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
@@ -50,6 +52,8 @@ export class Intake {
   readonly #pieces: Set<string>;
   /** The pieces of each blob that is cut, in their order, by its number. */
   readonly #cut: ReadonlyMap<number, TransferPiece[]>;
+  /** Contents that have come, and are not noted yet: a process that ends now reads them again. */
+  #unnoted: string[] = [];
   /** Of one blob there is one piece at a time: with the last of them it is put together. */
   readonly #inTurn = limit({ atOnce: 1 });
 
@@ -86,6 +90,7 @@ export class Intake {
     } finally {
       // Nothing may go on behind whoever hears of a failure.
       await Promise.allSettled(underWay);
+      await this.#note();
     }
   }
 
@@ -124,6 +129,7 @@ export class Intake {
       id: randomUUID(),
       limit: largest,
       expected: size,
+      ownsChunks: true,
       accept(taken) {
         if (taken.sha3_384 === sha3_384 && taken.sha256 === sha256) return;
         throw wrong();
@@ -132,8 +138,18 @@ export class Intake {
     await this.#arrive(sha3_384);
   }
 
-  #arrive(sha3_384: string): Promise<unknown> {
-    return this.#keeping.records.passing(({ transfers }) => transfers.arrive(this.#id, sha3_384, this.#endsAt));
+  async #arrive(sha3_384: string): Promise<void> {
+    this.#unnoted.push(sha3_384);
+    if (this.#unnoted.length >= notedTogether) await this.#note();
+  }
+
+  async #note(): Promise<void> {
+    const some = this.#unnoted;
+    this.#unnoted = [];
+    if (some.length === 0) return;
+    await this.#keeping.records.passing(async ({ transfers }) => {
+      for (const sha3_384 of some) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
+    });
   }
 
   /** Keeps a piece of a blob; with the last of them the blob is put together. */
@@ -157,6 +173,7 @@ export class Intake {
     const wrong = () =>
       new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
     await this.#receive(of, joined(all.map(fileOf)), wrong);
+    await this.#note();
     for (const one of all) {
       await rm(fileOf(one), { force: true });
       this.#pieces.delete(one.sha256);

@@ -14,6 +14,7 @@ import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 
 const chunk = 1024 * 1024;
+const window = 16 * 1024;
 
 /** A part that is open, of which the statement and what says which part it is have been read. */
 export interface OpenPart extends Transfer {
@@ -112,6 +113,7 @@ class Bytes {
   readonly size: number;
   /** Where the next of the first members begins. */
   #at = 0;
+  #window: { begin: number; bytes: Buffer } = { begin: 0, bytes: Buffer.alloc(0) };
 
   constructor(handle: FileHandle, size: number) {
     this.#handle = handle;
@@ -135,18 +137,18 @@ class Bytes {
     const begins: number[] = [];
     let at = 0;
     for (const { name, size, bytes } of members) {
-      const header = await this.#read(at, block);
+      const header = await this.#near(at, block);
       if (!header.equals(tarHeader(name, size, made)))
         throw new NotATransfer(`The header of ${name} is not what it must be.`);
       begins.push(at + block);
-      if (bytes !== undefined && !(await this.#read(at + block, size)).equals(bytes)) {
+      if (bytes !== undefined && !(await this.#near(at + block, size)).equals(bytes)) {
         throw new NotATransfer(`${name} is not what it must be.`);
       }
       at += block + size;
-      if (!isZero(await this.#read(at, padding(size)))) throw new NotATransfer(`Something stands behind ${name}.`);
+      if (!isZero(await this.#near(at, padding(size)))) throw new NotATransfer(`Something stands behind ${name}.`);
       at += padding(size);
     }
-    if (!isZero(await this.#read(at, 2 * block))) throw new NotATransfer('Its end is not what it must be.');
+    if (!isZero(await this.#near(at, 2 * block))) throw new NotATransfer('Its end is not what it must be.');
     return begins;
   }
 
@@ -156,6 +158,17 @@ class Bytes {
 
   close(): Promise<void> {
     return this.#handle.close();
+  }
+
+  /** Bytes of what stands between the contents: those around them are read with them, since they are asked for next. */
+  async #near(position: number, length: number): Promise<Buffer> {
+    const { begin, bytes } = this.#window;
+    if (position < begin || position + length > begin + bytes.length) {
+      const most = Math.min(Math.max(length, window), Math.max(length, this.size - position));
+      this.#window = { begin: position, bytes: await this.#read(position, most) };
+    }
+    const at = position - this.#window.begin;
+    return this.#window.bytes.subarray(at, at + length);
   }
 
   async #read(position: number, length: number): Promise<Buffer> {

@@ -1,5 +1,5 @@
 // What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
-import type { TransferPackage, TransferResource, TransferRevision } from '#api/wire.ts';
+import type { TransferPackage, TransferResource, TransferRevision, TransferStatement } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
 import { isTrackName } from '#domain/channel.ts';
@@ -13,6 +13,7 @@ import {
   type Plan,
   type Planning,
   type PlanLine,
+  type PlanProblem,
   type PlanRecords,
   type Word,
 } from './transfer-planning.ts';
@@ -33,8 +34,25 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
   }
   for (const { what, why } of statement['left-out'])
     plan.leftOut.push({ package: what, what, why: `The source says: ${why}` });
+  plan.leftOut.push(...(await restingOnMissing(records, statement)));
   plan.missing = [...new Set(plan.missing)];
   return plan;
+}
+
+/** The transfers in which it was told what has not changed since, as far as they were not let in here. */
+async function restingOnMissing(
+  { transfers }: PlanRecords,
+  { source, base }: TransferStatement,
+): Promise<PlanProblem[]> {
+  const numbers = base['rests-on'] ?? [];
+  const here = await transfers.letIn(source, numbers);
+  return numbers
+    .filter((number) => !here.has(number))
+    .map((number) => {
+      const what = `number ${String(number)} of ${source}`;
+      const why = 'What it told of packages has not changed since, and is not told again; it was not let in here.';
+      return { package: what, what, why };
+    });
 }
 
 /** Why a package is left out that somebody does not let in: a scanner may have taken it away on the way. */

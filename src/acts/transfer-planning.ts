@@ -15,7 +15,15 @@ import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
 
 type Nouns =
-  'images' | 'packages' | 'revisions' | 'releases' | 'resourceRevisions' | 'accounts' | 'tracks' | 'neededContents';
+  | 'images'
+  | 'packages'
+  | 'revisions'
+  | 'releases'
+  | 'resourceRevisions'
+  | 'accounts'
+  | 'tracks'
+  | 'neededContents'
+  | 'transfers';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
 /** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */

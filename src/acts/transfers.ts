@@ -21,7 +21,11 @@ export const makeTransfer = act({
 
   async perform(
     tx,
-    { contents, ...made }: Omit<MadeTransfer, 'madeAt' | 'madeBy'> & { contents: readonly string[] },
+    {
+      contents,
+      told,
+      ...made
+    }: Omit<MadeTransfer, 'madeAt' | 'madeBy'> & { contents: readonly string[]; told: ReadonlyMap<string, string> },
     { at, actor, note },
   ) {
     const { sequence, sites, bytes } = made;
@@ -29,7 +33,7 @@ export const makeTransfer = act({
       throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
-    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, contents);
+    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, told });
   },
 });
 

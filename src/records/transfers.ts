@@ -97,6 +97,25 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ sequence: number | null }>(sql`SELECT MAX(sequence) AS sequence FROM made_transfers`))?.sequence ??
     0,
 
+  /** What a site was told last of each package: a digest of it, and in which transfer. */
+  toldOf: async (site: string): Promise<Map<string, { digest: string; sequence: number }>> =>
+    new Map(
+      (
+        await db.all<{ id: string; digest: string; sequence: number }>(sql`
+          SELECT package_id AS id, digest, sequence FROM sent_packages WHERE site IN ('', ${site}) ORDER BY sequence`)
+      ).map(({ id, ...told }) => [id, told]),
+    ),
+
+  /** Of these numbers of a source those that were let in here. */
+  letIn: async (source: string, sequences: readonly number[]): Promise<Set<number>> =>
+    new Set(
+      (
+        await db.all<{ sequence: number }>(sql`
+          SELECT sequence FROM transfers
+          WHERE source = ${source} AND sequence IN ${list(sequences)} AND status IN ('accepted', 'withdrawn')`)
+      ).map(({ sequence }) => sequence),
+    ),
+
   /** Of these contents those that were sent to a site, or to any. */
   sentTo: async (site: string, contents: readonly string[]): Promise<Set<string>> =>
     new Set(
@@ -132,7 +151,11 @@ export const transferChanges = (db: Queries) => ({
     await db.run(sql`DELETE FROM passing_transfer_findings WHERE transfer = ${id}`);
   },
 
-  async addMade(t: MadeTransfer, contents: readonly string[]): Promise<void> {
+  /** Adds one with the contents that are in it, and what it tells of packages, by a digest of each. */
+  async addMade(
+    t: MadeTransfer,
+    { contents, told }: { contents: readonly string[]; told: ReadonlyMap<string, string> },
+  ): Promise<void> {
     await db.run(sql`
       INSERT INTO made_transfers (sequence, id, sites, statement, bytes, made_at, made_by)
       VALUES (${t.sequence}, ${t.id}, ${JSON.stringify(t.sites)}, ${t.statement}, ${t.bytes}, ${t.madeAt}, ${t.madeBy})`);
@@ -141,6 +164,11 @@ export const transferChanges = (db: Queries) => ({
         await db.run(sql`
           INSERT INTO sent_contents (site, content, sequence) VALUES (${site}, ${content}, ${t.sequence})
           ON CONFLICT DO NOTHING`);
+      }
+      for (const [packageId, digest] of told) {
+        await db.run(sql`
+          INSERT INTO sent_packages (site, package_id, digest, sequence) VALUES (${site}, ${packageId}, ${digest}, ${t.sequence})
+          ON CONFLICT (site, package_id) DO UPDATE SET digest = excluded.digest, sequence = excluded.sequence`);
       }
     }
   },

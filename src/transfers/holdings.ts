@@ -39,6 +39,8 @@ export interface Wanted {
   packages: readonly string[];
   /** RFC 3339; what has expired by then is not held. */
   at: string;
+  /** The ids of packages that are left out all the same. */
+  except?: ReadonlySet<string>;
 }
 
 export interface Held {
@@ -62,7 +64,9 @@ export async function holdingsOf(records: HoldingRecords, wanted: Wanted, bytesO
   const gathering = new Gathering(records, wanted.at, bytesOf);
   for (let [namespace, name] = ['', '']; ;) {
     const found = await records.packages.after(namespace, name, page);
-    for (const one of found) if (fitsGlob(wanted.packages, one)) await gathering.add(one);
+    for (const one of found) {
+      if (fitsGlob(wanted.packages, one) && wanted.except?.has(one.id) !== true) await gathering.add(one);
+    }
     const last = found.at(-1);
     if (last === undefined || found.length < page) break;
     ({ namespace, name } = last);

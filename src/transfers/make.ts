@@ -17,6 +17,7 @@ import type { Content } from './form/write.ts';
 import { holdingsOf } from './holdings.ts';
 import { writeParts } from './part-files.ts';
 import type { Site } from './site.ts';
+import { digestsOf, toldBefore } from './told.ts';
 import { wholeOf } from './whole.ts';
 
 export interface Making {
@@ -47,24 +48,32 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
-  const held = await holdingsOf(records, { packages: wished.packages, at: timestamp(at) }, (sha3) =>
-    wholeOf(blobs, sha3),
-  );
-  if (held.packages.length === 0) {
+  const wanted = { packages: wished.packages, at: timestamp(at) };
+  const bytesOf = (sha3_384: string) => wholeOf(blobs, sha3_384);
+  const all = await holdingsOf(records, wanted, bytesOf);
+  if (all.packages.length === 0) {
     throw new Refusal('resource-not-found', `Nothing here is called ${wished.packages.join(' or ')}.`);
   }
+  const told = await digestsOf(all.packages, records);
+  const { unchanged, base } = await toldBefore(wished.base, told, records);
+  const held = unchanged.size === 0 ? all : await holdingsOf(records, { ...wanted, except: unchanged }, bytesOf);
+  for (const id of unchanged) told.delete(id);
   const assertions = [];
   for (const text of held.assertions) assertions.push(await keepText(text, blobs));
   const sequence = (await records.transfers.newestMade()) + 1;
   const content = contentFrom(blobs);
-  const transfer = await compose({ ...held, assertions }, wished, {
-    ...{ site, sequence, at, content },
-    refuseLacking: (carried) => refuseLacking(carried, blobs),
-  });
+  const transfer = await compose(
+    { ...held, assertions },
+    { ...wished, base },
+    {
+      ...{ site, sequence, at, content },
+      refuseLacking: (carried) => refuseLacking(carried, blobs),
+    },
+  );
   const kept = await blobs.put(transfer.bytes, { id: randomUUID() });
   return writeAll(transfer, wished.file, { ...making, content }, ({ id, statement, bytes }) => {
     const made = { id, sequence, sites: statement.for, statement: kept.sha3_384, bytes };
-    return acts.do(makeTransfer, by, { ...made, contents: statement.blobs.map((blob) => blob['sha3-384']) });
+    return acts.do(makeTransfer, by, { ...made, told, contents: statement.blobs.map((blob) => blob['sha3-384']) });
   });
 }
 

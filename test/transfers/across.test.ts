@@ -53,7 +53,7 @@ t.test('the next transfer holds what was not sent, and a withdrawal puts the cha
   await here.done(`transfer accept ${first.id} --yes`);
   await carry(offered('hello-on', 13));
   const second = await depot.done(`transfer make ${join(stick, 'two.tar')} --for site-a --since-sent`);
-  t.equal(second.contents - second.carried, 1, 'what is there is left out');
+  t.match(second, { packages: 1, revisions: 1 }, 'of what has not changed nothing is said');
   await here.done(`transfer receive ${join(stick, 'two.tar')}`);
   const seen = await here.done(`transfer preview ${second.id}`);
   t.match(seen.lines, [
@@ -71,6 +71,31 @@ t.test('the next transfer holds what was not sent, and a withdrawal puts the cha
   t.ok(await store.records.revisions.find(id, 13), 'the revision stays');
   const twice = await here.larder(`transfer withdraw ${second.id} --yes`);
   t.match(twice.err, /withdrawn already/);
+});
+
+t.test('a transfer after which nothing has changed is empty, and one that rests on a lost one says so', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const carried = async (name: string): Promise<{ id: string; file: string }> => {
+    const file = join(stick, `${name}.tar`);
+    return { file, id: (await depot.done(`transfer make ${file} --for site-a --since-sent`)).id };
+  };
+  await carry(offered('hello-on', 12));
+  await carried('lost');
+  await carry(offered('other-on', 3));
+  const second = await carried('second');
+  await here.done(`transfer receive ${second.file}`);
+  const seen = await here.done(`transfer preview ${second.id}`);
+  t.match(seen['left-out'], [{ what: 'number 1 of depot', why: /it was not let in here/ }]);
+  t.match(seen.lines, [{ package: 'snap/other-on' }, {}, {}]);
+  await here.done(`transfer accept ${second.id} --yes`);
+  const third = await carried('third');
+  t.match(await here.done(`transfer check ${third.file}`), { transfers: [{ packages: [] }] });
+  await here.done(`transfer receive ${third.file}`);
+  t.match(await here.done(`transfer accept ${third.id} --yes`), { lines: [], 'left-out': [{}] });
+  await carry(offered('hello-on', 13));
+  const fourth = await carried('fourth');
+  await here.done(`transfer receive ${fourth.file}`);
+  t.match(await here.done(`transfer preview ${fourth.id}`), { 'left-out': [], problems: [] });
 });
 
 t.test('a transfer in parts comes on many visits, in any order; a lost part is made again', async (t) => {

@@ -1,0 +1,42 @@
+// What a site was told of packages before: of those of which nothing has changed since, a transfer need not say anything again.
+import { createHash } from 'node:crypto';
+
+import { restedOn } from '#assertions/prerequisites.ts';
+import { nameOf } from '#assertions/types.ts';
+import type { TransferBase, TransferPackage } from '#api/wire.ts';
+import type { Records } from '#records/index.ts';
+import { canonical } from './form/canonical.ts';
+
+/** Of each package a digest of all that a transfer says of it, and of the assertions that go with it. */
+export async function digestsOf(
+  packages: readonly TransferPackage[],
+  { assertions }: Pick<Records, 'assertions'>,
+): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  for (const one of packages) {
+    const named = one.revisions.flatMap(({ assertion }) => assertion ?? []).sort();
+    const rested = named.length === 0 ? [] : await restedOn(named, (names) => assertions.listOf(names));
+    const said = rested.map(({ assertion }) => `${nameOf(assertion)} ${String(assertion.revision)}`).sort();
+    digests.set(
+      one.id,
+      createHash('sha256')
+        .update(canonical([one, said]))
+        .digest('hex'),
+    );
+  }
+  return digests;
+}
+
+/** The packages of which a site was told the same before, and the base that says in which transfers that was. */
+export async function toldBefore(
+  base: TransferBase,
+  digests: ReadonlyMap<string, string>,
+  { transfers }: Pick<Records, 'transfers'>,
+): Promise<{ unchanged: ReadonlySet<string>; base: TransferBase }> {
+  if (base.kind !== 'sent' || base.site === undefined) return { unchanged: new Set(), base };
+  const told = await transfers.toldOf(base.site);
+  const unchanged = new Set([...digests].filter(([id, digest]) => told.get(id)?.digest === digest).map(([id]) => id));
+  if (unchanged.size === 0) return { unchanged, base };
+  const numbers = new Set([...unchanged].map((id) => told.get(id)!.sequence));
+  return { unchanged, base: { ...base, 'rests-on': [...numbers].sort((a, b) => a - b) } };
+}

@@ -29,6 +29,12 @@ export interface FoundCredential {
   sealedSecret: string;
 }
 
+/** What a review of a version of a library found: its text. */
+export interface FoundLibrary {
+  kind: 'library';
+  text: string;
+}
+
 /** What a review of a resource found; where it names an image, its content was made here. */
 export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
@@ -73,7 +79,7 @@ export const acceptTransfer = act({
         'What it would change is not what was looked at any more; look at the preview again.',
       );
     }
-    await keepBelieved(tx, believed, doing);
+    await keepBelieved(tx, { ...believed, accepted: plan.assertions }, doing);
     const undo: Receipt['undo'] = [];
     for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
@@ -103,7 +109,7 @@ async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<
   refuseUnfit(statement, { site, at, floor: source.floor });
   const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
   const arrived = await tx.transfers.arrived(id);
-  return { statement, source, findings, arrived, believed: believed.find, only, without, at };
+  return { statement, source, findings, arrived, believed: believed.find, fresh: believed.accepted, only, without, at };
 }
 
 function refuseProblems({ problems }: Plan): void {
@@ -144,15 +150,17 @@ class LettingIn {
     await this.#resources(subject);
     await this.#images(subject);
     await this.#describe(subject);
+    await this.#libraries(subject);
     await this.#withdrawals(subject);
     return [...(await this.#releases(subject)), ...(await this.#ends(subject)), ...(await this.#closes(subject))];
   }
 
   /** The accounts of another store that are spoken of here. */
   async #accounts(): Promise<void> {
-    const { publisher, revisions, resources } = this.#carried;
+    const { publisher, revisions, resources, libraries = [] } = this.#carried;
     const ids = new Set([publisher, ...revisions.map((one) => one['created-by'])]);
     for (const one of resources.flatMap((resource) => resource.revisions)) ids.add(one['created-by']);
+    for (const one of libraries.flatMap((library) => library.versions)) ids.add(one['created-by']);
     const said = new Map(this.#planning.statement.accounts.map((one) => [one.id, one]));
     for (const id of ids) {
       const { username, 'display-name': displayName = id, validation = 'unproven' } = said.get(id) ?? {};
@@ -229,20 +237,20 @@ class LettingIn {
     }
   }
 
-  /** What the source says of the package, but for what was edited here. */
   async #describe({ id }: PublishedPackage): Promise<void> {
     const subject = await this.#tx.packages.byId(id);
-    if (subject === undefined) return;
-    const { title, summary, description, 'default-track': defaultTrack, links, icon } = this.#carried;
-    const said = {
-      ...(title !== undefined && { title }),
-      ...(summary !== undefined && { summary }),
-      ...(description !== undefined && { description }),
-      ...(icon !== undefined && { icon: `${icon.content['sha3-384']}.${icon.ending}` }),
-    };
-    const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
-    const rest = { defaultTrack: defaultTrack ?? subject.defaultTrack, links: links ?? subject.links };
-    await this.#tx.packages.describe({ ...subject, ...said, ...rest, ...kept });
+    if (subject !== undefined) await this.#tx.packages.describe({ ...subject, ...this.#plan.said });
+  }
+
+  async #libraries({ id: packageId }: PublishedPackage): Promise<void> {
+    for (const { id, name, versions } of this.#plan.libraries) {
+      const known = await this.#tx.charmLibraries.byId(id);
+      if (known === undefined) await this.#tx.charmLibraries.add({ id, packageId, name, createdAt: this.#doing.at });
+      for (const { api, patch, hash, 'created-at': at, 'created-by': by } of versions) {
+        const { text: content } = this.#found(subjectOf(packageId, id, api, patch)) as FoundLibrary;
+        await this.#tx.charmLibraries.addVersion({ libraryId: id, api, patch, hash, content, at, by });
+      }
+    }
   }
 
   async #withdrawals({ id }: PublishedPackage): Promise<void> {
@@ -290,9 +298,9 @@ class LettingIn {
     return undo;
   }
 
-  #found(subject: string): Findings | FoundManifest | FoundCredential {
+  #found(subject: string): Findings | FoundManifest | FoundCredential | FoundLibrary {
     const found = this.#planning.findings.get(subject)?.findings ?? null;
     if (found === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
-    return JSON.parse(found) as Findings | FoundManifest | FoundCredential;
+    return JSON.parse(found) as Findings | FoundManifest | FoundCredential | FoundLibrary;
   }
 }

@@ -6,6 +6,7 @@ import { isTrackName } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import { planAssertions } from './transfer-assertions.ts';
 import { planChannels, type Told } from './transfer-channels.ts';
 import {
   subjectOf,
@@ -17,10 +18,11 @@ import {
   type PlanRecords,
   type Word,
 } from './transfer-planning.ts';
+import { planDescription, planLibraries, type Telling } from './transfer-texts.ts';
 
 /** What is to be done to each package, in lines for people, and what stands in the way. */
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
-  const plan: Plan = { packages: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
+  const plan: Plan = { packages: [], assertions: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
   const lost = new Set(statement.blobs.map((blob) => blob['sha3-384']).filter((one) => !arrived.has(one)));
   for (const carried of statement.packages) {
@@ -32,6 +34,7 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
     }
     await new PackagePlanning(records, planning, plan, carried).run();
   }
+  await planAssertions(records, planning, plan);
   for (const { what, why } of statement['left-out'])
     plan.leftOut.push({ package: what, what, why: `The source says: ${why}` });
   plan.leftOut.push(...(await restingOnMissing(records, statement)));
@@ -90,6 +93,7 @@ class PackagePlanning {
     if (here === 'refused') return;
     const made: PackagePlan = {
       ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
+      ...{ said: {}, libraries: [] },
       ...{ withdrawals: [], releases: [], ends: [], closes: [] },
     };
     if (here === undefined) await this.#newPackage();
@@ -97,6 +101,8 @@ class PackagePlanning {
     await this.#revisions(made);
     await this.#resources(made);
     await this.#images(made);
+    await planDescription(this.#records, made, this.#telling());
+    await planLibraries(this.#records, made, this.#telling());
     await this.#withdrawals(made);
     if (this.#planning.source.mayRelease) {
       const told = {
@@ -300,18 +306,43 @@ class PackagePlanning {
     }
   }
 
+  #telling(): Telling {
+    return {
+      line: (line) => {
+        this.#line(line);
+      },
+      problem: (what, why) => {
+        this.#problem(what, why);
+      },
+      kept: (what, why) => {
+        this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${what}`, why });
+      },
+      isGood: async (subject, what, sha3_384) => (await this.#isThere(what, sha3_384)) && this.#isGood(subject, what),
+      whyNot: async (subject, sha3_384) =>
+        (await this.#isHeld(sha3_384)) ? this.#whyBad(subject) : 'Its content is neither in the transfer nor here.',
+    };
+  }
+
+  async #isHeld(sha3_384: string): Promise<boolean> {
+    return this.#planning.arrived.has(sha3_384) || (await this.#records.neededContents.has(sha3_384));
+  }
+
   async #isThere(what: string, sha3_384: string): Promise<boolean> {
-    if (this.#planning.arrived.has(sha3_384) || (await this.#records.neededContents.has(sha3_384))) return true;
+    if (await this.#isHeld(sha3_384)) return true;
     this.#plan.missing.push(sha3_384);
     this.#problem(what, 'Its content is neither in the transfer nor here.');
     return false;
   }
 
   #isGood(subject: string, what: string): boolean {
+    const why = this.#whyBad(subject);
+    if (why !== undefined) this.#problem(what, why);
+    return why === undefined;
+  }
+
+  #whyBad(subject: string): string | undefined {
     const found = this.#planning.findings.get(subject);
-    if ((found?.findings ?? null) !== null) return true;
-    this.#problem(what, found?.refused ?? 'It has not been reviewed yet.');
-    return false;
+    return (found?.findings ?? null) === null ? (found?.refused ?? 'It has not been reviewed yet.') : undefined;
   }
 
   #line(line: Omit<PlanLine, 'package' | 'word'>, word: Word = 'source'): void {

@@ -1,5 +1,6 @@
 // The words of plans: what a transfer would change, and what it takes to say that.
 import type {
+  TransferLibrary,
   TransferPackage,
   TransferRelease,
   TransferResource,
@@ -15,14 +16,16 @@ import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
 
 type Nouns =
+  | 'accounts'
+  | 'assertions'
+  | 'charmLibraries'
   | 'images'
+  | 'neededContents'
   | 'packages'
-  | 'revisions'
   | 'releases'
   | 'resourceRevisions'
-  | 'accounts'
+  | 'revisions'
   | 'tracks'
-  | 'neededContents'
   | 'transfers';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
@@ -31,9 +34,20 @@ export type Word = 'upstream' | 'source';
 
 /** One thing that a transfer changes. */
 export interface PlanLine {
-  /** `namespace/name`. */
+  /** `namespace/name`; of an assertion that is no package's, `assertion/TYPE`. */
   package: string;
-  kind: 'package' | 'track' | 'revision' | 'resource' | 'image' | 'withdrawal' | 'release' | 'close';
+  kind:
+    | 'package'
+    | 'track'
+    | 'revision'
+    | 'resource'
+    | 'image'
+    | 'metadata'
+    | 'library'
+    | 'withdrawal'
+    | 'release'
+    | 'close'
+    | 'assertion';
   /** What it is done to: a revision, a channel with its slot, a resource with its revision. */
   what: string;
   from: string | null;
@@ -52,6 +66,11 @@ export interface PlanProblem {
   why: string;
 }
 
+/** Everything that is said of a package, where the source knows it. */
+export type Said = Partial<
+  Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'icon' | 'defaultTrack' | 'links'>
+>;
+
 /** What is to be done to one package. */
 export interface PackagePlan {
   carried: TransferPackage;
@@ -61,6 +80,10 @@ export interface PackagePlan {
   tracks: string[];
   resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
   images: TransferPackage['images'];
+  /** How it is to be described. */
+  said: Said;
+  /** Libraries with the versions of them that come in. */
+  libraries: TransferLibrary[];
   withdrawals: TransferPackage['withdrawn'];
   releases: { release: TransferRelease; before: Release | undefined }[];
   /** Progressive releases that the source has ended, which lie over slots that it fills for everybody. */
@@ -71,6 +94,8 @@ export interface PackagePlan {
 
 export interface Plan {
   packages: PackagePlan[];
+  /** Assertions that come in, each after what it rests on. */
+  assertions: readonly Assertion[];
   lines: PlanLine[];
   /** What the channels are to hold, as any other release of it is told to those who approve. */
   releases: Line[];
@@ -90,6 +115,8 @@ export interface Planning {
   arrived: ReadonlySet<string>;
   /** Assertions that are believed, by name; those that are here and those that would come in. */
   believed: (name: string) => Assertion | undefined;
+  /** Those of them that are not here, or older here; each after what it rests on. */
+  fresh: readonly Assertion[];
   /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];

@@ -2,6 +2,9 @@
 import { parseAssertion, type Assertion } from './assertion.ts';
 import { nameOf, series } from './types.ts';
 
+/** The types that say something without a package: what may be carried for its own sake. */
+export const standingTypes = ['account', 'account-key', 'model', 'store', 'validation-set'] as const;
+
 /** The names of what an assertion rests on: the key that signed it, the accounts and declarations it speaks of. */
 export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
   const named = (name: string): string[] => (typeof headers[name] === 'string' ? [headers[name]] : []);

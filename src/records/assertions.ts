@@ -41,10 +41,11 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
     return names.flatMap((name) => kept.get(name) ?? []);
   },
 
-  /** So many models after a name, in the order of the names. */
-  modelsAfter: (name: string, limit: number) =>
+  /** So many whose name begins so, which ends in a slash, after a name; in the order of the names. */
+  under: (beginning: string, after: string, limit: number) =>
     db.all<Pick<KeptAssertion, 'name' | 'text'>>(sql`
-      SELECT name, text FROM assertions WHERE name > ${name} AND name < 'model0' ORDER BY name LIMIT ${limit}`),
+      SELECT name, text FROM assertions
+      WHERE name > ${after} AND name > ${beginning} AND name < ${`${beginning.slice(0, -1)}0`} ORDER BY name LIMIT ${limit}`),
 
   /** The snap-declarations of a snap name; a name may have had several owners. */
   ofSnap: (snapName: string) =>

@@ -21,6 +21,15 @@ export interface LibraryVersion {
   content: string;
 }
 
+/** A version as its publisher made it. */
+export interface PublishedVersion {
+  api: number;
+  patch: number;
+  hash: string;
+  createdAt: string;
+  createdBy: string;
+}
+
 /** Which version of a library is meant; null is the newest. */
 export interface LibraryFilter {
   libraryId: string;
@@ -40,6 +49,21 @@ export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
   named: (packageId: string, name: string) =>
     db.get<CharmLibrary>(sql`
       SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE package_id = ${packageId} AND name = ${name}`),
+
+  byId: (id: string) =>
+    db.get<CharmLibrary>(sql`
+      SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE id = ${id}`),
+
+  /** The libraries of a package, by name. */
+  list: (packageId: string) =>
+    db.all<CharmLibrary>(sql`
+      SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE package_id = ${packageId} ORDER BY name`),
+
+  /** All versions of a library without their content, the oldest first. */
+  versions: (libraryId: string) =>
+    db.all<PublishedVersion>(sql`
+      SELECT api, patch, hash, created_at AS "createdAt", created_by AS "createdBy"
+      FROM charm_library_versions WHERE library_id = ${libraryId} ORDER BY api, patch`),
 
   /** The version that is wanted of a library. */
   async version(wanted: LibraryFilter): Promise<LibraryVersion | undefined> {

@@ -31,8 +31,8 @@ async function missingSnaps(records: Reads): Promise<Missing[]> {
     closure.provide(held.name, architecture);
     for (const need of needsOfSnap(held)) closure.need({ ...need, architecture, by: held.name });
   }
-  for (let after = 'model/'; ;) {
-    const page = await records.assertions.modelsAfter(after, pageSize);
+  for (let after = ''; ;) {
+    const page = await records.assertions.under('model/', after, pageSize);
     for (const { name, text } of page) needsOfModel(name, text).forEach((need) => closure.need(need));
     if (page.length < pageSize) return closure.missing();
     after = page.at(-1)!.name;

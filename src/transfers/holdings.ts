@@ -1,13 +1,11 @@
 // What a store holds, as a transfer says it: the packages that are wanted with what their channels hold, and all that belongs to that.
 import { createHash } from 'node:crypto';
 
-import { joined, streamCount, streamLimit, type Assertion } from '#assertions/assertion.ts';
-import { inOrder, restedOn } from '#assertions/prerequisites.ts';
-import { nameOf } from '#assertions/types.ts';
 import type {
   TransferAccount,
   TransferContent,
   TransferImage,
+  TransferLibrary,
   TransferLeftOut,
   TransferPackage,
   TransferRelease,
@@ -19,11 +17,13 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
+import { namesUnder, standing, streamsOf } from './held-assertions.ts';
 
 export type HoldingRecords = Pick<
   Records,
   | 'accounts'
   | 'assertions'
+  | 'charmLibraries'
   | 'images'
   | 'packages'
   | 'pastReleases'
@@ -34,8 +34,8 @@ export type HoldingRecords = Pick<
   | 'tracks'
 >;
 
-/** Which packages are meant: one of the globs fits `namespace/name`. */
 export interface Wanted {
+  /** Which packages are meant: one of the globs fits `namespace/name`; and of assertions, which fits `assertion/TYPE`. */
   packages: readonly string[];
   /** RFC 3339; what has expired by then is not held. */
   at: string;
@@ -56,12 +56,17 @@ export interface Held {
 
 const page = 500;
 
-/** Brings small content as a whole, such as an icon. */
-export type BytesOf = (sha3_384: string) => Promise<Buffer | undefined>;
+export interface Contents {
+  /** Brings small content as a whole, such as an icon. */
+  bytesOf: (sha3_384: string) => Promise<Buffer | undefined>;
+  /** Keeps a text as content. */
+  keep: (text: string) => Promise<TransferContent>;
+}
 
 /** Everything that is held of what is wanted. */
-export async function holdingsOf(records: HoldingRecords, wanted: Wanted, bytesOf: BytesOf): Promise<Held> {
-  const gathering = new Gathering(records, wanted.at, bytesOf);
+export async function holdingsOf(records: HoldingRecords, wanted: Wanted, contents: Contents): Promise<Held> {
+  const gathering = new Gathering(records, wanted.at, contents);
+  for await (const name of standing(records.assertions, wanted.packages)) gathering.addAssertion(name);
   for (let [namespace, name] = ['', '']; ;) {
     const found = await records.packages.after(namespace, name, page);
     for (const one of found) {
@@ -83,12 +88,16 @@ class Gathering {
   readonly #assertions = new Set<string>();
   readonly #leftOut: TransferLeftOut[] = [];
 
-  readonly #bytesOf: BytesOf;
+  readonly #from: Contents;
 
-  constructor(records: HoldingRecords, at: string, bytesOf: BytesOf) {
+  constructor(records: HoldingRecords, at: string, from: Contents) {
     this.#records = records;
     this.#at = at;
-    this.#bytesOf = bytesOf;
+    this.#from = from;
+  }
+
+  addAssertion(name: string): void {
+    this.#assertions.add(name);
   }
 
   async add(subject: PublishedPackage): Promise<void> {
@@ -107,6 +116,7 @@ class Gathering {
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
       ...(await this.#besides(subject, carried, held)),
+      libraries: await this.#libraries(subject),
       channels: held.filter(({ revision }) => carried.some((one) => one.revision === revision)).map(releaseOf),
       closed: await pastReleases.closed(id),
     });
@@ -124,7 +134,7 @@ class Gathering {
       packages: this.#packages,
       contents: this.#contents,
       leftOut: this.#leftOut,
-      assertions: await this.#streams(),
+      assertions: await streamsOf(this.#records.assertions, this.#assertions),
     };
   }
 
@@ -202,6 +212,9 @@ class Gathering {
   }
 
   async #components({ id }: PublishedPackage, carried: readonly Revision[]): Promise<Map<string, Set<number>>> {
+    for (const type of ['snap-resource-revision', 'snap-resource-pair']) {
+      for await (const name of namesUnder(this.#records.assertions, `${type}/${id}/`)) this.addAssertion(name);
+    }
     const named = new Map<string, Set<number>>();
     for (const { revision } of carried) {
       for (const { name } of await this.#records.resources.list(id, revision)) {
@@ -240,9 +253,28 @@ class Gathering {
     };
   }
 
+  async #libraries({ id }: PublishedPackage): Promise<TransferLibrary[]> {
+    const { charmLibraries } = this.#records;
+    const libraries: TransferLibrary[] = [];
+    for (const library of await charmLibraries.list(id)) {
+      const versions: TransferLibrary['versions'] = [];
+      for (const { api, patch, hash, createdAt, createdBy } of await charmLibraries.versions(library.id)) {
+        const version = await charmLibraries.version({ libraryId: library.id, api, patch });
+        if (version === undefined) continue;
+        const content = await this.#from.keep(version.content);
+        this.#accounts.add(createdBy);
+        this.#contents.set(content['sha3-384'], { content, mediaType: 'text/x-python' });
+        versions.push({ api, patch, hash, content, 'created-at': createdAt, 'created-by': createdBy });
+      }
+      libraries.push({ id: library.id, name: library.name, versions });
+    }
+    return libraries;
+  }
+
   async #iconOf({ icon }: PublishedPackage): Promise<Pick<TransferPackage, 'icon'>> {
-    const [sha3_384 = '', ending] = icon?.split('.') ?? [];
-    const bytes = sha3_384 === '' ? undefined : await this.#bytesOf(sha3_384);
+    if (icon === null) return { icon: null };
+    const [sha3_384 = '', ending] = icon.split('.');
+    const bytes = await this.#from.bytesOf(sha3_384);
     if (bytes === undefined || (ending !== 'png' && ending !== 'svg')) return {};
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const content = this.#content(
@@ -260,34 +292,6 @@ class Gathering {
     if (!this.#contents.has(sha3_384)) this.#contents.set(sha3_384, { content, mediaType });
     return content;
   }
-
-  /** The assertions with all that they rest on, each once and after what it rests on itself. */
-  async #streams(): Promise<string[]> {
-    const { assertions } = this.#records;
-    const rested = await restedOn([...this.#assertions].sort(), (names) => assertions.listOf(names));
-    const all = new Map<string, Assertion>(rested.map(({ assertion }) => [nameOf(assertion), assertion]));
-    const ordered = new Map<string, Assertion>();
-    for (const one of all.values()) {
-      for (const needed of inOrder(one, (name) => all.get(name))) ordered.set(nameOf(needed), needed);
-    }
-    return inStreams([...ordered.values()].map(joined));
-  }
-}
-
-/** Texts of assertions one behind the other, in streams that are no longer than one that is read as a whole. */
-function inStreams(texts: readonly string[]): string[] {
-  const streams: string[][] = [];
-  let length = Infinity;
-  for (const text of texts) {
-    const size = Buffer.byteLength(text) + 1;
-    if (length + size > streamLimit || streams.at(-1)?.length === streamCount) {
-      streams.push([]);
-      length = 0;
-    }
-    streams.at(-1)!.push(text);
-    length += size;
-  }
-  return streams.map((some) => some.join('\n'));
 }
 
 const anyBytes = 'application/octet-stream';
@@ -298,16 +302,10 @@ const mediaTypes: Record<string, string> = {
   rock: 'application/x-tar',
 };
 
-function saidOf(subject: PublishedPackage): Partial<TransferPackage> {
-  const { title, summary, description, defaultTrack, links } = subject;
-  return {
-    ...(title !== null && { title }),
-    ...(summary !== null && { summary }),
-    ...(description !== null && { description }),
-    ...(defaultTrack !== null && { 'default-track': defaultTrack }),
-    ...(Object.keys(links).length > 0 && { links }),
-  };
-}
+const saidOf = ({ title, summary, description, defaultTrack, links }: PublishedPackage): Partial<TransferPackage> => ({
+  ...{ title, summary, description, links },
+  'default-track': defaultTrack,
+});
 
 function namedIn(held: readonly Release[]): Map<string, Set<number>> {
   const named = new Map<string, Set<number>>();

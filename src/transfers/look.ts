@@ -8,6 +8,7 @@ import type { TransferStatement } from '#api/wire.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { AssertionPool } from '#assertions/pool.ts';
+import { standingTypes } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
@@ -73,7 +74,10 @@ export async function lookAt(
   const findings = new Map((await records.transfers.findings(transfer.id)).map((one) => [one.subject, one]));
   const arrived = await records.transfers.arrived(transfer.id);
   const at = timestamp(now());
-  const planning = { statement, source, findings, arrived, believed: believed.find, only, without, at };
+  const planning = {
+    ...{ statement, source, findings, arrived, only, without, at },
+    ...{ believed: believed.find, fresh: believed.accepted },
+  };
   const plan = await planOf(records, planning);
   const signatures = signaturesOn(bytes, transfer, source.keys);
   return { transfer, statement, plan, believed, digest: digestOf(plan), disbelieved, signatures };
@@ -107,19 +111,29 @@ async function believedOf(
   }
   const good = new Map<string, Assertion>();
   const disbelieved: Seen['disbelieved'] = [];
-  for (const { namespace, name, revisions } of statement.packages) {
-    for (const { assertion, revision } of revisions) {
-      const found = assertion === undefined ? undefined : pool.find(assertion);
-      if (assertion === undefined || found === undefined) continue;
-      const together = pool.withPrerequisites(found);
-      try {
-        await judge(together);
-        for (const one of together) good.set(nameOf(one), one);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        disbelieved.push({ what: `${namespace}/${name} revision ${String(revision)}`, why: error.message });
-      }
+  for (const { one, what } of apart(statement, pool)) {
+    const together = pool.withPrerequisites(one);
+    try {
+      await judge(together);
+      for (const some of together) good.set(nameOf(some), some);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      disbelieved.push({ what, why: error.message });
     }
   }
   return { believed: await judge([...good.values()]), disbelieved };
+}
+
+/** The assertions that are judged one by one: those that revisions name, and those that stand for themselves. */
+function* apart(
+  { packages }: TransferStatement,
+  pool: Pick<AssertionPool, 'find' | 'all'>,
+): Generator<{ one: Assertion; what: string }> {
+  for (const { namespace, name, revisions } of packages) {
+    for (const { assertion, revision } of revisions) {
+      const one = assertion === undefined ? undefined : pool.find(assertion);
+      if (one !== undefined) yield { one, what: `${namespace}/${name} revision ${String(revision)}` };
+    }
+  }
+  for (const one of pool.all) if (standingTypes.some((type) => type === one.type)) yield { one, what: nameOf(one) };
 }

@@ -14,7 +14,7 @@ import { readMentions } from '#registry/mentions.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import { readStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
-import { holdingsOf } from './holdings.ts';
+import { holdingsOf, type Contents } from './holdings.ts';
 import { writeParts } from './part-files.ts';
 import type { Site } from './site.ts';
 import { digestsOf, toldBefore } from './told.ts';
@@ -49,14 +49,14 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
   const wanted = { packages: wished.packages, at: timestamp(at) };
-  const bytesOf = (sha3_384: string) => wholeOf(blobs, sha3_384);
-  const all = await holdingsOf(records, wanted, bytesOf);
-  if (all.packages.length === 0) {
+  const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep: (text) => keepText(text, blobs) };
+  const all = await holdingsOf(records, wanted, contents);
+  if (all.packages.length === 0 && all.assertions.length === 0) {
     throw new Refusal('resource-not-found', `Nothing here is called ${wished.packages.join(' or ')}.`);
   }
   const told = await digestsOf(all.packages, records);
   const { unchanged, base } = await toldBefore(wished.base, told, records);
-  const held = unchanged.size === 0 ? all : await holdingsOf(records, { ...wanted, except: unchanged }, bytesOf);
+  const held = unchanged.size === 0 ? all : await holdingsOf(records, { ...wanted, except: unchanged }, contents);
   for (const id of unchanged) told.delete(id);
   const assertions = [];
   for (const text of held.assertions) assertions.push(await keepText(text, blobs));

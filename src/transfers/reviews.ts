@@ -1,7 +1,7 @@
 // Reviewing what has come of a transfer, as the store reviews what is pushed.
 import { hash, randomUUID } from 'node:crypto';
 
-import type { FoundCredential, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
+import type { FoundCredential, FoundLibrary, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
 import { readManifest } from '#api/image-manifest.ts';
 import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
@@ -13,6 +13,7 @@ import type { Repository } from '#records/images.ts';
 import type { TransferFinding } from '#records/transfers.ts';
 import type { Findings } from '#records/uploads.ts';
 import { heldUntil } from './intake.ts';
+import { notThere, textSubjects, textsHeld, type FoundIcon } from './text-subjects.ts';
 import { wholeOf } from './whole.ts';
 
 export interface Reviewing {
@@ -69,18 +70,18 @@ export async function reviewAll(statement: TransferStatement, id: string, review
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-/** Of the revisions of a package those that are here as they are carried: nothing of them comes in again. */
-async function heldAlready({ id, revisions }: TransferPackage, records: Records): Promise<Set<string>> {
+/** Of the revisions of a package, and what goes with it, those that are here as they are carried: nothing of them comes in again. */
+async function heldAlready(one: TransferPackage, records: Records): Promise<Set<string>> {
+  const { id, revisions } = one;
   const held = await records.revisions.listOf(
     id,
     revisions.map(({ revision }) => revision),
   );
   const contents = new Map(held.map(({ revision, sha3_384 }) => [revision, sha3_384]));
-  return new Set(
-    revisions
-      .filter(({ revision, content }) => contents.get(revision) === content['sha3-384'])
-      .map(({ revision }) => subjectOf(id, revision)),
-  );
+  const same = revisions
+    .filter(({ revision, content }) => contents.get(revision) === content['sha3-384'])
+    .map(({ revision }) => subjectOf(id, revision));
+  return new Set([...same, ...(await textsHeld(one, records))]);
 }
 
 /** Keeps findings, many by one commit; what was not kept when the process ends is looked for again. */
@@ -120,7 +121,7 @@ class FindingsKeeper {
   }
 }
 
-type Found = Findings | MadeResource | FoundManifest | FoundCredential | { refused: string };
+type Found = Findings | MadeResource | FoundManifest | FoundCredential | FoundIcon | FoundLibrary | { refused: string };
 
 /** Contents that a review has made, which are held with the rest. */
 function madeFor(found: Found): string[] {
@@ -132,8 +133,6 @@ interface Subject {
   subject: string;
   review: () => Promise<Found>;
 }
-
-const notThere = { refused: 'Its content is neither in the transfer nor here.' };
 
 function subjectsOf(one: TransferPackage, reviewing: Reviewing, known: ReadonlyMap<string, string | null>): Subject[] {
   const { blobs, findingsOf } = reviewing;
@@ -154,7 +153,7 @@ function subjectsOf(one: TransferPackage, reviewing: Reviewing, known: ReadonlyM
       review: there(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
     }));
   });
-  return [...own, ...beside, ...images];
+  return [...own, ...beside, ...images, ...textSubjects(one, blobs)];
 }
 
 function resourceSubjects(

@@ -21,7 +21,7 @@ const options = {
   packages: {
     type: 'string',
     value: 'GLOB',
-    summary: "What to carry, such as 'snap/*' or charm/postgresql-k8s; otherwise everything.",
+    summary: "What to carry, such as 'snap/*', charm/postgresql-k8s or assertion/model; otherwise everything.",
     repeated: true,
   },
   for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },

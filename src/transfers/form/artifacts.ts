@@ -95,7 +95,16 @@ export const endings: ReadonlyMap<string, string> = new Map([
   ['rock', '.rock'],
 ]);
 
-export function filesOf({ id, namespace, name, type, publisher, revisions, resources }: TransferPackage): Named[] {
+export function filesOf({
+  id,
+  namespace,
+  name,
+  type,
+  publisher,
+  revisions,
+  resources,
+  libraries = [],
+}: TransferPackage): Named[] {
   const of = { id, name, namespace, publisher, type };
   const own = revisions.map(({ revision, content, version }) => ({
     sha256: content.sha256,
@@ -115,7 +124,15 @@ export function filesOf({ id, namespace, name, type, publisher, revisions, resou
           },
     ),
   );
-  return [...own, ...beside];
+  const shared = libraries.flatMap((library) =>
+    library.versions.map(({ api, patch, content }) => ({
+      sha256: content.sha256,
+      reference: `${namespace}/${name}/${library.name}:${String(api)}.${String(patch)}`,
+      title: `${name}_${library.name}_${String(api)}.${String(patch)}.py`,
+      about: { ...of, library: library.name, 'library-id': library.id, api, patch },
+    })),
+  );
+  return [...own, ...beside, ...shared];
 }
 
 function imagesOf({ namespace, name, images }: TransferPackage): Descriptor[] {

@@ -23,7 +23,8 @@ export function pathsOf({
       for (const { sha256 } of [...manifests.map(({ content }) => content), ...layers])
         name(sha256, `images/${sha256}`);
     }
-    if (one.icon !== undefined) name(one.icon.content.sha256, `icons/${one.namespace}_${one.name}.${one.icon.ending}`);
+    const { icon = null } = one;
+    if (icon !== null) name(icon.content.sha256, `icons/${one.namespace}_${one.name}.${icon.ending}`);
   }
   const paths = blobs.map(({ sha256 }) => named.get(sha256) ?? `others/${sha256}`);
   const alike = Map.groupBy(paths, (path) => path.toLowerCase());

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { problems } from '#api/schema.ts';
-import type { TransferContent, TransferStatement } from '#api/wire.ts';
+import type { TransferContent, TransferLibrary, TransferStatement } from '#api/wire.ts';
 import { packageTypes } from '#domain/namespace.ts';
 import { canonical } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
@@ -57,9 +57,10 @@ function refuseContradictions(statement: TransferStatement): void {
   refuseDoubles(packages.map(({ id }) => id));
   refuseDoubles(packages.map(({ namespace, name }) => `${namespace}/${name}`));
   refuseDoubles(accounts.map(({ id }) => id));
-  for (const { namespace, type, revisions, resources, images } of packages) {
+  for (const { namespace, type, revisions, resources, images, libraries = [] } of packages) {
     if (!packageTypes(namespace).some((one) => one === type))
       throw new NotATransfer(`No ${namespace} is of the type '${type}'.`);
+    refuseDoubleLibraries(libraries);
     refuseDoubles(revisions.map(({ revision }) => revision));
     refuseDoubles(resources.map(({ name }) => name));
     refuseDoubles(images.map(({ resource }) => resource));
@@ -74,6 +75,13 @@ function refuseContradictions(statement: TransferStatement): void {
     }
   }
   refuseDisagreement(statement);
+}
+
+function refuseDoubleLibraries(libraries: readonly TransferLibrary[]): void {
+  refuseDoubles(libraries.map(({ id }) => id));
+  refuseDoubles(libraries.map(({ name }) => name));
+  for (const { versions } of libraries)
+    refuseDoubles(versions.map(({ api, patch }) => `${String(api)}.${String(patch)}`));
 }
 
 function refuseDoubles(names: readonly (string | number)[]): void {
@@ -98,7 +106,7 @@ export function* contentsOf({
   assertions,
 }: Pick<TransferStatement, 'packages' | 'assertions'>): Generator<TransferContent> {
   yield* assertions;
-  for (const { revisions, resources, images, icon } of packages) {
+  for (const { revisions, resources, images, libraries = [], icon = null } of packages) {
     for (const { content } of revisions) yield content;
     for (const { content } of resources.flatMap((resource) => resource.revisions))
       if (content !== undefined) yield content;
@@ -106,6 +114,7 @@ export function* contentsOf({
       yield* manifests.map(({ content }) => content);
       yield* blobs;
     }
-    if (icon !== undefined) yield icon.content;
+    for (const { content } of libraries.flatMap((library) => library.versions)) yield content;
+    if (icon !== null) yield icon.content;
   }
 }

@@ -1,0 +1,74 @@
+// What is reviewed of small contents that come with a package: its icon, and its libraries.
+import type { FoundLibrary } from '#acts/transfer-accept.ts';
+import { subjectOf } from '#acts/transfer-planning.ts';
+import type { TransferContent, TransferPackage } from '#api/wire.ts';
+import type { Blobs } from '#blobs/blobs.ts';
+import type { Records } from '#records/index.ts';
+import { iconName, iconOf, utf8 } from '#review/icon.ts';
+import { wholeOf } from './whole.ts';
+
+export interface FoundIcon {
+  kind: 'icon';
+}
+
+/** It may come yet. */
+export const notThere = { refused: 'Its content is neither in the transfer nor here.' };
+
+type Found = FoundIcon | FoundLibrary | { refused: string };
+
+/** What is to be reviewed, by the subject of each review. */
+export function textSubjects(
+  { id, icon = null, libraries = [] }: TransferPackage,
+  blobs: Pick<Blobs, 'open'>,
+): { subject: string; review: () => Promise<Found> }[] {
+  const icons = icon === null ? [] : [{ subject: subjectOf(id, 'icon'), review: () => iconIn(blobs, icon) }];
+  const versions = libraries.flatMap((library) =>
+    library.versions.map(({ api, patch, content }) => ({
+      subject: subjectOf(id, library.id, api, patch),
+      review: () => libraryIn(blobs, content),
+    })),
+  );
+  return [...icons, ...versions];
+}
+
+/** Those of the subjects that are here already. */
+export async function textsHeld(
+  { id, icon = null, libraries = [] }: TransferPackage,
+  { packages, charmLibraries }: Pick<Records, 'packages' | 'charmLibraries'>,
+): Promise<string[]> {
+  const held: string[] = [];
+  if (icon !== null && (await packages.iconOf(id)) === `${icon.content['sha3-384']}.${icon.ending}`)
+    held.push(subjectOf(id, 'icon'));
+  for (const library of libraries) {
+    for (const { api, patch } of await charmLibraries.versions(library.id))
+      held.push(subjectOf(id, library.id, api, patch));
+  }
+  return held;
+}
+
+/** As many bytes as the publishing tool sends of a text have at most. */
+const largest = 4 * 1024 * 1024;
+const longestLibrary = 1_000_000;
+
+async function bytesOf(blobs: Pick<Blobs, 'open'>, { size, 'sha3-384': sha3_384 }: TransferContent) {
+  return size > largest ? 'large' : wholeOf(blobs, sha3_384);
+}
+
+async function iconIn(
+  blobs: Pick<Blobs, 'open'>,
+  { content, ending }: NonNullable<TransferPackage['icon']>,
+): Promise<Found> {
+  const bytes = await bytesOf(blobs, content);
+  if (bytes === undefined) return notThere;
+  const icon = bytes === 'large' ? undefined : iconOf(bytes);
+  const isIt = icon !== undefined && iconName(content['sha3-384'], icon).endsWith(`.${ending}`);
+  return isIt ? { kind: 'icon' } : { refused: `It is no icon that this store shows as ${ending}.` };
+}
+
+async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<Found> {
+  const bytes = await bytesOf(blobs, content);
+  if (bytes === undefined) return notThere;
+  const text = bytes === 'large' ? undefined : utf8(bytes);
+  if (text !== undefined && text.length <= longestLibrary) return { kind: 'library', text };
+  return { refused: `A library is a text in UTF-8 of at most ${String(longestLibrary)} characters.` };
+}

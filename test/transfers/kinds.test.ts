@@ -1,0 +1,193 @@
+// What crosses beside packages' files: what is said of them, libraries of charms, and assertions that no package needs.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { stream } from '#assertions/assertion.ts';
+import { charm } from '#test/fixtures/archives.ts';
+import { rootsFile } from '#test/fixtures/online-store.ts';
+import { startNow } from '#test/acts/ways.ts';
+import { adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertions/world.ts';
+import { commandsOn, folder, type NewStore } from '#test/cli/process.ts';
+import type { TestAppliance } from '#test/fixtures/appliance.ts';
+
+t.setTimeout(300_000);
+
+interface Served extends NewStore {
+  store: TestAppliance;
+  /** Receives a transfer of the depot and looks at it. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  preview(from: NewStore, file: string, more?: string): Promise<any>;
+}
+
+/** A site that serves, and trusts the made-up online store. */
+async function served(t: Test, name: string): Promise<Served> {
+  const store = await startNow(t);
+  const commands = commandsOn(store.directory);
+  trusting({ store }, [rootsFile(folder(t))]);
+  await commands.json(`site init ${name}`);
+  return {
+    store,
+    ...commands,
+    async preview(from, file, more = '') {
+      const { id } = await from.json(`transfer make ${file} ${more}`);
+      const came = await commands.larder(`transfer receive ${file}`);
+      if (came.code !== 0) throw new Error(came.err);
+      return commands.json(`transfer preview ${id}`);
+    },
+  };
+}
+
+const trusting = ({ store }: Pick<Served, 'store'>, files: string[]): void => {
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': files });
+};
+
+async function believing(depot: NewStore, here: NewStore, file: string, more = ''): Promise<void> {
+  await depot.larder(`site show --export ${file}`);
+  const { site } = await depot.json('site show');
+  await here.json(`site trust ${file} --fingerprint ${site.fingerprints[0]} ${more}`);
+}
+
+interface Line {
+  package: string;
+  kind: string;
+  what: string;
+}
+
+const lines = ({ lines: all }: { lines: Line[] }): string[] =>
+  all.map((one) => `${one.package} ${one.kind} ${one.what}`);
+
+const ofStore = (url: string, more = {}) =>
+  made('store', 'authority', 'store', { store: 'field', 'operator-id': 'ada', url, timestamp, ...more });
+
+const model = () =>
+  made('ada', 'ada', 'model', {
+    ...{ series: '16', 'brand-id': 'ada', model: 'pump', architecture: 'amd64' },
+    ...{ gadget: 'pc', kernel: 'pc-kernel', timestamp },
+  });
+
+const validationSet = (sequence: number) =>
+  made('ada', 'ada', 'validation-set', {
+    ...{ series: '16', 'account-id': 'ada', name: 'tested', sequence: String(sequence), timestamp },
+    snaps: [{ name: 'hello', id: 'c'.repeat(32) }],
+  });
+
+t.test('assertions that no package needs cross too, and count as far as a root vouches for them', async (t) => {
+  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, here, join(stick, 'depot.json'));
+  const carry = async (name: string, ...assertions: Parameters<typeof stream>[0][number][]): Promise<void> => {
+    writeFileSync(join(stick, name), stream(assertions));
+    const { code, err } = await depot.larder(`assertion import ${join(stick, name)}`);
+    t.equal(code, 0, err);
+  };
+  const said = [await model(), await validationSet(1), await ofStore('https://one.site/')];
+  await carry('first.assert', storeKey, adasAccount, adasKey, ...said);
+  trusting(here, []);
+  const doubted = await here.preview(depot, join(stick, 'one.tar'));
+  t.strictSame(doubted.lines, [], 'who trusts no such root takes nothing on the word of the source');
+  t.equal(doubted.disbelieved.length, 6);
+  trusting(here, [rootsFile(folder(t))]);
+  const seen = await here.json(`transfer preview ${doubted.id}`);
+  t.strictSame(seen.problems, []);
+  t.same(
+    new Set(lines(seen)),
+    new Set([
+      'assertion/account assertion account/ada',
+      `assertion/account-key assertion account-key/${storeKey.headers['public-key-sha3-384'] as string}`,
+      `assertion/account-key assertion account-key/${adasKey.headers['public-key-sha3-384'] as string}`,
+      'assertion/model assertion model/16/ada/pump',
+      'assertion/store assertion store/field',
+      'assertion/validation-set assertion validation-set/16/ada/tested/1',
+    ]),
+  );
+  t.ok(seen.lines.every(({ word }: { word: string }) => word === 'upstream'));
+
+  const some = await here.json(`transfer preview ${seen.id} --without assertion/model --without assertion/store`);
+  t.match(some['left-out'], [{ what: 'model/16/ada/pump' }, { what: 'store/field' }]);
+  const kept = async (name: string): Promise<number | undefined> =>
+    (await here.store.beside.records.assertions.find(name))?.revision;
+  await here.json(`transfer accept ${seen.id} --without assertion/store --yes`);
+  t.equal(await kept('model/16/ada/pump'), 0);
+  t.equal(await kept('validation-set/16/ada/tested/1'), 0);
+  t.equal(await kept('store/field'), undefined, 'what is left out stays out');
+
+  await carry('second.assert', await validationSet(2), await ofStore('https://two.site/', { revision: '1' }));
+  const next = await here.preview(depot, join(stick, 'two.tar'));
+  t.match(next.lines, [
+    { what: 'store/field', from: null, to: 'revision 1' },
+    { what: 'validation-set/16/ada/tested/2', from: null },
+  ]);
+  t.equal(next.lines.length, 2);
+  await here.json(`transfer accept ${next.id} --yes`);
+  t.equal(await kept('store/field'), 1);
+
+  await carry('third.assert', await ofStore('https://three.site/', { revision: '2' }));
+  const last = await here.preview(depot, join(stick, 'three.tar'));
+  t.same(lines(last), ['assertion/store assertion store/field'], 'what is here is not told again');
+  await believing(depot, here, join(stick, 'narrow.json'), '--packages snap/*');
+  const narrow = await here.json(`transfer preview ${last.id}`);
+  t.strictSame(narrow.lines, []);
+  t.match(narrow['left-out'], [{ what: 'store/field', why: "'depot' may bring snap/*." }]);
+});
+
+t.test('what is said of a package crosses, and its libraries; what was edited here stays', async (t) => {
+  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, here, join(stick, 'depot.json'));
+  const ada = await depot.store.as('ada');
+  await ada.post('/v1/charm', { name: 'hello' });
+  await ada.push('charm', 'hello', charm('hello'));
+  await ada.post('/v1/charm/hello/releases', [{ revision: 1, channel: 'latest/stable' }]);
+  const says = async (words: object): Promise<void> => {
+    const { status, body } = await ada.patch('/v1/charm/hello', words);
+    t.equal(status, 200, JSON.stringify(body));
+  };
+  const library = (await ada.post('/v1/charm/libraries/hello', { 'library-name': 'greeting' })).body['library-id'];
+  const publish = (patch: number): Promise<unknown> =>
+    ada.post(`/v1/charm/libraries/hello/${library}`, {
+      api: 0,
+      patch,
+      content: `LIBPATCH = ${patch}`,
+      hash: `${patch}`.repeat(64),
+    });
+  await publish(1);
+  await says({ title: 'Hello', links: { website: ['https://hello.site/'] } });
+  const seen = await here.preview(depot, join(stick, 'one.tar'));
+  t.strictSame(seen.problems, []);
+  t.same(lines(seen).slice(0, 3), [
+    'charm/hello package charm/hello',
+    'charm/hello revision revision 1',
+    'charm/hello library library greeting 0.1',
+  ]);
+  await here.json(`transfer accept ${seen.id} --yes`);
+  const hello = async () => (await here.store.beside.records.packages.find('charm', 'hello'))!;
+  t.match(await hello(), { title: 'Hello', links: { website: ['https://hello.site/'] } });
+  const { anyone } = here.store;
+  const fetched = await anyone.get(`/v1/charm/libraries/hello/${library}`);
+  t.match(fetched, { status: 200, body: { patch: 1, content: 'LIBPATCH = 1', hash: '1'.repeat(64) } });
+
+  await publish(2);
+  const words = 'Long words. '.repeat(100);
+  await says({ title: '', summary: 'Short words', description: words, links: { website: [] } });
+  const { id, lines: told } = await here.preview(depot, join(stick, 'three.tar'));
+  t.match(told, [
+    { kind: 'metadata', what: 'title', from: 'Hello', to: null, word: 'source' },
+    { kind: 'metadata', what: 'summary', to: 'Short words' },
+    { kind: 'metadata', what: 'description', to: /^Long words.*… \(1\d{3} characters, SHA-256 [0-9a-f]{64}\)$/ },
+    { kind: 'metadata', what: 'links', from: 'website: https://hello.site/', to: null },
+    { kind: 'library', what: 'library greeting 0.2', word: 'source' },
+  ]);
+  t.equal(told.length, 5);
+  await here.json(`transfer accept ${id} --yes`);
+  t.match(await hello(), { title: null, summary: 'Short words', links: {} });
+  t.match(await anyone.get(`/v1/charm/libraries/hello/${library}`), { body: { patch: 2 } });
+
+  await (await here.store.as('ada')).patch('/v1/charm/hello', { summary: 'Said here' });
+  await says({ summary: 'Said there', title: 'Hello again' });
+  const edited = await here.preview(depot, join(stick, 'four.tar'));
+  t.match(edited.lines, [{ what: 'title', from: null, to: 'Hello again' }]);
+  t.match(edited['left-out'], [{ what: 'charm/hello summary', why: 'It was edited here, and stays.' }]);
+  await here.json(`transfer accept ${edited.id} --yes`);
+  t.match(await hello(), { title: 'Hello again', summary: 'Said here' });
+});

@@ -65,7 +65,7 @@ export async function bringUpToDate(
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
     beginSealing(sealing);
   }
-  const ran = await migrate(db, migrations());
+  const ran = await migrate(db, migrations(), embeddedText('src/records/new-store.sql'));
   db.keepRowDigests();
   const upgrade = copy === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
   return { upgrade, sealsAnew };

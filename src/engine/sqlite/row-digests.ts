@@ -26,11 +26,7 @@ export function keepRowDigests(writer: Connection): void {
   const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
   // Written once for each schema, all of it at once: a command beside a busy server must not wait for its turn to find that out.
   if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
-  writer.exec(
-    `BEGIN; ${guarded(writer)
-      .map((table) => triggersOf(writer, table))
-      .join('\n')} COMMIT;`,
-  );
+  writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`);
   writer.pragma(`busy_timeout = ${String(patience)}`);
 }
 
@@ -84,13 +80,36 @@ function digestAnew(writer: Connection, schema: string): void {
     .run(schema, schemaDigest(writer));
 }
 
-function triggersOf(writer: Connection, table: string): string {
-  const columns = columnsOf(writer, table);
+interface Shape {
+  table: string;
+  columns: string[];
+  key: string[];
+}
+
+/** Every guarded table by one query, where a query for each took half of the time in which the triggers are made. */
+function shapes(writer: Connection): Shape[] {
+  const found = new Map<string, Shape>();
+  const columns = writer.prepare<[], { table: string; column: string; pk: number }>(
+    `SELECT tables.name AS "table", columns.name AS "column", columns.pk
+     FROM main.sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+     WHERE tables.type = 'table' ORDER BY tables.name, columns.cid`,
+  );
+  for (const { table, column, pk } of columns.all()) {
+    if (exempt.test(table)) continue;
+    const shape = found.get(table) ?? { table, columns: [], key: [] };
+    shape.columns.push(column);
+    if (pk > 0) shape.key[pk - 1] = column;
+    found.set(table, shape);
+  }
+  return [...found.values()];
+}
+
+function triggersOf({ table, columns, key }: Shape): string {
   const name = quoted(table);
   const text = `'${table.replaceAll("'", "''")}'`;
   const digestOf = (row: string): string =>
     `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
-  const [before, after] = [keyOf(writer, table, 'OLD'), keyOf(writer, table, 'NEW')];
+  const [before, after] = [jsonKey(key, 'OLD'), jsonKey(key, 'NEW')];
   const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, ${after}, ${digestOf('NEW')})
       ON CONFLICT (row, of_table) DO UPDATE SET digest = excluded.digest;`;
   // A row that was damaged before stays so, whatever else is written into it: what it holds is still not what was written.
@@ -201,8 +220,11 @@ const columnsOf = (connection: Connection, table: string): string[] =>
 function keyOf(connection: Connection, table: string, row: string): string {
   const key = keyColumns(connection, table);
   if (goesByNumber(connection)) return `${row}.rowid`;
-  return `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
+  return jsonKey(key, row);
 }
+
+const jsonKey = (key: string[], row: string): string =>
+  `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
 
 /** Whether a row is the one of a digest. */
 function hasKey(connection: Connection, table: string): string {

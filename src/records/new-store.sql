@@ -338,6 +338,13 @@ CREATE TABLE macaroons (
   revoked_at  TEXT,
   revoked_by  TEXT
 , conditions TEXT, replaced_by TEXT);
+CREATE TABLE made_requests (
+  number  INTEGER PRIMARY KEY,
+  id      TEXT NOT NULL,
+  bytes   INTEGER NOT NULL,
+  made_at TEXT NOT NULL,
+  made_by TEXT NOT NULL
+) STRICT;
 CREATE TABLE made_transfers (
   sequence  INTEGER PRIMARY KEY,
   id        TEXT NOT NULL,
@@ -657,6 +664,14 @@ CREATE TABLE sent_contents (
   sequence INTEGER NOT NULL,
   PRIMARY KEY (site, content)
 );
+CREATE TABLE sent_packages (
+  -- Empty for what was made for any site.
+  site       TEXT NOT NULL,
+  package_id TEXT NOT NULL,
+  digest     TEXT NOT NULL,
+  sequence   INTEGER NOT NULL,
+  PRIMARY KEY (site, package_id)
+);
 CREATE TABLE serial_log (
   seq                    INTEGER PRIMARY KEY,
   brand_account_id       TEXT NOT NULL,
@@ -698,10 +713,32 @@ CREATE TABLE signing_keys (
   modified_by      TEXT REFERENCES accounts (id), requested_at TEXT,
   UNIQUE (brand_account_id, name)
 );
+CREATE TABLE site_receipts (
+  site     TEXT NOT NULL,
+  -- The SHA-256 of the transfer's statement.
+  transfer TEXT NOT NULL,
+  status   TEXT NOT NULL CHECK (status IN ('accepted', 'withdrawn')),
+  at       TEXT NOT NULL,
+  -- As the request said it, JSON.
+  receipt  TEXT NOT NULL,
+  noted_at TEXT NOT NULL,
+  PRIMARY KEY (site, transfer)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE store_administrators (
   account_id TEXT PRIMARY KEY REFERENCES accounts (id),
   since      TEXT NOT NULL
 );
+CREATE TABLE subscriptions (
+  namespace     TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  channels      TEXT NOT NULL,
+  architectures TEXT NOT NULL,
+  -- Where the wish came from: a set, a model, a bundle; nothing where somebody typed it.
+  because       TEXT,
+  added_at      TEXT NOT NULL,
+  added_by      TEXT NOT NULL,
+  PRIMARY KEY (namespace, name)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE totp_secrets (
   account_id TEXT PRIMARY KEY REFERENCES accounts (id),
   sealed     TEXT NOT NULL,
@@ -859,7 +896,10 @@ CREATE INDEX serial_policies_by_key ON serial_policies (signing_key_sha3_384);
 CREATE INDEX set_up_links_by_end ON set_up_links (expires_at);
 CREATE UNIQUE INDEX track_guardrails_in_order ON track_guardrails (seq);
 CREATE INDEX transfers_by_arrival ON transfers (received_at);
+CREATE INDEX transfers_by_sequence ON transfers (source, sequence);
+CREATE INDEX transfers_by_settling ON transfers (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX transfers_by_statement ON transfers (statement) WHERE status <> 'discarded';
+CREATE INDEX transfers_waiting ON transfers (id) WHERE status = 'waiting';
 CREATE INDEX uploads_by_content ON uploads (sha3_384);
 CREATE INDEX uploads_by_icon ON uploads (substr(icon, 1, 96)) WHERE icon IS NOT NULL;
 CREATE UNIQUE INDEX uploads_in_order ON uploads (seq);
@@ -974,6 +1014,8 @@ INSERT INTO migrations (name) VALUES ('0066-approvals');
 INSERT INTO migrations (name) VALUES ('0067-nonces-of-devices');
 INSERT INTO migrations (name) VALUES ('0068-transfers');
 INSERT INTO migrations (name) VALUES ('0069-passing-deltas');
+INSERT INTO migrations (name) VALUES ('0070-requests');
+INSERT INTO migrations (name) VALUES ('0071-sent-packages');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

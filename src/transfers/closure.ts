@@ -29,7 +29,8 @@ async function missingSnaps(records: Reads): Promise<Missing[]> {
   for await (const held of everything('snap', records)) {
     const architecture = held.architecture ?? 'all';
     closure.provide(held.name, architecture);
-    for (const need of needsOfSnap(held)) closure.need({ ...need, architecture, by: held.name });
+    const needs = needsOfSnap(JSON.parse(held.details) as RevisionDetails, held.packageYaml);
+    for (const need of needs) closure.need({ ...need, architecture, by: held.name });
   }
   for (let after = ''; ;) {
     const page = await records.assertions.under('model/', after, pageSize);
@@ -39,8 +40,8 @@ async function missingSnaps(records: Reads): Promise<Missing[]> {
   }
 }
 
-function needsOfSnap({ details: said, packageYaml }: HeldRevision): Pick<Need, 'kind' | 'name'>[] {
-  const details = JSON.parse(said) as RevisionDetails;
+/** What a device installs with a snap, before it. */
+export function needsOfSnap(details: RevisionDetails, packageYaml: string | null): Pick<Need, 'kind' | 'name'>[] {
   const type = details.type ?? 'app';
   if (type === 'snapd' || type === 'os' || type === 'base') return [];
   const base = details.base ?? (type === 'app' ? 'core' : 'none');

@@ -18,6 +18,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { namesUnder, standing, streamsOf } from './held-assertions.ts';
+import { isOfWish, isTrackOfWish, wishedOf, type PackageWish } from './wishing.ts';
 
 export type HoldingRecords = Pick<
   Records,
@@ -37,6 +38,10 @@ export type HoldingRecords = Pick<
 export interface Wanted {
   /** Which packages are meant: one of the globs fits `namespace/name`; and of assertions, which fits `assertion/TYPE`. */
   packages: readonly string[];
+  /** What is meant beside that, and of what channels, by `namespace/name`; what is private is not, unless a glob names it. */
+  wishes?: ReadonlyMap<string, PackageWish>;
+  /** Assertions that go with it, as far as they are here, by their names. */
+  assertions?: readonly string[];
   /** RFC 3339; what has expired by then is not held. */
   at: string;
   /** The ids of packages that are left out all the same. */
@@ -67,10 +72,13 @@ export interface Contents {
 export async function holdingsOf(records: HoldingRecords, wanted: Wanted, contents: Contents): Promise<Held> {
   const gathering = new Gathering(records, wanted.at, contents);
   for await (const name of standing(records.assertions, wanted.packages)) gathering.addAssertion(name);
+  for (const { name } of await records.assertions.listOf(wanted.assertions ?? [])) gathering.addAssertion(name);
   for (let [namespace, name] = ['', '']; ;) {
     const found = await records.packages.after(namespace, name, page);
     for (const one of found) {
-      if (fitsGlob(wanted.packages, one) && wanted.except?.has(one.id) !== true) await gathering.add(one);
+      const wish = fitsGlob(wanted.packages, one) ? everything : wanted.wishes?.get(`${one.namespace}/${one.name}`);
+      if (wish === undefined || (wish !== everything && one.private)) continue;
+      if (wanted.except?.has(one.id) !== true) await gathering.add(one, wish);
     }
     const last = found.at(-1);
     if (last === undefined || found.length < page) break;
@@ -78,6 +86,8 @@ export async function holdingsOf(records: HoldingRecords, wanted: Wanted, conten
   }
   return gathering.held();
 }
+
+const everything: PackageWish = {};
 
 class Gathering {
   readonly #records: HoldingRecords;
@@ -100,10 +110,10 @@ class Gathering {
     this.#assertions.add(name);
   }
 
-  async add(subject: PublishedPackage): Promise<void> {
+  async add(subject: PublishedPackage, wish: PackageWish): Promise<void> {
     const { id, namespace, name, type, publisherId } = subject;
     const { releases, revisions, tracks, pastReleases } = this.#records;
-    const held = unexpired(await releases.held(id), this.#at);
+    const held = wishedOf(unexpired(await releases.held(id), this.#at), wish);
     const numbers = [...new Set(held.map(({ revision }) => revision))];
     const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
     this.#accounts.add(publisherId);
@@ -112,13 +122,13 @@ class Gathering {
       ...{ id, namespace, name, type, publisher: publisherId, private: subject.private },
       ...saidOf(subject),
       ...(await this.#iconOf(subject)),
-      tracks: (await tracks.list(id)).map((track) => track.name),
+      tracks: (await tracks.list(id)).map((track) => track.name).filter((track) => isTrackOfWish(wish, track)),
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
       ...(await this.#besides(subject, carried, held)),
       libraries: await this.#libraries(subject),
       channels: held.filter(({ revision }) => carried.some((one) => one.revision === revision)).map(releaseOf),
-      closed: await pastReleases.closed(id),
+      closed: (await pastReleases.closed(id)).filter((channel) => isOfWish(wish, channel)),
     });
   }
 

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 
 import { makeTransfer } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
-import type { TransferBlob, TransferContent } from '#api/wire.ts';
+import type { TransferBlob, TransferContent, TransferRequest } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -14,8 +14,9 @@ import { readMentions } from '#registry/mentions.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import { readStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
-import { holdingsOf, type Contents } from './holdings.ts';
+import { holdingsOf, type Contents, type Wanted } from './holdings.ts';
 import { writeParts } from './part-files.ts';
+import { heldFor } from './request/wanted.ts';
 import type { Site } from './site.ts';
 import { digestsOf, toldBefore } from './told.ts';
 import { wholeOf } from './whole.ts';
@@ -36,6 +37,8 @@ export interface Making {
 export interface Wished extends Intent {
   /** Globs of `namespace/name`. */
   packages: readonly string[];
+  /** A request, whose wishes are met beside that. */
+  request?: TransferRequest | undefined;
   /** The file to write; with several parts their number goes before its ending. */
   file: string;
 }
@@ -48,15 +51,17 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
-  const wanted = { packages: wished.packages, at: timestamp(at) };
+  const { packages, request } = wished;
   const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep: (text) => keepText(text, blobs) };
-  const all = await holdingsOf(records, wanted, contents);
+  const hold = (more: Partial<Wanted>) => holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
+  const all = await (request === undefined ? hold({}) : heldFor(request, records, hold));
   if (all.packages.length === 0 && all.assertions.length === 0) {
-    throw new Refusal('resource-not-found', `Nothing here is called ${wished.packages.join(' or ')}.`);
+    const what = request === undefined ? `is called ${packages.join(' or ')}` : 'is what the request wishes for';
+    throw new Refusal('resource-not-found', `Nothing here ${what}.`);
   }
   const told = await digestsOf(all.packages, records);
   const { unchanged, base } = await toldBefore(wished.base, told, records);
-  const held = unchanged.size === 0 ? all : await holdingsOf(records, { ...wanted, except: unchanged }, contents);
+  const held = unchanged.size === 0 ? all : await hold({ except: unchanged });
   for (const id of unchanged) told.delete(id);
   const assertions = [];
   for (const text of held.assertions) assertions.push(await keepText(text, blobs));

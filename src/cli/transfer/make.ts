@@ -7,6 +7,7 @@ import { isPackageGlob } from '#domain/package-glob.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { figuresOf, type Made } from '#transfers/composing.ts';
 import { make, makeAgain, type Making } from '#transfers/make.ts';
+import type { ReadRequest } from '#transfers/request/form.ts';
 import { fingerprintOf, ownSite } from '#transfers/site.ts';
 import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
@@ -15,6 +16,7 @@ import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '../store/status.ts';
+import { askedIn, withRequest } from './met.ts';
 import { shortId } from './parts.ts';
 
 const options = {
@@ -25,6 +27,11 @@ const options = {
     repeated: true,
   },
   for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
+  request: {
+    type: 'string',
+    value: 'FILE',
+    summary: 'Carry what this request of a site wishes for, and nothing that it says is there.',
+  },
   'since-sent': { type: 'boolean', summary: 'Leave out what was sent before to each of the sites that are named.' },
   'part-size': {
     type: 'integer',
@@ -58,7 +65,8 @@ export const transferMake = command({
   summary: 'Make a transfer of what this store holds, to be carried to other sites.',
   description:
     'What the channels of the packages hold goes in, with its resources, images and assertions, under one statement that the key of ' +
-    'this site signs. Nothing that is there already need be carried twice: --since-sent leaves out what was sent before.',
+    'this site signs. Nothing that is there already need be carried twice: --request goes by what the site says is there, and ' +
+    'carries what it wishes for with what that stands on; --since-sent leaves out what was sent before.',
   positionals: [
     {
       name: 'file',
@@ -68,6 +76,7 @@ export const transferMake = command({
   options,
   examples: [
     'larder transfer make /media/stick',
+    'larder transfer make ./in.tar --request /media/stick/site-a-request-3.tar',
     "larder transfer make ./in.tar --packages 'snap/*' --for site-a --since-sent",
     'larder transfer make /media/disc --part-size 4400',
     'larder transfer make ./in.2of3.tar --again 7 --part 2',
@@ -88,12 +97,13 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
     return await interruptible(() =>
       withBlobs(store, async ({ blobs }) => {
         const making: Making = { records, acts, by, blobs, site, now, asCaller, progress: progress.at };
-        const found = await writing(file, () =>
-          given.again === undefined
-            ? make(wishOf(given, file, store), making)
-            : makeAgain({ sequence, part: given.part ?? 1, file }, making),
-        );
-        return answerOf(found, site.seed.publicKey);
+        if (given.again !== undefined) {
+          const again = { sequence, part: given.part ?? 1, file };
+          return answerOf(await writing(file, () => makeAgain(again, making)), site.seed.publicKey);
+        }
+        const asked = given.request === undefined ? undefined : await askedIn(given.request, store);
+        const found = await writing(file, () => make(wishOf(given, { file, asked: asked?.request }, store), making));
+        return withRequest(answerOf(found, site.seed.publicKey), asked);
       }),
     );
   } finally {
@@ -101,10 +111,15 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   }
 }
 
-function refuseUnclear({ again, part, packages, for: sites, 'since-sent': since }: MakeCall['options']): void {
+function refuseUnclear(given: MakeCall['options']): void {
+  const { again, part, packages, for: sites, request, 'since-sent': since } = given;
   if (part !== undefined && again === undefined) throw new UsageError('--part is of use only with --again');
-  if (again !== undefined && (packages.length > 0 || sites.length > 0 || since))
+  if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
     throw new UsageError('--again makes what was made before; it takes --part alone');
+  if (request !== undefined && (since || sites.length > 0))
+    throw new UsageError(
+      '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
+    );
   if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
   const wrong = packages.find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
@@ -123,7 +138,28 @@ export function newFileAt(file: string): string {
   return file;
 }
 
-function wishOf(given: MakeCall['options'], file: string, { records }: OpenStore): Parameters<typeof make>[0] {
+interface Whom {
+  file: string;
+  /** The request that is met. */
+  asked: ReadRequest | undefined;
+}
+
+function wishOf(given: MakeCall['options'], { file, asked }: Whom, { records }: OpenStore): Parameters<typeof make>[0] {
+  const more = {
+    expiresDays: given.expires ?? 180,
+    partSize: given['part-size'] === undefined ? undefined : given['part-size'] * 1024 * 1024,
+    reason: given.reason,
+    file,
+  };
+  if (asked !== undefined) {
+    const { id, statement: request } = asked;
+    const there = new Set(request.inventory.contents);
+    return {
+      ...{ packages: given.packages, request, sites: [request.site], ...more },
+      base: { kind: 'inventory', request: id, site: request.site },
+      known: async (contents) => new Set(contents.filter((content) => there.has(content))),
+    };
+  }
   const [site = ''] = given.for;
   const since = given['since-sent'];
   return {
@@ -131,10 +167,7 @@ function wishOf(given: MakeCall['options'], file: string, { records }: OpenStore
     sites: given.for,
     base: since ? { kind: 'sent', site } : { kind: 'none' },
     known: (contents) => (since ? records.transfers.sentTo(site, contents) : Promise.resolve(new Set<string>())),
-    expiresDays: given.expires ?? 180,
-    partSize: given['part-size'] === undefined ? undefined : given['part-size'] * 1024 * 1024,
-    reason: given.reason,
-    file,
+    ...more,
   };
 }
 

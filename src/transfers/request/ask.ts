@@ -34,7 +34,7 @@ import { wholeOf } from '../whole.ts';
 
 export interface Asking {
   records: Records;
-  blobs: Pick<Blobs, 'open' | 'stat'>;
+  blobs: Pick<Blobs, 'open'>;
   site: Site;
   now: Now;
   /** The request for the registration of a key; refused while the store is sealed. */
@@ -164,7 +164,7 @@ async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
     const carried = new Set(statement.blobs.map((blob) => blob['sha3-384']));
     for (const one of statement.packages) {
       for (const { 'sha3-384': content } of contentsOf({ packages: [one], assertions: [] })) {
-        if (carried.has(content) || arrived.has(content) || (await blobs.stat(content)) !== undefined) continue;
+        if (carried.has(content) || arrived.has(content) || (await records.neededContents.has(content))) continue;
         lost.push({ package: `${one.namespace}/${one.name}`, content });
       }
     }

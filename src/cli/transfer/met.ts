@@ -1,0 +1,59 @@
+// A request of another site, as far as this one meets it: who signed it, and what its receipts tell.
+import { resolve } from 'node:path';
+
+import { noteReceipts } from '#acts/requests.ts';
+import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
+import { readRequest, type ReadRequest } from '#transfers/request/form.ts';
+import { refuseStranger } from '#transfers/request/wanted.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { Failure, type Answer } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
+import type { OpenStore } from '../frame/store.ts';
+
+export interface Asked {
+  request: ReadRequest;
+  /** Whether this site knows the keys by which it is signed. */
+  isKnown: boolean;
+  /** How many of its receipts said something new. */
+  noted: number;
+}
+
+/** Reads a request, and keeps what it says of transfers that were let in. */
+export async function askedIn(file: string, { records, acts, person, asCaller }: OpenStore): Promise<Asked> {
+  const request = await readAsked(file, () => asCaller(() => readRequest(resolve(file))));
+  const { isKnown } = await refuseStranger(records, request);
+  const { site, receipts } = request.statement;
+  const noted =
+    receipts.length === 0 ? 0 : await acts.do(noteReceipts, person, { site, receipts, request: request.id });
+  return { request, isKnown, noted };
+}
+
+async function readAsked(file: string, read: () => Promise<ReadRequest>): Promise<ReadRequest> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof NotATransfer)) throw cannotRead(file, error);
+    throw new Failure(`${file} cannot be read as a request. ${error.message}`, { code: 'no-request', cause: error });
+  }
+}
+
+/** What is said of a transfer, with what is to be said of the request that it meets. */
+export function withRequest({ text, json, ...more }: Answer, asked: Asked | undefined): Answer {
+  if (asked === undefined) return { text, json, ...more };
+  const { id, statement, signers } = asked.request;
+  const keys = fingerprintOf(signers);
+  const { site, number, receipts } = statement;
+  const settled = receipts.map(({ source, sequence, status }) => `${source} ${String(sequence)} (${status})`);
+  return {
+    ...more,
+    text: [
+      text,
+      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${asked.isKnown ? '' : '; whether that is a key of theirs, their people say'}.`,
+      ...(settled.length === 0 ? [] : [`There were let in or put back: ${settled.join(', ')}.`]),
+    ].join('\n'),
+    json: {
+      ...(json as object),
+      request: { id, site, number, 'signed-with': keys, 'is-known': asked.isKnown, receipts: asked.noted },
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// What a request wishes for, of what is held here.
+import type { TransferLeftOut, TransferPackage, TransferRequest } from '#api/wire.ts';
+import { series } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import { needsOfSnap } from '../closure.ts';
+import type { Held, Wanted } from '../holdings.ts';
+import type { PackageWish } from '../wishing.ts';
+import type { ReadRequest } from './form.ts';
+
+/** By `namespace/name`. */
+export type Wishes = Map<string, PackageWish>;
+
+/** Its subscriptions, what is missing there, and what was lost on the way. */
+function wishesOf({ subscriptions, missing, lost }: TransferRequest): Wishes {
+  const wishes: Wishes = new Map();
+  for (const { namespace, name, channels, architectures } of subscriptions) {
+    wishes.set(`${namespace}/${name}`, { channels: new Set(channels), architectures: new Set(architectures) });
+  }
+  for (const { namespace, name, architecture } of missing) {
+    const called = `${namespace}/${name.split(':')[0] ?? ''}`;
+    const before = wishes.get(called);
+    const all = architecture === 'all' || (before !== undefined && before.architectures === undefined);
+    wishes.set(called, {
+      channels: before?.channels ?? new Set(['latest/stable']),
+      ...(!all && { architectures: new Set([...(before?.architectures ?? []), architecture]) }),
+    });
+  }
+  for (const one of lost) if (!wishes.has(one.package)) wishes.set(one.package, {});
+  return wishes;
+}
+
+/** All that is held of it, with what that stands on; what cannot be given is named among what is left out. */
+export async function heldFor(
+  request: TransferRequest,
+  records: Pick<Records, 'packages' | 'revisions' | 'requests'>,
+  hold: (more: Pick<Wanted, 'wishes' | 'assertions'>) => Promise<Held>,
+): Promise<Held> {
+  const wishes = wishesOf(request);
+  const all = new Map(wishes);
+  const assertions = answersTo(request);
+  for (;;) {
+    const held = await hold({ wishes: all, assertions });
+    const more = await foundations(records, held.packages, { request, wishes: all });
+    if (more.size === 0) return { ...held, leftOut: [...held.leftOut, ...unmet(wishes, held.packages)] };
+    for (const [name, wish] of more) all.set(name, wish);
+  }
+}
+
+/** What has come of keys that wait there, and of declarations that were to be changed. */
+const answersTo = ({ 'key-requests': keys, provenance }: TransferRequest): string[] => [
+  ...keys.map(({ key }) => `account-key/${key}`),
+  ...provenance.map(({ id }) => `snap-declaration/${series}/${id}`),
+];
+
+/** Wishes that nothing here meets. */
+function unmet(wishes: Wishes, packages: readonly TransferPackage[]): TransferLeftOut[] {
+  const given = new Map(packages.map((one) => [`${one.namespace}/${one.name}`, one]));
+  return [...wishes.keys()].sort().flatMap((what) => {
+    const found = given.get(what);
+    if (found === undefined) return [{ what, why: 'It was wished for, and is not here for everybody to have.' }];
+    return found.channels.length > 0 ? [] : [{ what, why: 'It was wished for, and no channel here holds it.' }];
+  });
+}
+
+/**
+ * What snaps that are carried stand on, as far as it is here, is not carried, and nothing of it is there already: their bases,
+ * snapd, and who shares content with them. So a device can use what came with the first transfer.
+ */
+async function foundations(
+  { packages, revisions, requests }: Pick<Records, 'packages' | 'revisions' | 'requests'>,
+  carried: readonly TransferPackage[],
+  { request, wishes }: { request: TransferRequest; wishes: Wishes },
+): Promise<Wishes> {
+  const there = new Set(request.inventory.contents);
+  const needed = new Set<string>();
+  for (const { id, namespace, revisions: some } of carried) {
+    if (namespace !== 'snap') continue;
+    for (const { revision } of some) {
+      const found = await revisions.forDevices(id, revision);
+      if (found === undefined) continue;
+      for (const { name } of needsOfSnap(found.details, found.packageYaml)) needed.add(name);
+    }
+  }
+  const more: Wishes = new Map();
+  const architectures = new Set([...wishes.values()].flatMap((wish) => [...(wish.architectures ?? [])]));
+  for (const name of [...needed].sort()) {
+    const subject = wishes.has(`snap/${name}`) ? undefined : await packages.find('snap', name);
+    if (subject === undefined || subject.private) continue;
+    if ((await requests.contentsOf([subject.id])).some((content) => there.has(content))) continue;
+    more.set(`snap/${name}`, {
+      channels: new Set([`${subject.defaultTrack ?? 'latest'}/stable`]),
+      ...(architectures.size > 0 && { architectures }),
+    });
+  }
+  return more;
+}
+
+/** Refuses a request of a site that is known here by other keys. */
+export async function refuseStranger(
+  { transferSources }: Pick<Records, 'transferSources'>,
+  { statement: { site }, signers }: ReadRequest,
+): Promise<{ isKnown: boolean }> {
+  const known = await transferSources.find(site);
+  if (known === undefined) return { isKnown: false };
+  if (signers.some((key) => known.keys.includes(key))) return { isKnown: true };
+  throw new Refusal(
+    'conflict',
+    `It says that it is of '${site}', and none of the keys by which '${site}' is known here has signed it.`,
+  );
+}

@@ -1,0 +1,296 @@
+// Every act may be held until others approve of it, or says why not; and each that may is tried through all of its doors.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { everyAct } from '#acts/index.ts';
+import { approveProposal } from '#acts/proposals.ts';
+import { approvalKinds } from '#domain/approvals.ts';
+import { changeConfig } from '#src/config.ts';
+import { offered, download, rootsFile, snapOf } from '#test/fixtures/online-store.ts';
+import { askingSite, configure } from '#test/fixtures/approvers.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { snapFixture } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
+import { until } from '#test/fixtures/until.ts';
+import { folder } from '#test/cli/process.ts';
+import { days } from '#domain/clock.ts';
+import { idOf } from '#transfers/form/statement.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
+
+t.setTimeout(300_000);
+
+const source = join(import.meta.dirname, '../../src');
+const gated = everyAct.filter((one) => 'kinds' in one.gate);
+
+/** Kinds of which the policy may speak before there is an act of theirs. */
+const awaited = new Set(['unsigned_folders', 'import_keys']);
+
+t.test('every act is held by a kind of the policy, or says why none holds it', async (t) => {
+  for (const { name, gate } of everyAct) {
+    if ('never' in gate) t.match(gate.never, /^\S+( \S+){2,}[^.]$/, `${name}: ${gate.never}`);
+    else t.ok(gate.kinds.every((kind) => approvalKinds.includes(kind)) && gate.kinds.length > 0, name);
+  }
+  const held = new Set<string>(gated.flatMap(({ gate }) => ('kinds' in gate ? gate.kinds : [])));
+  const unheld = approvalKinds.filter((kind) => !held.has(kind));
+  t.strictSame(
+    unheld.filter((kind) => !awaited.has(kind)),
+    [],
+    'each kind of the policy holds an act',
+  );
+});
+
+/** Of the files of acts those that change what a channel holds, and are not held: why. */
+const beyond: Record<string, string> = {
+  'revisions.ts': 'what is withdrawn is in no channel any more, at once',
+};
+
+t.test('what a channel holds is changed by acts that are held, but for those that must not wait', async (t) => {
+  const names = new Map(gated.map((one) => [one.name, one]));
+  for (const file of readdirSync(join(source, 'acts'))) {
+    const text = readFileSync(join(source, 'acts', file), 'utf8');
+    if (!/\.releases\.(?:fill|empty|close|remove)\(/.test(text)) continue;
+    const own = [...text.matchAll(/^ {2}name: '([^']+)'/gm)].map(([, name = '']) => name);
+    t.ok(own.some((name) => names.has(name)) || beyond[file] !== undefined, file);
+  }
+});
+
+/** The files beside the acts that do a gated one, as `file act`. */
+function doorsInSource(): string[] {
+  const exported = new Map<string, string>();
+  for (const file of readdirSync(join(source, 'acts'))) {
+    const text = readFileSync(join(source, 'acts', file), 'utf8');
+    for (const [, binding = '', name = ''] of text.matchAll(/^export const (\w+) = act[^(]*\({\n {2}name: '([^']+)'/gm))
+      exported.set(binding, name);
+  }
+  const names = new Set(gated.map(({ name }) => name));
+  const doors = new Set<string>();
+  for (const entry of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (!entry.endsWith('.ts') || entry.startsWith('acts/')) continue;
+    for (const [, list = ''] of readFileSync(join(source, entry), 'utf8').matchAll(
+      /^import \{([^}]+)\} from '#acts\/[\w-]+\.ts';/gm,
+    )) {
+      for (const [, binding = ''] of list.matchAll(/(?:^|,)\s*(\w+)/g)) {
+        const name = exported.get(binding);
+        if (name !== undefined && names.has(name)) doors.add(`${entry} ${name}`);
+      }
+    }
+  }
+  return [...doors].sort();
+}
+
+interface Tried {
+  /** What whoever did it is told. */
+  text: string;
+  /** Whether it was done. */
+  done: boolean;
+}
+
+interface Door {
+  /** The file of the source that is this door, and the act behind it. */
+  is: string;
+  what: string;
+  go: () => Promise<Tried>;
+}
+
+const asked = ['transfers', 'requests', 'delete_keys', 'sources', 'policy'].map((kind) => `${kind} = "1 of B"`);
+
+t.test('each act that may be held is held at all of its doors, and done at the same once approved of', async (t) => {
+  const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]'].join('\n'));
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
+  const doors = await doorsOf(t, store, run);
+  t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
+  const newest = async (): Promise<number> =>
+    (await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 1))[0]?.number ?? 0;
+  for (const { what, go } of doors) {
+    const before = await newest();
+    const waits = await go();
+    t.notOk(waits.done, what);
+    t.match(waits.text, new RegExp(`Waits for 1 more approval \\(proposal ${String(before + 1)},`), what);
+    t.match(waits.text, /approval-required|"errors"|"refused"/, what);
+    t.equal(await newest(), before + 1, what);
+    const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
+    await store.beside.acts.do(approveProposal, { actor: store.ids.bob }, { number: before + 1, login });
+    const { done, text } = await go();
+    t.ok(done, `${what}: ${text}`);
+  }
+  t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 100)).length, doors.length);
+});
+
+type Asking = Awaited<ReturnType<typeof askingSite>>;
+
+async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], run: Asking['run']): Promise<Door[]> {
+  const stick = folder(t);
+  const typed = (line: string) => async (): Promise<Tried> => {
+    const { code, out, err } = await run(`${line} --json`);
+    return { text: err + out, done: code === 0 };
+  };
+  const ada = await store.as('ada');
+  const called = (path: string, body: unknown) => async (): Promise<Tried> => {
+    const { status, body: answer } = await ada.post(path, body);
+    if (status !== 200 && status !== 403) throw new Error(`${path}: ${String(status)} ${JSON.stringify(answer)}`);
+    return { text: JSON.stringify(answer), done: status === 200 };
+  };
+  return [
+    ...(await releaseDoors({ store, ada, stick, typed, called })),
+    pushDoor(store, ada),
+    ...(await keyDoors({ store, ada, typed })),
+    ...(await transferDoors({ run, stick, typed })),
+    {
+      is: 'cli/transfer/request.ts make_request',
+      what: 'a request',
+      go: typed(`transfer request ${join(stick, 'out.tar')} --inventory none --yes`),
+    },
+    {
+      is: 'jobs/keep-approval-policy.ts change_approval_policy',
+      what: 'another policy in the file',
+      go: async () => {
+        await configure(store, 'releases = []');
+        const problems = async (): Promise<string[]> =>
+          ((await store.anyone.get('/readyz')).body as { problems?: string[] }).problems ?? [];
+        const text = (await problems()).join();
+        return { text: `${text} approval-required`, done: text === '' };
+      },
+    },
+  ];
+}
+
+interface Typing {
+  store: Asking['store'];
+  ada: Awaited<ReturnType<Asking['store']['as']>>;
+  typed: (line: string) => () => Promise<Tried>;
+  called: (path: string, body: unknown) => () => Promise<Tried>;
+  stick: string;
+}
+
+async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promise<Door[]> {
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const number of [1, 2, 3]) await addRevision(store, id, number);
+  const { id: tiny } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body as { id: string };
+  writeFileSync(join(stick, 'tiny.snap'), await snapFixture('app-xz'));
+  const online = join(stick, 'online');
+  mkdirSync(online);
+  await download(online, offered('other-on', 4));
+  const is = (file: string): string => `${file} push_releases`;
+  const [api, close, tool] = ['push-releases.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map((file) =>
+    is(join('operations/releases', file)),
+  ) as [string, string, string];
+  const releases = '/v1/snap/hello/releases';
+  const released = { name: 'hello', series: '16', revision: '2', channels: ['stable'] };
+  return [
+    { is: api, what: 'a release over HTTP', go: called(releases, [{ channel: 'stable', revision: 1 }]) },
+    { is: api, what: 'a close over HTTP', go: called(releases, [{ channel: 'stable', revision: null }]) },
+    { is: tool, what: "a release by the publisher's tool", go: called('/dev/api/snap-release/', released) },
+    { is: close, what: 'a close by it', go: called(`/dev/api/snaps/${id}/close`, { channels: ['stable'] }) },
+    { is: is('cli/release/release.ts'), what: 'a release from the host', go: typed('release snap/hello 3 stable') },
+    { is: is('cli/release/release.ts'), what: 'a close from the host', go: typed('close snap/hello stable --yes') },
+    {
+      is: is('cli/package/carried/take.ts'),
+      what: 'an import that releases',
+      go: typed(`package import ${online} --release stable --yes`),
+    },
+    {
+      is: is('cli/package/push.ts'),
+      what: 'a push from the host that releases',
+      async go() {
+        // The file is taken in once; what waits is its release.
+        const isThere = (await store.beside.records.revisions.find(tiny, 1)) !== undefined;
+        const push = `package push ${join(stick, 'tiny.snap')} --release stable --yes`;
+        return typed(isThere ? 'release snap/tiny-app 1 stable' : push)();
+      },
+    },
+  ];
+}
+
+/** A push with channels, which is released when its review is over. */
+function pushDoor(store: Asking['store'], ada: Typing['ada']): Door {
+  let pushed: { body: object; status: string } | undefined;
+  return {
+    is: 'jobs/finish-pushes.ts push_releases',
+    what: 'a push with channels',
+    async go() {
+      if (pushed === undefined) {
+        await ada.post('/v1/snap', { name: 'finished' });
+        const upload = await ada.upload(snapOf(offered('finished', 1)));
+        const body = { name: 'finished', series: '16', updown_id: upload, binary_filesize: 1, channels: ['stable'] };
+        const { status_details_url: url } = (await ada.post('/dev/api/snap-push/', body)).body as Record<
+          string,
+          string
+        >;
+        pushed = { body, status: new URL(url ?? '').pathname };
+      } else await ada.post('/dev/api/snap-push/', pushed.body);
+      const { status } = pushed;
+      await store.appliance.reviewed();
+      await until(async () => ((await ada.get(status)).body as { processed: boolean }).processed);
+      const map = (await ada.get('/v1/snap/finished/releases')).body['channel-map'] as object[];
+      return { text: JSON.stringify((await ada.get(status)).body), done: map.length > 0 };
+    },
+  };
+}
+
+async function keyDoors({ store, ada, typed }: Pick<Typing, 'store' | 'ada' | 'typed'>): Promise<Door[]> {
+  const brand = await addBrand(store, 'ada');
+  const [first, second] = [
+    await addSigningKey(store, brand, 'rsa4096-a', 'first'),
+    await addSigningKey(store, brand, 'rsa4096-b', 'second'),
+  ];
+  return [
+    {
+      is: 'operations/signing-keys/delete-signing-key.ts delete_signing_key',
+      what: 'the deletion of a key over HTTP',
+      async go() {
+        const { status, body } = await ada.delete(`/v1/brand/${brand}/signing_key/${first}`);
+        return { text: JSON.stringify(body), done: status < 300 };
+      },
+    },
+    {
+      is: 'cli/key/delete.ts delete_signing_key',
+      what: 'the deletion of a key from the host',
+      go: typed(`key delete ${brand} ${second}`),
+    },
+  ];
+}
+
+async function transferDoors({
+  run,
+  stick,
+  typed,
+}: Pick<Typing, 'stick' | 'typed'> & Pick<Asking, 'run'>): Promise<Door[]> {
+  await run('site init site-a');
+  const { publicKey } = seedOf(1);
+  const identity = join(stick, 'depot.json');
+  writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
+  const file = snapOf(offered('carrying', 1));
+  const hello = { ...helloWith([file]), name: 'carrying', id: 'c'.repeat(32) };
+  const release = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1 };
+  const at = new Date().toISOString();
+  const transfer = example([file], {
+    ...{ created: at, expires: new Date(Date.now() + days(9)).toISOString() },
+    packages: [{ ...hello, channels: [{ ...release, 'released-at': at }] }],
+  });
+  const [part = ''] = await written(transfer, stick);
+  const id = idOf(transfer.bytes);
+  return [
+    {
+      is: 'cli/site/trust.ts trust_source',
+      what: 'a new source',
+      go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''}`),
+    },
+    {
+      is: 'cli/transfer/accept.ts accept_transfer',
+      what: 'a transfer',
+      async go() {
+        const { code, err } = await run(`transfer receive ${part}`);
+        if (code !== 0) throw new Error(err);
+        return typed(`transfer accept ${id} --yes`)();
+      },
+    },
+    {
+      is: 'cli/transfer/settle.ts withdraw_transfer',
+      what: 'the withdrawal of a transfer',
+      go: typed(`transfer withdraw ${id} --yes`),
+    },
+  ];
+}

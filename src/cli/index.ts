@@ -117,6 +117,7 @@ export const groups: readonly Group[] = [
       { name: 'subscription list', load: async () => (await import('./subscription/list.ts')).subscriptionList },
       { name: 'subscription remove', load: async () => (await import('./subscription/list.ts')).subscriptionRemove },
       { name: 'transfer request', load: async () => (await import('./transfer/request.ts')).transferRequest },
+      { name: 'transfer gather', load: async () => (await import('./transfer/gather.ts')).transferGather },
       { name: 'transfer make', load: async () => (await import('./transfer/make.ts')).transferMake },
       { name: 'transfer check', load: async () => (await import('./transfer/check.ts')).transferCheck },
       { name: 'transfer unpack', load: async () => (await import('./transfer/unpack.ts')).transferUnpack },

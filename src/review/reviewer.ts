@@ -2,7 +2,15 @@
 // is rejected; a fault of ours is thrown, so that whoever asked can ask again.
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
-import { rejection, type OpenUpload, type OwnName, type Rejection, type Upload, type Verdict } from './verdict.ts';
+import {
+  rejection,
+  type OpenUpload,
+  type OwnName,
+  type Rejection,
+  type SnapFacts,
+  type Upload,
+  type Verdict,
+} from './verdict.ts';
 import type { Answer, Found, Question } from './worker.ts';
 
 export interface Reviewer {
@@ -24,6 +32,19 @@ export interface ReviewerOptions {
   heapMb?: number;
   /** For how long the worker stays when nothing is asked of it. */
   idleMs?: number;
+}
+
+/** What a snap says of itself, by the descriptor of its file; a sentence where it cannot be taken as one. */
+export async function snapFactsOf(
+  file: number,
+  reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>,
+): Promise<SnapFacts | string> {
+  const found = await reviewer.ownName(file);
+  const name = 'named' in found ? found.named?.name : undefined;
+  const verdict = 'errors' in found ? found : await reviewer.reviewOpen({ kind: 'snap', file, name: name ?? '' });
+  if (!verdict.approved) return verdict.errors.map(({ message }) => message).join(' ');
+  if (verdict.kind !== 'snap') throw new Error('cannot review a snap: it was read as something else');
+  return verdict.facts;
 }
 
 /** The part of the heap in which objects begin their lives. */

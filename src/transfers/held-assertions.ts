@@ -1,9 +1,10 @@
 // The assertions that go with what a store holds: those that its revisions name, and those that stand for themselves.
-import { joined, streamCount, streamLimit, type Assertion } from '#assertions/assertion.ts';
+import { joined, type Assertion } from '#assertions/assertion.ts';
 import { inOrder, restedOn, standingTypes } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import type { Records } from '#records/index.ts';
+import { inStreams } from './carried.ts';
 
 type Kept = Pick<Records['assertions'], 'listOf' | 'under'>;
 
@@ -39,19 +40,4 @@ export async function streamsOf(assertions: Pick<Kept, 'listOf'>, names: Readonl
     for (const needed of inOrder(one, (name) => all.get(name))) ordered.set(nameOf(needed), needed);
   }
   return inStreams([...ordered.values()].map(joined));
-}
-
-function inStreams(texts: readonly string[]): string[] {
-  const streams: string[][] = [];
-  let length = Infinity;
-  for (const text of texts) {
-    const size = Buffer.byteLength(text) + 1;
-    if (length + size > streamLimit || streams.at(-1)?.length === streamCount) {
-      streams.push([]);
-      length = 0;
-    }
-    streams.at(-1)!.push(text);
-    length += size;
-  }
-  return streams.map((some) => some.join('\n'));
 }

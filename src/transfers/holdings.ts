@@ -17,6 +17,7 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
+import { anyBytes, mediaTypes } from './carried.ts';
 import { namesUnder, standing, streamsOf } from './held-assertions.ts';
 import { isOfWish, isTrackOfWish, wishedOf, type PackageWish } from './wishing.ts';
 
@@ -303,14 +304,6 @@ class Gathering {
     return content;
   }
 }
-
-const anyBytes = 'application/octet-stream';
-const mediaTypes: Record<string, string> = {
-  snap: 'application/vnd.snap',
-  charm: 'application/zip',
-  bundle: 'application/zip',
-  rock: 'application/x-tar',
-};
 
 const saidOf = ({ title, summary, description, defaultTrack, links }: PublishedPackage): Partial<TransferPackage> => ({
   ...{ title, summary, description, links },

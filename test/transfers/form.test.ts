@@ -133,6 +133,10 @@ t.test('a statement that contradicts itself is refused', (t) => {
   const [first, second] = statement.parts[0]!;
   const revisions = statement.packages[0]!.revisions;
   const other = { ...revisions[1]!, content: { ...revisions[1]!.content, 'sha3-384': '0'.repeat(96) } };
+  const { content } = revisions[0]!;
+  const resource = { revision: 1, content, 'created-at': statement.created, 'created-by': 'ada', serves: [] };
+  // The records keep one of them, and never neither.
+  const forNothing = { name: 'site', type: 'file', revisions: [{ ...resource, bases: null, architectures: null }] };
   const wrong = [
     { expires: statement.created },
     { parts: [[first!]] },
@@ -145,6 +149,7 @@ t.test('a statement that contradicts itself is refused', (t) => {
     { packages: [{ ...statement.packages[0]!, revisions: [revisions[0]!, other] }] },
     { packages: [{ ...statement.packages[0]!, revisions: [revisions[0]!, revisions[0]!] }] },
     { accounts: [statement.accounts[0]!, statement.accounts[0]!] },
+    { packages: [{ ...statement.packages[0]!, resources: [forNothing] }] },
   ];
   for (const one of wrong) {
     t.throws(

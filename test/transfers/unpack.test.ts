@@ -55,7 +55,14 @@ function charmWith(
         name: 'Config.d',
         type: 'file',
         revisions: [
-          { revision: 2, content: contentOf(files.resource), ...created, bases: null, architectures: null, serves: [] },
+          {
+            revision: 2,
+            content: contentOf(files.resource),
+            ...created,
+            bases: null,
+            architectures: ['all'],
+            serves: [],
+          },
         ],
       },
     ],

@@ -1,9 +1,14 @@
 // larder site init
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { check } from '#api/schema.ts';
+import { makeCollector } from '#transfers/collector.ts';
 import { fingerprintOf, identityOf, makeSite } from '#transfers/site.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { command, UsageError } from '../frame/command.ts';
+import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
+import { collectorFolder } from './collector.ts';
 
 export const siteInit = command({
   name: 'site init',
@@ -12,10 +17,19 @@ export const siteInit = command({
     'The name stands in everything that the site signs, and stays. The key is kept in the records under the site key, and is in ' +
     "every backup of them. What others are given to believe it is written by 'larder site show --export FILE'.",
   positionals: [{ name: 'name', summary: 'Lower-case letters, digits and hyphens, such as depot-north.' }],
-  examples: ['larder site init depot-north'],
+  options: {
+    collector: {
+      type: 'boolean',
+      summary:
+        'Make a collector of this machine instead, which gathers for sites and has no store: its folder is --data, or ' +
+        '~/.local/share/larder-collector.',
+    },
+  },
+  examples: ['larder site init depot-north', 'larder site init online-desk --collector'],
 
-  run: ({ positionals: { name }, data, world }) => {
+  run: ({ positionals: { name }, options, data, world }) => {
     refuseName(name);
+    if (options.collector) return madeCollector(name, { data, world });
     return withStore({ data, world }, async ({ acts, person, siteKey }) => {
       const site = await makeSite(name, siteKey, acts, person);
       const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
@@ -26,6 +40,21 @@ export const siteInit = command({
     });
   },
 });
+
+/** Makes a collector. Its key is not encrypted, as the site key of a store is not: who reads the folder can sign. */
+function madeCollector(name: string, where: Pick<Call, 'data' | 'world'>): Answer {
+  const folder = collectorFolder(where);
+  if (existsSync(join(folder, 'larder.toml')))
+    throw new Failure(`${folder} is the data directory of a store; name another folder for the collector, by --data`);
+  const { site } = makeCollector(folder, name);
+  const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
+  return {
+    text:
+      `The collector ${name} is in ${folder}. Its key has the fingerprint ${fingerprint}; ` +
+      'it is not encrypted: whoever reads that folder can sign as this collector.',
+    json: { ...identityOf(site), fingerprints: [fingerprint], folder },
+  };
+}
 
 /** Refuses what is no name of a site. */
 export function refuseName(name: string): void {

@@ -2,10 +2,13 @@
 import { resolve } from 'node:path';
 
 import { createFile } from '#files/durable.ts';
-import { fingerprintOf, identityOf, siteOf } from '#transfers/site.ts';
-import { command } from '../frame/command.ts';
+import { nextSequence, type Collector } from '#transfers/collector.ts';
+import { fingerprintOf, identityOf, siteOf, type Site } from '#transfers/site.ts';
+import { command, type Answer } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
-import { withStore } from '../frame/store.ts';
+import type { AsCaller } from '../frame/owner.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { collectorAt } from './collector.ts';
 
 export const siteShow = command({
   name: 'site show',
@@ -15,47 +18,64 @@ export const siteShow = command({
   },
   examples: ['larder site show', 'larder site show --export depot-north.json'],
 
-  run: (call) =>
-    withStore(
-      call,
-      async ({ records, siteKey, asCaller }) => {
-        const site = await siteOf(records, siteKey);
-        const sources = await records.transferSources.list();
-        const file = call.options.export;
-        const own =
-          site === undefined
-            ? "This site has no name; 'larder site init NAME' gives it one."
-            : `This site is called ${site.name}. Its key has the fingerprint ${fingerprintOf([site.seed.publicKey]).join()}.`;
-        if (file !== undefined && site !== undefined) {
-          const text = `${JSON.stringify(identityOf(site), null, 2)}\n`;
-          await writing(resolve(file), () =>
-            asCaller(async () => {
-              createFile(resolve(file), text, 0o644);
-            }),
-          );
-        }
-        const told = sources.map(
-          ({ name, keys, threshold, packages, mayRelease, floor }) =>
-            `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
-            `${mayRelease ? '' : ', and release nothing'}; the last that was let in is number ${String(floor)}`,
-        );
-        const believes =
-          told.length === 0 ? ['It believes no source.'] : ['It believes:', ...told.map((one) => `  ${one}`)];
-        return {
-          text: [own, ...believes].join('\n'),
-          json: {
-            site:
-              site === undefined ? null : { ...identityOf(site), fingerprints: fingerprintOf([site.seed.publicKey]) },
-            sources: sources.map(({ addedAt, addedBy, mayRelease, ...one }) => ({
-              ...one,
-              fingerprints: fingerprintOf(one.keys),
-              'may-release': mayRelease,
-              'added-at': addedAt,
-              'added-by': addedBy,
-            })),
-          },
-        };
-      },
-      { writesOutside: true },
-    ),
+  run(call) {
+    const collector = collectorAt(call);
+    return collector === undefined
+      ? withStore(call, (store) => shown(store, call.options.export), { writesOutside: true })
+      : shownCollector(collector, call.options.export);
+  },
 });
+
+async function shown({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<Answer> {
+  const site = await siteOf(records, siteKey);
+  const sources = await records.transferSources.list();
+  const own =
+    site === undefined
+      ? "This site has no name; 'larder site init NAME' gives it one."
+      : `This site is called ${aboutSite(site)}`;
+  if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
+  const told = sources.map(
+    ({ name, keys, threshold, packages, mayRelease, floor }) =>
+      `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
+      `${mayRelease ? '' : ', and release nothing'}; the last that was let in is number ${String(floor)}`,
+  );
+  const believes = told.length === 0 ? ['It believes no source.'] : ['It believes:', ...told.map((one) => `  ${one}`)];
+  return {
+    text: [own, ...believes].join('\n'),
+    json: {
+      site: site === undefined ? null : presented(site),
+      sources: sources.map(({ addedAt, addedBy, mayRelease, ...one }) => ({
+        ...one,
+        fingerprints: fingerprintOf(one.keys),
+        'may-release': mayRelease,
+        'added-at': addedAt,
+        'added-by': addedBy,
+      })),
+    },
+  };
+}
+
+async function shownCollector(collector: Collector, file: string | undefined): Promise<Answer> {
+  const { site, folder } = collector;
+  if (file !== undefined) await exported(site, file, async (work) => work());
+  const made = nextSequence(collector) - 1;
+  return {
+    text: `This is a collector, called ${aboutSite(site)}\nIt is in ${folder}, and has made ${String(made)} transfers.`,
+    json: { site: presented(site), sources: [], collector: { folder, 'last-made': made } },
+  };
+}
+
+const aboutSite = ({ name, seed }: Site): string =>
+  `${name}. Its key has the fingerprint ${fingerprintOf([seed.publicKey]).join()}.`;
+
+const presented = (site: Site) => ({ ...identityOf(site), fingerprints: fingerprintOf([site.seed.publicKey]) });
+
+async function exported(site: Site, named: string, asCaller: AsCaller): Promise<void> {
+  const file = resolve(named);
+  const text = `${JSON.stringify(identityOf(site), null, 2)}\n`;
+  await writing(file, () =>
+    asCaller(async () => {
+      createFile(file, text, 0o644);
+    }),
+  );
+}

@@ -15,7 +15,7 @@ export const siteTrust = command({
   name: 'site trust',
   summary: 'Believe the transfers of a source: those that enough of its keys have signed, and what it may bring.',
   description:
-    "FILE is what 'larder site show --export' or 'larder collector init' wrote there. Its fingerprint must come from somewhere else " +
+    "FILE is what 'larder site show --export' wrote there, at a site or at a collector. Its fingerprint must come from somewhere else " +
     'than the file: by telephone, or on paper. Typed again for a source that is known, it changes what that may do; the highest ' +
     'number that was let in of it stays.',
   positionals: [{ name: 'file', summary: 'The file with the keys of the source.' }],

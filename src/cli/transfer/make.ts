@@ -1,23 +1,21 @@
 // larder transfer make
-import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
-import { check } from '#api/schema.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { figuresOf, type Made } from '#transfers/composing.ts';
+import { forgetGathered, gatheredLast, makePartAgain, nextSequence, type Collector } from '#transfers/collector.ts';
 import { make, makeAgain, type Making } from '#transfers/make.ts';
 import type { ReadRequest } from '#transfers/request/form.ts';
-import { fingerprintOf, ownSite } from '#transfers/site.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { ownSite } from '#transfers/site.ts';
+import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { writing } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { visible } from '../frame/terminal.ts';
-import { bytes } from '../store/status.ts';
+import { collectorAt } from '../site/collector.ts';
+import { written, writtenOf } from './collected.ts';
 import { askedIn, withRequest } from './met.ts';
-import { shortId } from './parts.ts';
+import { answerOf, fileAt, intentOf, refuseUnclearWriting, writingOptions } from './writing.ts';
 
 const options = {
   packages: {
@@ -26,28 +24,12 @@ const options = {
     summary: "What to carry, such as 'snap/*', charm/postgresql-k8s or assertion/model; otherwise everything.",
     repeated: true,
   },
-  for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
   request: {
     type: 'string',
     value: 'FILE',
     summary: 'Carry what this request of a site wishes for, and nothing that it says is there.',
   },
-  'since-sent': { type: 'boolean', summary: 'Leave out what was sent before to each of the sites that are named.' },
-  'part-size': {
-    type: 'integer',
-    value: 'MIB',
-    minimum: 2,
-    maximum: 10_000_000,
-    summary: 'Cut it into parts of at most so many MiB: 4400 for a DVD, 4095 for a stick with FAT.',
-  },
-  expires: {
-    type: 'integer',
-    value: 'DAYS',
-    minimum: 1,
-    maximum: 3650,
-    summary: 'How long it is good; otherwise 180 days.',
-  },
-  reason: { type: 'string', value: 'TEXT', summary: 'Why it is made, for whoever lets it in.' },
+  ...writingOptions,
   again: {
     type: 'integer',
     value: 'N',
@@ -82,12 +64,17 @@ export const transferMake = command({
     'larder transfer make ./in.2of3.tar --again 7 --part 2',
   ],
 
-  run: (call) => withStore(call, (store) => made(store, call), { writesOutside: true }),
+  run(call) {
+    refuseUnclear(call.options);
+    const collector = collectorAt(call);
+    return collector === undefined
+      ? withStore(call, (store) => made(store, call), { writesOutside: true })
+      : madeByCollector(collector, call);
+  },
 });
 
 async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   const { options: given } = call;
-  refuseUnclear(given);
   const { records, acts, person: by, siteKey, now, asCaller } = store;
   const site = await ownSite(records, siteKey);
   const sequence = given.again ?? (await records.transfers.newestMade()) + 1;
@@ -111,31 +98,36 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   }
 }
 
-function refuseUnclear(given: MakeCall['options']): void {
-  const { again, part, packages, for: sites, request, 'since-sent': since } = given;
+/** Makes a transfer of what was gathered last. */
+async function madeByCollector(collector: Collector, call: MakeCall): Promise<Answer> {
+  const { options: given } = call;
+  if (given.packages.length > 0)
+    throw new UsageError('a collector carries all that it gathered; --packages is of no use');
+  const sequence = given.again ?? nextSequence(collector);
+  const file = fileAt(resolve(call.positionals.file), `${collector.site.name}-${String(sequence)}.tar`);
+  if (given.again !== undefined) {
+    const again = { sequence, part: given.part ?? 1, file };
+    return written(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
+  }
+  if (given.request !== undefined)
+    throw new UsageError(
+      "a collector holds a request against what it gathers: 'larder transfer gather --request FILE'",
+    );
+  const { found, asked } = gatheredLast(collector);
+  if (asked !== undefined) refuseUnclearWriting({ ...given, request: asked.id });
+  const answer = await writtenOf(collector, found, { file, asked }, call);
+  forgetGathered(collector);
+  return answer;
+}
+
+function refuseUnclear({ again, part, packages, request, ...given }: MakeCall['options']): void {
+  const { for: sites, 'since-sent': since } = given;
   if (part !== undefined && again === undefined) throw new UsageError('--part is of use only with --again');
   if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
     throw new UsageError('--again makes what was made before; it takes --part alone');
-  if (request !== undefined && (since || sites.length > 0))
-    throw new UsageError(
-      '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
-    );
-  if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
+  refuseUnclearWriting({ ...given, request });
   const wrong = packages.find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
-  for (const site of sites) check('SiteName', site);
-}
-
-/** The file that is meant: a new one of this name where a folder was named. */
-export function fileAt(path: string, name: string): string {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  return newFileAt(isFolder ? join(path, name) : path);
-}
-
-/** A file that is to be written; refused where there is one. */
-export function newFileAt(file: string): string {
-  if (existsSync(file)) throw new Failure(`${file} is there already; a transfer overwrites nothing`);
-  return file;
 }
 
 interface Whom {
@@ -145,43 +137,12 @@ interface Whom {
 }
 
 function wishOf(given: MakeCall['options'], { file, asked }: Whom, { records }: OpenStore): Parameters<typeof make>[0] {
-  const more = {
-    expiresDays: given.expires ?? 180,
-    partSize: given['part-size'] === undefined ? undefined : given['part-size'] * 1024 * 1024,
-    reason: given.reason,
+  const sentTo = (site: string, contents: readonly string[]) => records.transfers.sentTo(site, contents);
+  const everything = given.packages.length === 0 && asked === undefined;
+  return {
+    ...intentOf(given, { sentTo, asked }),
+    packages: everything ? ['*/*'] : given.packages,
+    request: asked?.statement,
     file,
-  };
-  if (asked !== undefined) {
-    const { id, statement: request } = asked;
-    const there = new Set(request.inventory.contents);
-    return {
-      ...{ packages: given.packages, request, sites: [request.site], ...more },
-      base: { kind: 'inventory', request: id, site: request.site },
-      known: async (contents) => new Set(contents.filter((content) => there.has(content))),
-    };
-  }
-  const [site = ''] = given.for;
-  const since = given['since-sent'];
-  return {
-    packages: given.packages.length === 0 ? ['*/*'] : given.packages,
-    sites: given.for,
-    base: since ? { kind: 'sent', site } : { kind: 'none' },
-    known: (contents) => (since ? records.transfers.sentTo(site, contents) : Promise.resolve(new Set<string>())),
-    ...more,
-  };
-}
-
-function answerOf({ id, statement, files, bytes: size }: Made, publicKey: string): Answer {
-  const figures = figuresOf(statement);
-  const [fingerprint = ''] = fingerprintOf([publicKey]);
-  const left = figures.contents - figures.carried;
-  return {
-    text: [
-      `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${bytes(size)}.`,
-      `It holds ${String(figures.packages)} packages with ${String(figures.revisions)} revisions, good until ${statement.expires}` +
-        `${left > 0 ? `; ${String(left)} contents are left out, because they are there` : ''}.`,
-      `It is signed with the key whose fingerprint is ${fingerprint}.`,
-    ].join('\n'),
-    json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },
   };
 }

@@ -8,6 +8,7 @@ import { refuseStranger } from '#transfers/request/wanted.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { Failure, type Answer } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
+import type { AsCaller } from '../frame/owner.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 export interface Asked {
@@ -20,7 +21,7 @@ export interface Asked {
 
 /** Reads a request, and keeps what it says of transfers that were let in. */
 export async function askedIn(file: string, { records, acts, person, asCaller }: OpenStore): Promise<Asked> {
-  const request = await readAsked(file, () => asCaller(() => readRequest(resolve(file))));
+  const request = await requestAt(file, asCaller);
   const { isKnown } = await refuseStranger(records, request);
   const { site, receipts } = request.statement;
   const noted =
@@ -28,9 +29,10 @@ export async function askedIn(file: string, { records, acts, person, asCaller }:
   return { request, isKnown, noted };
 }
 
-async function readAsked(file: string, read: () => Promise<ReadRequest>): Promise<ReadRequest> {
+/** The request in a file. */
+export async function requestAt(file: string, asCaller: AsCaller = async (work) => work()): Promise<ReadRequest> {
   try {
-    return await read();
+    return await asCaller(() => readRequest(resolve(file)));
   } catch (error) {
     if (!(error instanceof NotATransfer)) throw cannotRead(file, error);
     throw new Failure(`${file} cannot be read as a request. ${error.message}`, { code: 'no-request', cause: error });

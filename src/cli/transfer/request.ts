@@ -19,7 +19,7 @@ import { visible } from '../frame/terminal.ts';
 import { custodyOf } from '../key/keys.ts';
 import { bytes } from '../store/status.ts';
 import { figuresOf, reportOf } from './asked.ts';
-import { fileAt } from './make.ts';
+import { fileAt } from './writing.ts';
 import { shortId } from './parts.ts';
 import { pageOf, textOf } from './report.ts';
 

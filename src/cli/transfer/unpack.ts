@@ -9,7 +9,7 @@ import { interruptible } from '../frame/interruption.ts';
 import { cannotRead, writing } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
 import { bytes } from '../store/status.ts';
-import { newFileAt } from './make.ts';
+import { newFileAt } from './writing.ts';
 import { shortId, withParts } from './parts.ts';
 
 export const transferUnpack = command({

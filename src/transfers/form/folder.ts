@@ -50,7 +50,14 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
         const unproven = () => chunksOf(() => asCaller(() => open(join(folder, path), plain)), piece);
         const wrong = () => new NotATransfer(changed([path]));
         const of = statement.blobs[piece.blob]!;
-        yield { piece, of, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
+        yield {
+          piece,
+          of,
+          at: { file: join(folder, path), offset: piece.offset },
+          unproven,
+          wrong,
+          bytes: () => proven(unproven(), piece, wrong),
+        };
       }
     },
     close: async () => undefined,

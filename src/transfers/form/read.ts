@@ -35,6 +35,8 @@ export interface OpenPart extends Transfer {
 export interface OpenPiece {
   piece: TransferPiece;
   of: TransferStatement['blobs'][number];
+  /** Where its bytes lie. */
+  at: { file: string; offset: number };
   /** Its bytes, of which the last are given only when all of them are right; not reading them costs nothing, and proves nothing. */
   bytes(): AsyncGenerator<Buffer>;
   /** The same without a proof, for whoever computes its digest anyway. */
@@ -86,7 +88,14 @@ async function opened(file: string, source: Bytes): Promise<OpenPart> {
         const of = statement.blobs[piece.blob]!;
         const unproven = () => source.chunks(begin, piece.size);
         const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`);
-        yield { piece, of, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
+        yield {
+          piece,
+          of,
+          at: { file, offset: begin },
+          unproven,
+          wrong,
+          bytes: () => proven(unproven(), piece, wrong),
+        };
       }
     },
     close: () => source.close(),

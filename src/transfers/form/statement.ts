@@ -71,6 +71,8 @@ function refuseContradictions(statement: TransferStatement): void {
         named === undefined
           ? content !== undefined
           : content === undefined && image?.manifests.some((one) => one.content.sha256 === named) === true;
+      if (beside.some(({ bases, architectures }) => (bases === null) === (architectures === null)))
+        throw new NotATransfer(`It does not say whether the resource ${name} is for bases or for architectures.`);
       if (!beside.every(isClear)) throw new NotATransfer(`It does not say what the resource ${name} is.`);
     }
   }

@@ -9,8 +9,7 @@ import type { Roots } from '#assertions/chain.ts';
 import type { AssertionPool } from '#assertions/pool.ts';
 import { defaultProvenance } from '#assertions/types.ts';
 import { provenanceIn } from '#review/provenance.ts';
-import type { Reviewer } from '#review/reviewer.ts';
-import type { SnapFacts } from '#review/verdict.ts';
+import { snapFactsOf, type Reviewer } from '#review/reviewer.ts';
 import { Failure } from '../../frame/command.ts';
 import type { OpenStore } from '../../frame/store.ts';
 import { piecesOf, withSentFile, type SentFile } from '../sent-file.ts';
@@ -44,7 +43,8 @@ export const look = (file: string, looking: Looking): Promise<Seen> =>
     async (sent) => {
       const digests = await digestsOf(sent);
       looking.digests.add(digests.sha3_384);
-      const facts = await factsOf(sent, looking.reviewer);
+      const facts = await snapFactsOf(sent.handle.fd, looking.reviewer);
+      if (typeof facts === 'string') throw new Failure(facts);
       const provenance = provenanceIn(facts.snapYaml) ?? defaultProvenance;
       const { assertions, believed, revision } = await assertionsOf({ ...digests, provenance }, looking);
       const snap = carriedSnap(revision, believed.find);
@@ -65,17 +65,6 @@ export const look = (file: string, looking: Looking): Promise<Seen> =>
     },
     looking.asCaller,
   );
-
-/** What the file says of itself. */
-async function factsOf({ handle }: SentFile, reviewer: Looking['reviewer']): Promise<SnapFacts> {
-  const found = await reviewer.ownName(handle.fd);
-  const name = 'named' in found ? found.named?.name : undefined;
-  const verdict =
-    'errors' in found ? found : await reviewer.reviewOpen({ kind: 'snap', file: handle.fd, name: name ?? '' });
-  if (!verdict.approved) throw new Failure(verdict.errors.map(({ message }) => message).join(' '));
-  if (verdict.kind !== 'snap') throw new Error('cannot review a snap: it was read as something else');
-  return verdict.facts;
-}
 
 interface Digests {
   sha3_384: string;

@@ -1,0 +1,32 @@
+// Where a collector lies: in the folder that --data names, or in the home of whoever has none there and no store either.
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { isCollector, readCollector, type Collector } from '#transfers/collector.ts';
+import { Failure, type Call } from '../frame/command.ts';
+
+type Where = Pick<Call, 'data' | 'world'>;
+
+const standard = '/var/lib/larder';
+
+/** The folder in which a collector is made, or looked for. */
+export function collectorFolder({ data, world }: Where): string {
+  if (data !== standard || isCollector(data)) return data;
+  const home = world.env['XDG_DATA_HOME'] ?? join(world.env['HOME'] ?? homedir(), '.local/share');
+  return join(home, 'larder-collector');
+}
+
+/** The collector, where there is one and no store. */
+export function collectorAt(where: Where): Collector | undefined {
+  const folder = collectorFolder(where);
+  if (existsSync(join(where.data, 'larder.toml')) || !isCollector(folder)) return undefined;
+  return readCollector(folder);
+}
+
+/** The same, where there must be one. */
+export function collectorHere(where: Where): Collector {
+  const collector = collectorAt(where);
+  if (collector !== undefined) return collector;
+  throw new Failure("there is no collector here; 'larder site init NAME --collector' makes one, and needs no store");
+}

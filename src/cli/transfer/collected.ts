@@ -1,0 +1,48 @@
+// Transfers that a collector makes.
+import { makeOf, sentTo, type Asked, type Collector } from '#transfers/collector.ts';
+import type { Made } from '#transfers/composing.ts';
+import type { FoundInFolder } from '#transfers/gather/gather.ts';
+import type { Writing } from '#transfers/part-files.ts';
+import type { Answer, Call } from '../frame/command.ts';
+import { interruptible } from '../frame/interruption.ts';
+import { writing } from '../frame/outside.ts';
+import { progressOf } from '../frame/progress.ts';
+import { answerOf, intentOf, type WritingOptions } from './writing.ts';
+
+type Calling = Pick<Call, 'json' | 'quiet' | 'world'>;
+
+/** Writes a transfer, and says what is in it. */
+export async function written(
+  collector: Collector,
+  call: Calling & { positionals: { file?: string | undefined } },
+  work: (how: Omit<Writing, 'content'>) => Promise<Made>,
+): Promise<Answer> {
+  const progress = progressOf(call);
+  try {
+    const made = await interruptible(() =>
+      writing(call.positionals.file ?? '', () =>
+        // A collector is nobody's but of whoever types.
+        work({ asCaller: async (some) => some(), progress: progress.at }),
+      ),
+    );
+    return answerOf(made, collector.site.seed.publicKey);
+  } finally {
+    progress.end();
+  }
+}
+
+/** The same of what was gathered. */
+export function writtenOf(
+  collector: Collector,
+  found: FoundInFolder,
+  { file, asked }: { file: string; asked: Asked | undefined },
+  call: Calling & { options: WritingOptions },
+): Promise<Answer> {
+  const intent = intentOf(call.options, {
+    sentTo: async (site, contents) => sentTo(collector, site, contents),
+    asked,
+  });
+  return written(collector, { ...call, positionals: { file } }, (how) =>
+    makeOf(found, { ...intent, file }, { ...how, collector, now: new Date() }),
+  );
+}

@@ -1,0 +1,106 @@
+// What commands that write transfers have in common: what may be said of one, where it goes, and what is told of it.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { check } from '#api/schema.ts';
+import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
+import type { Asked } from '#transfers/collector.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { visible } from '../frame/terminal.ts';
+import { bytes } from '../store/status.ts';
+import { shortId } from './parts.ts';
+
+export const writingOptions = {
+  for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
+  'since-sent': { type: 'boolean', summary: 'Leave out what was sent before to each of the sites that are named.' },
+  'part-size': {
+    type: 'integer',
+    value: 'MIB',
+    minimum: 2,
+    maximum: 10_000_000,
+    summary: 'Cut it into parts of at most so many MiB: 4400 for a DVD, 4095 for a stick with FAT.',
+  },
+  expires: {
+    type: 'integer',
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3650,
+    summary: 'How long it is good; otherwise 180 days.',
+  },
+  reason: { type: 'string', value: 'TEXT', summary: 'Why it is made, for whoever lets it in.' },
+} as const;
+
+export type WritingOptions = Call<typeof writingOptions>['options'];
+
+interface Receivers extends Pick<WritingOptions, 'for' | 'since-sent'> {
+  request: string | undefined;
+}
+
+export function refuseUnclearWriting({ for: sites, 'since-sent': since, request }: Receivers): void {
+  if (request !== undefined && (since || sites.length > 0))
+    throw new UsageError(
+      '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
+    );
+  if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
+  for (const site of sites) check('SiteName', site);
+}
+
+interface Knowing {
+  /** Of some contents those that were sent to a site before. */
+  sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** The request that is met. */
+  asked: Asked | undefined;
+}
+
+/** What was typed, for whoever makes it. */
+export function intentOf(given: WritingOptions, { sentTo, asked }: Knowing): Intent {
+  const more = {
+    expiresDays: given.expires ?? 180,
+    partSize: given['part-size'] === undefined ? undefined : given['part-size'] * 1024 * 1024,
+    reason: given.reason,
+  };
+  if (asked !== undefined) {
+    const { id, statement: request } = asked;
+    const there = new Set(request.inventory.contents);
+    return {
+      ...{ sites: [request.site], ...more },
+      base: { kind: 'inventory', request: id, site: request.site },
+      known: async (contents) => new Set(contents.filter((content) => there.has(content))),
+    };
+  }
+  const [site = ''] = given.for;
+  const since = given['since-sent'];
+  return {
+    ...{ sites: given.for, ...more },
+    base: since ? { kind: 'sent', site } : { kind: 'none' },
+    known: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
+  };
+}
+
+/** Where a transfer goes: the file that was named, or one of this name in the folder that was. */
+export function fileAt(path: string, name: string): string {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return newFileAt(isFolder ? join(path, name) : path);
+}
+
+/** A file that is to be written; refused where there is one. */
+export function newFileAt(file: string): string {
+  if (existsSync(file)) throw new Failure(`${file} is there already; a transfer overwrites nothing`);
+  return file;
+}
+
+export function answerOf({ id, statement, files, bytes: size }: Made, publicKey: string): Answer {
+  const figures = figuresOf(statement);
+  const [fingerprint = ''] = fingerprintOf([publicKey]);
+  const left = figures.contents - figures.carried;
+  return {
+    text: [
+      `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${bytes(size)}.`,
+      `It holds ${String(figures.packages)} packages with ${String(figures.revisions)} revisions, good until ${statement.expires}` +
+        `${left > 0 ? `; ${String(left)} contents are left out, because they are there` : ''}.`,
+      `It is signed with the key whose fingerprint is ${fingerprint}.`,
+    ].join('\n'),
+    json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },
+  };
+}

@@ -1,0 +1,247 @@
+// A collector: a place that has a name and a key, so that sites believe what it gathers, and no store. It lies in a folder of its own:
+// `collector.json` is what others are given to believe it, `collector.key` its secret, and `sent/` each statement that it has signed,
+// which is how it knows its numbers and what it has sent to whom.
+import { hash, randomBytes } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { problems } from '#api/schema.ts';
+import type { SiteIdentity, TransferBlob, TransferContent } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
+import { readIfThere } from '#files/read.ts';
+import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
+import { SigningSeed } from './form/signatures.ts';
+import { idOf, readStatement } from './form/statement.ts';
+import { OtherContent, type Content } from './form/write.ts';
+import type { Place } from './gather/folder.ts';
+import type { FoundInFolder } from './gather/gather.ts';
+import { writeParts, type Writing } from './part-files.ts';
+import type { ReadRequest } from './request/form.ts';
+import { identityOf, type Site } from './site.ts';
+
+export interface Collector {
+  folder: string;
+  site: Site;
+}
+
+const identityFile = 'collector.json';
+const keyFile = 'collector.key';
+
+/** Whether a folder is that of a collector. */
+export const isCollector = (folder: string): boolean => existsSync(join(folder, identityFile));
+
+/** Makes a collector in a folder; its key is readable by whoever runs this alone, and is not encrypted, as the site key of a store is not. */
+export function makeCollector(folder: string, name: string): Collector {
+  if (isCollector(folder)) throw new Refusal('conflict', `There is a collector in ${folder} already.`);
+  makeFolder(folder);
+  makeFolder(join(folder, 'sent'));
+  const secret = randomBytes(32);
+  const site = { name, seed: new SigningSeed(secret) };
+  // What makes it a collector is written last.
+  rmSync(join(folder, keyFile), { force: true });
+  createFile(join(folder, keyFile), `${secret.toString('base64url')}\n`, 0o600);
+  createFile(join(folder, identityFile), `${JSON.stringify(identityOf(site), null, 2)}\n`, 0o644);
+  return { folder, site };
+}
+
+/** The collector of a folder; refuses one that is damaged. */
+export function readCollector(folder: string): Collector {
+  const text = readFileSync(join(folder, identityFile), 'utf8');
+  const key = readIfThere(join(folder, keyFile))?.trim() ?? '';
+  const identity = parsed(text);
+  if (identity === undefined || !/^[A-Za-z0-9_-]{43}$/.test(key)) {
+    throw new Refusal(
+      'conflict',
+      `The collector in ${folder} is damaged: put ${identityFile} and ${keyFile} back as they were.`,
+    );
+  }
+  const site = { name: identity.site, seed: new SigningSeed(Buffer.from(key, 'base64url')) };
+  if (!identity.keys.includes(site.seed.publicKey)) {
+    throw new Refusal('conflict', `${join(folder, keyFile)} is not the key that ${identityFile} beside it names.`);
+  }
+  return { folder, site };
+}
+
+function parsed(text: string): SiteIdentity | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return problems('SiteIdentity', value).length === 0 ? (value as SiteIdentity) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The numbers of the transfers that it has made, the smallest first. */
+const numbersIn = ({ folder }: Collector): number[] =>
+  readdirSync(join(folder, 'sent'))
+    .flatMap((name) => /^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+
+const sentFile = ({ folder }: Collector, sequence: number, ending = 'json'): string =>
+  join(folder, 'sent', `${String(sequence)}.${ending}`);
+
+export const nextSequence = (collector: Collector): number => (numbersIn(collector).at(-1) ?? 0) + 1;
+
+/** Of some contents those that it has sent to a site before. */
+export function sentTo(collector: Collector, site: string, contents: readonly string[]): ReadonlySet<string> {
+  const wanted = new Set(contents);
+  const sent = new Set<string>();
+  for (const sequence of numbersIn(collector)) {
+    const statement = readStatement(readFileSync(sentFile(collector, sequence)));
+    if (statement.for.length > 0 && !statement.for.includes(site)) continue;
+    for (const { 'sha3-384': sha3_384 } of statement.blobs) if (wanted.has(sha3_384)) sent.add(sha3_384);
+  }
+  return sent;
+}
+
+/** Makes a transfer of what was gathered. */
+export async function makeOf(
+  { assertions: texts, places, ...found }: FoundInFolder,
+  wished: Intent & { file: string },
+  { collector, now, ...writing }: { collector: Collector; now: Date } & Omit<Writing, 'content'>,
+): Promise<Made> {
+  if (found.packages.length === 0 && texts.length === 0)
+    throw new Refusal('resource-not-found', 'Nothing in the folder can be carried, so no transfer is made.');
+  const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
+  const assertions: TransferContent[] = [...streams.keys()];
+  const bySha3 = new Map([...streams].map(([{ 'sha3-384': sha3_384 }, bytes]) => [sha3_384, bytes]));
+  const content = contentFrom(places, bySha3);
+  const sequence = nextSequence(collector);
+  const transfer = await compose({ ...found, assertions }, wished, {
+    ...{ site: collector.site, sequence, at: now, content },
+    refuseLacking: async (carried) => {
+      refuseGone(
+        carried.filter((blob) => !bySha3.has(blob['sha3-384'])),
+        places,
+      );
+    },
+  });
+  return told(() =>
+    writeAll(transfer, wished.file, { ...writing, content }, async () => {
+      const kept = JSON.stringify({ places: [...places], texts });
+      rmSync(sentFile(collector, sequence, 'places'), { force: true });
+      createFile(sentFile(collector, sequence, 'places'), kept, 0o600);
+      createFile(sentFile(collector, sequence), transfer.bytes, 0o600);
+    }),
+  );
+}
+
+/** Makes one part of a transfer again, with the same bytes, as long as what was gathered still lies where it was. */
+export async function makePartAgain(
+  { sequence, part, file }: { sequence: number; part: number; file: string },
+  { collector, ...writing }: { collector: Collector } & Omit<Writing, 'content'>,
+): Promise<Made> {
+  const bytes = existsSync(sentFile(collector, sequence)) ? readFileSync(sentFile(collector, sequence)) : undefined;
+  if (bytes === undefined)
+    throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
+  const statement = readStatement(bytes);
+  if (part > statement.parts.length) {
+    throw new Refusal(
+      'resource-not-found',
+      `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
+    );
+  }
+  const { places, texts } = JSON.parse(readFileSync(sentFile(collector, sequence, 'places'), 'utf8')) as {
+    places: [string, Place[]][];
+    texts: string[];
+  };
+  const streams = new Map(texts.map((text) => [digestsOf(text)['sha3-384'], Buffer.from(text)]));
+  const content = contentFrom(new Map(places), streams);
+  return told(async () => {
+    const transfer = signedBy(collector.site, { bytes, statement });
+    const placed = await writeParts(transfer, [part], [file], { ...writing, content });
+    await placed.place();
+    return { id: idOf(bytes), statement, files: [file], bytes: placed.bytes };
+  });
+}
+
+const digestsOf = (text: string): TransferContent => ({
+  ...{ sha256: hash('sha256', text), 'sha3-384': hash('sha3-384', text), size: Buffer.byteLength(text) },
+});
+
+const gone = (file: string): Refusal =>
+  new Refusal('conflict', `${file} is not what it was when it was gathered; gather the folder again.`);
+
+async function told<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OtherContent)) throw error;
+    throw new Refusal(
+      'conflict',
+      'A file in the folder is not what it was when it was gathered; gather the folder again.',
+    );
+  }
+}
+
+function refuseGone(carried: readonly TransferBlob[], places: ReadonlyMap<string, readonly Place[]>): void {
+  for (const { file, offset, size } of carried.flatMap((blob) => places.get(blob['sha3-384']) ?? [])) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined || found.size < offset + size) throw gone(file);
+  }
+}
+
+/** Brings content from where it lies; each piece of one that lies in several places in turn. */
+const contentFrom = (places: ReadonlyMap<string, readonly Place[]>, streams: ReadonlyMap<string, Buffer>): Content =>
+  async function* (blob, offset, size) {
+    const text = streams.get(blob['sha3-384']);
+    if (text !== undefined) {
+      yield text.subarray(offset, offset + size);
+      return;
+    }
+    let at = 0;
+    for (const place of places.get(blob['sha3-384']) ?? []) {
+      const [from, to] = [Math.max(offset, at), Math.min(offset + size, at + place.size)];
+      if (from < to) {
+        const start = place.offset + from - at;
+        yield* createReadStream(place.file, {
+          start,
+          end: start + to - from - 1,
+          highWaterMark: 1024 * 1024,
+        }) as AsyncIterable<Buffer>;
+      }
+      at += place.size;
+    }
+  };
+
+const draftFile = ({ folder }: Collector): string => join(folder, 'gathered.json');
+
+/** Where what was unpacked lies until the transfer is written. */
+export const scratchOf = ({ folder }: Collector): string => join(folder, 'unpacked');
+
+/** What a transfer goes by that meets a request. */
+export type Asked = Pick<ReadRequest, 'id'> & { statement: Pick<ReadRequest['statement'], 'site' | 'inventory'> };
+
+/** Keeps what was gathered, for the transfer that is made of it next. */
+export function keepGathered(
+  collector: Collector,
+  { contents, places, ...found }: FoundInFolder,
+  asked: Asked | undefined,
+): void {
+  const request = asked && { id: asked.id, site: asked.statement.site, inventory: asked.statement.inventory };
+  const kept = { ...found, contents: [...contents], places: [...places], request };
+  prepareFile(draftFile(collector), JSON.stringify(kept), 0o600).place();
+}
+
+/** What was gathered last; refused where nothing was. */
+export function gatheredLast(collector: Collector): { found: FoundInFolder; asked: Asked | undefined } {
+  const text = readIfThere(draftFile(collector));
+  if (text === undefined)
+    throw new Refusal('resource-not-found', "Nothing was gathered yet; 'larder transfer gather FOLDER' does.");
+  const { contents, places, request, ...found } = JSON.parse(text) as Omit<FoundInFolder, 'contents' | 'places'> & {
+    request?: { id: string } & Asked['statement'];
+    contents: [string, { content: TransferContent; mediaType: string }][];
+    places: [string, Place[]][];
+  };
+  return {
+    found: { ...found, contents: new Map(contents), places: new Map(places) },
+    asked: request && { id: request.id, statement: request },
+  };
+}
+
+/** Forgets what was gathered, once it is in a transfer. */
+export const forgetGathered = (collector: Collector): void => {
+  rmSync(draftFile(collector), { force: true });
+};

@@ -1,0 +1,112 @@
+// What lies in a folder that somebody filled with other tools: its files, each with what its first bytes say that it is.
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { block, readHeader, BadHeader } from '#files/tar-header.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { inWords } from '#src/system-errors.ts';
+
+/** What a file begins with, and so what reads it. */
+export type Kind = 'squashfs' | 'assertions' | 'zip' | 'json' | 'gzip' | 'tar' | 'other';
+
+export interface FoundFile {
+  path: string;
+  /** By which people know it: its path in the folder that was named. */
+  name: string;
+  size: number;
+  kind: Kind;
+  /** The folder that it lies in. */
+  folder: string;
+}
+
+/** Where bytes of a content lie; one that came in pieces lies in several places. */
+export interface Place {
+  file: string;
+  offset: number;
+  size: number;
+}
+
+/** A link is not followed, and a pipe is not waited for. */
+export const plainly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** More files than any store has contents; a folder with more was named by mistake. */
+const mostFiles = 500_000;
+const deepest = 64;
+
+interface Told {
+  file: (found: FoundFile) => void;
+  /** Something that is not looked at, and why. */
+  passed: (name: string, why: string) => void;
+}
+
+/** Visits every file of a folder, at whatever depth, in the order of their names; symbolic links are told and not followed. */
+export async function visit(folder: string, prefix: string, told: Told): Promise<void> {
+  let count = 0;
+  const enter = async (path: string, name: string, depth: number): Promise<void> => {
+    if (depth > deepest) {
+      told.passed(name, 'It lies too deep in the folder.');
+      return;
+    }
+    const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      const [inner, called] = [join(path, entry.name), name === '' ? entry.name : `${name}/${entry.name}`];
+      if (++count > mostFiles) {
+        throw new Refusal(
+          'api-error',
+          `There are more than ${String(mostFiles)} files in it; name a folder with less.`,
+        );
+      }
+      if (entry.isSymbolicLink()) told.passed(called, 'It is a symbolic link, which is not followed.');
+      else if (entry.isDirectory()) await enter(inner, called, depth + 1);
+      else if (entry.isFile()) await look(inner, called, told);
+      else told.passed(called, 'It is neither a file nor a folder.');
+    }
+  };
+  await enter(folder, prefix, 0);
+}
+
+async function look(path: string, name: string, told: Told): Promise<void> {
+  try {
+    const { size } = await lstat(path);
+    told.file({ path, name, size, kind: kindOf(await readAt(path, 0, block), size), folder: dirname(path) });
+  } catch (error) {
+    told.passed(name, `It cannot be read: ${inWords(error)}.`);
+  }
+}
+
+/** The bytes of a file from `position` on, as many as there are of `length`. */
+export async function readAt(path: string, position: number, length: number): Promise<Buffer> {
+  const handle = await open(path, plainly);
+  try {
+    const bytes = Buffer.alloc(length);
+    let done = 0;
+    while (done < length) {
+      const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return bytes.subarray(0, done);
+  } finally {
+    await handle.close();
+  }
+}
+
+function kindOf(begin: Buffer, size: number): Kind {
+  const text = begin.toString('latin1', 0, 6);
+  if (text.startsWith('hsqs')) return 'squashfs';
+  if (text.startsWith('type: ')) return 'assertions';
+  if (text.startsWith('PK\u0003\u0004')) return 'zip';
+  if (text.startsWith('\u001f\u008b')) return 'gzip';
+  if (/^\s*[[{]/.test(begin.toString('latin1'))) return 'json';
+  return size >= block && isTar(begin) ? 'tar' : 'other';
+}
+
+function isTar(begin: Buffer): boolean {
+  try {
+    return readHeader(begin) !== undefined;
+  } catch (error) {
+    if (error instanceof BadHeader) return false;
+    throw error;
+  }
+}

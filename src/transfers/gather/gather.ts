@@ -1,0 +1,258 @@
+// Gathering: what official tools have left in a folder, as a transfer says it. What a file is its content says, and not its name;
+// what cannot be understood is listed with its reason.
+import { rm, mkdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import type { TransferAccount, TransferLeftOut, TransferPackage } from '#api/wire.ts';
+import { readJson } from '#api/json.ts';
+import { parseStream, streamLimit } from '#assertions/assertion.ts';
+import { checkAssertion } from '#assertions/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { Unacceptable } from '#review/unacceptable.ts';
+import type { Carrying } from '../composing.ts';
+import { firstMember, namesIn, unpack } from './archives.ts';
+import { readAt, visit, type FoundFile, type Place } from './folder.ts';
+import { takeReleases, tellUnmet } from './releases.ts';
+import { carriedAssertions, takeSnap } from './snaps.ts';
+import { Sorting, type Gathering } from './sorting.ts';
+import { takeNaming, takeStoreFile, whyUnknown } from './store-files.ts';
+import { FoundTransfers } from './transfers.ts';
+
+export interface FoundInFolder {
+  accounts: TransferAccount[];
+  packages: TransferPackage[];
+  /** Streams of assertions. */
+  assertions: string[];
+  contents: Carrying['contents'];
+  leftOut: TransferLeftOut[];
+  /** Where the bytes of each content lie, by its SHA3-384. */
+  places: Map<string, readonly Place[]>;
+}
+
+/** Looks through a folder, and says what of it can be carried. */
+export async function gather(folder: string, gathering: Gathering): Promise<FoundInFolder> {
+  await rm(gathering.scratch, { recursive: true, force: true });
+  const looking = new Looking(new Sorting(gathering));
+  await looking.folder(folder, '', 0);
+  return looking.found();
+}
+
+/** No answer of a store is longer. */
+const longestAnswer = 64 * 1024 * 1024;
+/** How deep archives lie in one another that are looked into. */
+const deepest = 2;
+
+class Looking {
+  readonly #sorting: Sorting;
+  readonly #transfers = new FoundTransfers();
+  readonly #all: FoundFile[] = [];
+  readonly #archives: { archive: FoundFile; files: FoundFile[] }[] = [];
+
+  constructor(sorting: Sorting) {
+    this.#sorting = sorting;
+  }
+
+  /** Looks at all files of a folder, or of an archive that was unpacked there. */
+  async folder(path: string, name: string, depth: number): Promise<FoundFile[]> {
+    const files: FoundFile[] = [];
+    await visit(path, name, {
+      file: (found) => files.push(found),
+      passed: (called, why) => {
+        this.#sorting.gathered.leave(called, why);
+      },
+    });
+    this.#all.push(...files);
+    await this.#groups(files);
+    for (const file of this.#open(files)) {
+      if (file.kind === 'assertions') this.#assertions(file, await this.#textOf(file, streamLimit));
+      if (file.kind === 'json') this.#answer(file, await this.#textOf(file, longestAnswer));
+    }
+    for (const file of this.#open(files)) {
+      if (file.kind === 'tar') await this.#archive(file, depth);
+      if (file.kind === 'gzip') await this.#unpacked(file, depth);
+    }
+    return files;
+  }
+
+  #open = (files: readonly FoundFile[]): FoundFile[] => files.filter((file) => !this.#sorting.isSettled(file));
+
+  /** Folders that are one thing together: layouts of images, and transfers that were unpacked. */
+  async #groups(files: readonly FoundFile[]): Promise<void> {
+    const byFolder = Map.groupBy(files, ({ folder }) => folder);
+    for (const [folder, inside] of byFolder) {
+      const has = (name: string): FoundFile | undefined => inside.find(({ path }) => basename(path) === name);
+      const [layout, version] = [has('oci-layout'), has('version')];
+      const name = dirname((layout ?? version ?? inside[0])!.name);
+      if (layout !== undefined) {
+        const within = files.filter(({ path }) => path.startsWith(`${folder}/`));
+        await this.#whole(within, name, () => this.#sorting.images.addLayout(folder, name, within));
+      } else if (version !== undefined && (await isDirectory(version))) {
+        await this.#whole(inside, name, () => this.#sorting.images.addDirectory(name, inside));
+      } else if (basename(folder) === 'larder' && has('statement.json') !== undefined) {
+        const within = files.filter(({ path }) => path.startsWith(`${dirname(folder)}/`));
+        await this.#whole(within, dirname(name), async () => {
+          const why = await this.#transfers.add(dirname(folder), dirname(name));
+          if (why !== undefined) throw new Refusal('api-error', why);
+        });
+      }
+    }
+  }
+
+  /** Files that are looked at together; what is wrong with one of them is said of all. */
+  async #whole(files: readonly FoundFile[], name: string, work: () => Promise<void>): Promise<void> {
+    for (const file of files) this.#sorting.used(file);
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#sorting.gathered.leave(name, error.message);
+    }
+  }
+
+  async #textOf(file: FoundFile, most: number): Promise<string | undefined> {
+    if (file.size <= most) return (await readAt(file.path, 0, file.size)).toString();
+    this.#sorting.refused(file, `It is longer than ${String(most)} bytes, which nothing is that could be read so.`);
+    return undefined;
+  }
+
+  #assertions(file: FoundFile, text: string | undefined): void {
+    if (text === undefined) return;
+    try {
+      for (const assertion of parseStream(text.endsWith('\n') ? text : `${text}\n`)) {
+        checkAssertion(assertion);
+        const other = this.#sorting.pool.add(assertion, file.name);
+        if (other === undefined) this.#sorting.used(file);
+        else this.#sorting.refused(file, `It holds another text than ${other} of one assertion.`);
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#sorting.refused(file, error.message);
+    }
+  }
+
+  #answer(file: FoundFile, text: string | undefined): void {
+    if (text === undefined) return;
+    try {
+      if (this.#sorting.answers.add(readJson(text))) this.#sorting.used(file);
+    } catch (error) {
+      // A file that only begins as JSON does may be the resource of a charm.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+
+  async #archive(file: FoundFile, depth: number): Promise<void> {
+    if ((await firstMember(file)) === 'larder/statement.json') {
+      const why = await this.#transfers.add(file.path, file.name);
+      if (why === undefined) this.#sorting.used(file);
+      else this.#sorting.refused(file, `It cannot be read as a transfer. ${why}`);
+      return;
+    }
+    const names = namesIn(file);
+    if (typeof names === 'string') return;
+    if (names.has('oci-layout')) {
+      try {
+        await this.#sorting.images.addArchive(file);
+      } catch (error) {
+        if (!(error instanceof Refusal || error instanceof Unacceptable)) throw error;
+      }
+    } else if (names.has('manifest.json') && names.has('repositories')) {
+      this.#sorting.refused(file, dockerArchive);
+    } else await this.#unpacked(file, depth);
+  }
+
+  /** Looks into an archive, unless it is itself what an answer speaks of. */
+  async #unpacked(file: FoundFile, depth: number): Promise<void> {
+    const { answers, gathering } = this.#sorting;
+    if (depth >= deepest) return;
+    if (answers.speaksOfSize(file.size)) {
+      await this.#sorting.digest([file]);
+      if (answers.filesLike(this.#sorting.digestsOf(file)).length > 0) return;
+    }
+    const folder = join(gathering.scratch, String(this.#archives.length + 1));
+    const archive = { archive: file, files: [] as FoundFile[] };
+    this.#archives.push(archive);
+    await mkdir(gathering.scratch, { recursive: true, mode: 0o700 });
+    const why = await unpack(file, folder);
+    if (why !== undefined) this.#sorting.refused(file, why);
+    else archive.files.push(...(await this.folder(folder, file.name, depth + 1)));
+  }
+
+  /** What can be carried of everything that was looked at. */
+  async found(): Promise<FoundInFolder> {
+    const sorting = this.#sorting;
+    await this.#transfers.readAssertions(sorting);
+    const names = this.#transfers.take(sorting);
+    names.push(...(await this.#snaps()));
+    await this.#storeFiles();
+    takeReleases(sorting);
+    tellUnmet(sorting);
+    this.#settle();
+    const { packages, accounts } = sorting.gathered.told();
+    const carried = new Set(packages.flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])));
+    const { contents } = sorting.gathered;
+    return {
+      ...{ packages, accounts, contents, leftOut: sorting.gathered.leftOut },
+      assertions: carriedAssertions(
+        names.filter((name) => carried.has(name)),
+        sorting,
+      ),
+      places: new Map([...contents.keys()].map((sha3) => [sha3, sorting.gathered.placesOf(sha3)])),
+    };
+  }
+
+  async #snaps(): Promise<string[]> {
+    const names: string[] = [];
+    const snaps = this.#open(this.#all).filter(({ kind }) => kind === 'squashfs');
+    await this.#sorting.digest(snaps);
+    for (const [at, file] of snaps.entries()) {
+      this.#sorting.gathering.progress('looking', at + 1, snaps.length);
+      const taken = await takeSnap(file, this.#sorting);
+      if ('assertion' in taken) {
+        names.push(taken.assertion);
+        this.#sorting.used(file);
+      } else this.#sorting.refused(file, taken.why);
+    }
+    return names;
+  }
+
+  /** Files of which answers speak, wherever they lie; what no answer knows is told. */
+  async #storeFiles(): Promise<void> {
+    const sorting = this.#sorting;
+    const isSpokenOf = ({ kind, size }: FoundFile): boolean => kind === 'zip' || sorting.answers.speaksOfSize(size);
+    const files = this.#all.filter((file) => !sorting.isUsed(file));
+    await sorting.digest(files.filter(isSpokenOf));
+    for (const file of files) {
+      const taken =
+        (isSpokenOf(file) ? await takeStoreFile(file, sorting) : undefined) ??
+        (file.kind === 'json' ? await takeNaming(file, sorting) : undefined);
+      if (taken === 'taken') sorting.used(file);
+      else if (taken !== undefined) sorting.refused(file, taken.why);
+      else if (!sorting.isSettled(file)) sorting.refused(file, await whyUnknown(file, sorting));
+    }
+  }
+
+  /** Says of everything that is left out why; of an archive in which nothing was of use, of that alone. */
+  #settle(): void {
+    const sorting = this.#sorting;
+    for (const { archive, files } of this.#archives.toReversed()) {
+      if (files.some((file) => sorting.isUsed(file))) sorting.used(archive);
+      else {
+        for (const file of files) sorting.forget(file);
+        if (files.length > 0)
+          sorting.refused(archive, `It is an archive, and none of its ${String(files.length)} files can be carried.`);
+      }
+    }
+    for (const [digest, name] of sorting.images.roots)
+      sorting.gathered.leave(
+        name,
+        `No resource of a charm in the folder names the image sha256:${digest} that lies there.`,
+      );
+    for (const { name, why } of sorting.leftOut()) sorting.gathered.leave(name, why);
+  }
+}
+
+const dockerArchive =
+  "It is an archive of docker, which changes the digests of images: copy the image with 'skopeo copy --all --preserve-digests' to oci: or dir:.";
+
+const isDirectory = async ({ path }: FoundFile): Promise<boolean> =>
+  (await readAt(path, 0, 32)).toString('latin1').startsWith('Directory Transport Version: ');

@@ -1,0 +1,170 @@
+// Images as other tools left them in a folder: layouts of the OCI, folders as `skopeo copy` to `dir:` writes them, and archives of
+// layouts. An image is known by the digest of its manifest, and nothing of it is changed.
+import { createHash } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import { isManifestType, readManifest, type ManifestContents } from '#api/image-manifest.ts';
+import { readJson } from '#api/json.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { sha256Of } from '#registry/repository.ts';
+import { fileSource } from '#review/squashfs/source.ts';
+import { listTar } from '#review/tar.ts';
+import { plainly, readAt, type FoundFile, type Place } from './folder.ts';
+
+const largestManifest = 4 * 1024 * 1024;
+
+interface FoundManifest {
+  place: Place;
+  mediaType: string;
+  contents: ManifestContents;
+}
+
+/** One image with all that belongs to it: the manifests that it leads to, those that are about it, and their content. */
+export interface WholeImage {
+  manifests: { sha256: string; mediaType: string; place: Place }[];
+  blobs: { sha256: string; place: Place }[];
+}
+
+/** All content of images that lies in a folder, by the SHA-256 that its name says. */
+export class Images {
+  readonly #places = new Map<string, Place>();
+  readonly #manifests = new Map<string, FoundManifest>();
+  /** The manifests that are about another one, by the digest of that. */
+  readonly #about = new Map<string, string[]>();
+  /** Whose images they are for people: the folder or the archive that they lie in, by the digest of an image. */
+  readonly roots = new Map<string, string>();
+
+  /** A folder with an `oci-layout` in it. */
+  async addLayout(folder: string, name: string, files: readonly FoundFile[]): Promise<void> {
+    const blobs = files.filter((one) => one.folder === join(folder, 'blobs/sha256'));
+    for (const { path, size } of blobs) this.#place(basename(path), { file: path, offset: 0, size });
+    const index = files.find(({ path }) => path === join(folder, 'index.json'));
+    if (index !== undefined) await this.#addIndex({ file: index.path, offset: 0, size: index.size }, name);
+  }
+
+  /** A folder as skopeo's `dir:` writes it: `manifest.json`, others as DIGEST.manifest.json, and all content under its digest. */
+  async addDirectory(name: string, files: readonly FoundFile[]): Promise<void> {
+    for (const { path, size } of files) {
+      const place = { file: path, offset: 0, size };
+      const called = basename(path);
+      if (/^[0-9a-f]{64}$/.test(called)) this.#place(called, place);
+      else if (called === 'manifest.json' || called.endsWith('.manifest.json')) {
+        const digest = await this.#addManifest(place, undefined);
+        if (called === 'manifest.json') this.roots.set(digest, name);
+      }
+    }
+  }
+
+  /** An archive of a layout, which a rock is as well; whether it is one. */
+  async addArchive({ path, name }: FoundFile): Promise<boolean> {
+    const handle = openSync(path, plainly);
+    try {
+      const files = listTar(fileSource(handle));
+      const index = files.get('index.json');
+      if (!files.has('oci-layout') || index === undefined) return false;
+      for (const [inner, { start, size }] of files) {
+        const [, digest] = /^blobs\/sha256\/([0-9a-f]{64})$/.exec(inner) ?? [];
+        if (digest !== undefined) this.#place(digest, { file: path, offset: start, size });
+      }
+      await this.#addIndex({ file: path, offset: index.start, size: index.size }, name);
+      return true;
+    } finally {
+      closeSync(handle);
+    }
+  }
+
+  /** The image of this digest; a sentence where something of it is not in the folder. */
+  whole(sha256: string): WholeImage | string {
+    const found = new Set<string>();
+    const blobs = new Set<string>();
+    const wanted = [sha256];
+    for (let one = wanted.pop(); one !== undefined; one = wanted.pop()) {
+      const manifest = this.#manifests.get(one);
+      if (manifest === undefined) return `The image sha256:${one} is not in the folder.`;
+      if (found.has(one)) continue;
+      found.add(one);
+      const { parts, children } = manifest.contents;
+      for (const { digest, mayBeElsewhere } of parts) {
+        const named = sha256Of(digest);
+        if (named !== undefined && this.#places.has(named)) blobs.add(named);
+        else if (!mayBeElsewhere) return `Its image needs ${digest.slice(0, 140)}, which is not in the folder.`;
+      }
+      for (const { digest } of children ?? []) wanted.push(sha256Of(digest) ?? digest.slice(0, 140));
+      wanted.push(...(this.#about.get(one) ?? []));
+    }
+    return {
+      manifests: [...found].sort().map((one) => ({ ...this.#manifests.get(one)!, sha256: one })),
+      blobs: [...blobs].sort().map((one) => ({ sha256: one, place: this.#places.get(one)! })),
+    };
+  }
+
+  #place(sha256: string, place: Place): void {
+    if (!this.#places.has(sha256)) this.#places.set(sha256, place);
+  }
+
+  async #addIndex(place: Place, name: string): Promise<void> {
+    for (const { digest, mediaType } of descriptorsIn(await documentAt(place))) {
+      if (await this.#addNamed(digest, mediaType)) this.roots.set(digest, name);
+    }
+  }
+
+  /** A manifest that another document names, and those that it names itself. */
+  async #addNamed(digest: string, mediaType: string | undefined, depth = 0): Promise<boolean> {
+    const place = this.#places.get(digest);
+    if (place === undefined || depth > 4) return false;
+    await this.#addManifest(place, mediaType);
+    for (const child of descriptorsIn(await documentAt(place)))
+      await this.#addNamed(child.digest, child.mediaType, depth + 1);
+    return true;
+  }
+
+  async #addManifest(place: Place, said: string | undefined): Promise<string> {
+    if (place.size > largestManifest) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
+    const bytes = await readAt(place.file, place.offset, place.size);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    if (this.#manifests.has(digest)) return digest;
+    const mediaType = said ?? mediaTypeOf(readJson(bytes.toString()));
+    if (mediaType === undefined || !isManifestType(mediaType)) {
+      throw new Refusal(
+        'api-error',
+        'It is of a kind of manifest that is not carried: neither one of the OCI nor schema 2.',
+      );
+    }
+    const contents = readManifest(mediaType, bytes);
+    this.#manifests.set(digest, { place, mediaType, contents });
+    const subject = contents.about?.subject.digits;
+    if (subject !== undefined) this.#about.set(subject, [...(this.#about.get(subject) ?? []), digest]);
+    return digest;
+  }
+}
+
+interface Descriptor {
+  /** The hexadecimal digits of its SHA-256. */
+  digest: string;
+  mediaType: string | undefined;
+}
+
+async function documentAt({ file, offset, size }: Place): Promise<unknown> {
+  if (size > largestManifest) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
+  return readJson((await readAt(file, offset, size)).toString());
+}
+
+function descriptorsIn(document: unknown): Descriptor[] {
+  const list = (document as { manifests?: unknown } | null)?.manifests;
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((one) => {
+    const { digest, mediaType } = (one ?? {}) as { digest?: unknown; mediaType?: unknown };
+    const sha256 = typeof digest === 'string' ? sha256Of(digest) : undefined;
+    return sha256 === undefined
+      ? []
+      : { digest: sha256, mediaType: typeof mediaType === 'string' ? mediaType : undefined };
+  });
+}
+
+/** The media type that a manifest says; one of the OCI may leave it to whoever holds it (OCI image specification 1.1). */
+function mediaTypeOf(document: unknown): string | undefined {
+  const { mediaType, manifests, config } = (document ?? {}) as Record<string, unknown>;
+  if (typeof mediaType === 'string') return mediaType;
+  if (Array.isArray(manifests)) return 'application/vnd.oci.image.index.v1+json';
+  return config === undefined ? undefined : 'application/vnd.oci.image.manifest.v1+json';
+}

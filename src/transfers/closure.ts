@@ -3,6 +3,7 @@
 import { parseAssertion } from '#assertions/assertion.ts';
 import { Closure, type Missing, type Need } from '#domain/closure.ts';
 import type { Namespace } from '#domain/namespace.ts';
+import type { Wish } from '#domain/subscription.ts';
 import type { HeldRevision, Place } from '#records/held-revisions.ts';
 import type { Records } from '#records/index.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
@@ -12,23 +13,38 @@ const pageSize = 500;
 
 type Reads = Pick<Records, 'heldRevisions' | 'assertions'>;
 
+/** What is wished for, and why. */
+export type WishedFor = Wish & { by: string };
+
 export interface Wanted {
   snaps: boolean;
   charms: boolean;
+  /** What else is to be there. */
+  wishes?: readonly WishedFor[];
 }
 
-export async function missingHere(records: Reads, { snaps, charms }: Wanted): Promise<Missing[]> {
+export async function missingHere(records: Reads, { snaps, charms, wishes = [] }: Wanted): Promise<Missing[]> {
   const all: Missing[] = [];
-  if (snaps) all.push(...(await missingSnaps(records)));
-  if (charms) all.push(...(await missingOfCharms(records)));
+  if (snaps) all.push(...(await missingSnaps(records, wishes)));
+  if (charms) all.push(...(await missingOfCharms(records, wishes)));
   return all;
 }
 
-async function missingSnaps(records: Reads): Promise<Missing[]> {
+function addWishes(closure: Closure, wishes: readonly WishedFor[], of: Namespace): void {
+  for (const { namespace, name, channels, architectures, by } of wishes) {
+    if (namespace !== of) continue;
+    const tracks = new Set(channels.map((channel) => channel.split('/', 1)[0]));
+    for (const track of tracks)
+      for (const architecture of architectures) closure.need({ kind: 'wish', name, architecture, track, by });
+  }
+}
+
+async function missingSnaps(records: Reads, wishes: readonly WishedFor[]): Promise<Missing[]> {
   const closure = new Closure();
+  addWishes(closure, wishes, 'snap');
   for await (const held of everything('snap', records)) {
     const architecture = held.architecture ?? 'all';
-    closure.provide(held.name, architecture);
+    closure.provide(held.name, architecture, held.channel);
     const needs = needsOfSnap(JSON.parse(held.details) as RevisionDetails, held.packageYaml);
     for (const need of needs) closure.need({ ...need, architecture, by: held.name });
   }
@@ -56,7 +72,11 @@ function needsOfModel(name: string, text: string): Need[] {
   const { headers } = parseAssertion(text);
   const architecture = typeof headers['architecture'] === 'string' ? headers['architecture'] : 'all';
   const need = (kind: Need['kind'], said: unknown): Need[] =>
-    typeof said === 'string' && said !== '' ? [{ kind, name: said.split('=', 1)[0]!, architecture, by: name }] : [];
+    typeof said === 'string' && said !== '' ? [needOf(kind, said.split('=', 2))] : [];
+  const needOf = (kind: Need['kind'], [called = '', track]: string[]): Need => ({
+    ...{ kind, name: called, architecture, by: name },
+    ...(track !== undefined && { track }),
+  });
   const listed = (said: unknown): unknown[] => (Array.isArray(said) ? said : []);
   const snaps = listed(headers['snaps']).map((one) => (one as Record<string, unknown>)['name']);
   return [
@@ -67,10 +87,11 @@ function needsOfModel(name: string, text: string): Need[] {
   ];
 }
 
-async function missingOfCharms(records: Reads): Promise<Missing[]> {
+async function missingOfCharms(records: Reads, wishes: readonly WishedFor[]): Promise<Missing[]> {
   const closure = new Closure();
-  for await (const { name, type, architecture, resources, packageYaml } of everything('charm', records)) {
-    closure.provide(name, 'all');
+  addWishes(closure, wishes, 'charm');
+  for await (const { name, type, channel, architecture, resources, packageYaml } of everything('charm', records)) {
+    closure.provide(name, architecture ?? 'all', channel);
     if (type === 'bundle') {
       for (const charm of charmsOfBundle(packageYaml ?? ''))
         closure.need({ kind: 'charm of a bundle', name: charm.name, architecture: 'all', by: name });

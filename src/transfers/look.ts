@@ -12,9 +12,11 @@ import { standingTypes } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import type { Missing } from '#domain/closure.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
+import { missingAfter } from './closure-after.ts';
 import { canonical } from './form/canonical.ts';
 import { keyIdOf, readSignatures, signersOf } from './form/signatures.ts';
 import { readStatement } from './form/statement.ts';
@@ -32,6 +34,8 @@ export interface Seen {
   transfer: ReceivedTransfer;
   statement: TransferStatement;
   plan: Plan;
+  /** What its releases need, and neither it brings nor this site has. */
+  needed: Missing[];
   believed: Believed & { find: Planning['believed'] };
   /** Of the lines, as whoever lets it in has seen them. */
   digest: string;
@@ -80,7 +84,8 @@ export async function lookAt(
   };
   const plan = await planOf(records, planning);
   const signatures = signaturesOn(bytes, transfer, source.keys);
-  return { transfer, statement, plan, believed, digest: digestOf(plan), disbelieved, signatures };
+  const needed = await missingAfter(records, plan, findings);
+  return { transfer, statement, plan, needed, believed, digest: digestOf(plan), disbelieved, signatures };
 }
 
 function signaturesOn(

@@ -48,7 +48,10 @@ t.test('the base of an app, snapd, and who shares content with it are named unti
   t.match(await doctorSays(store, 'Closure'), { level: 'well' });
   const packageYaml = `name: hello\nplugs:\n  themes:\n    interface: content\n    default-provider: gtk-themes:icons\n  content:\n    default-provider: sounds\n  other:\n    interface: home\n    default-provider: nobody\n`;
   await released(store, 'snap', 'hello', { details: { ...amd64, base: 'core22', type: 'app' }, packageYaml });
-  const need = (kind: string, name: string, by = ['hello']) => ({ kind, name, architecture: 'amd64', 'needed-by': by });
+  const need = (kind: string, name: string, by = ['hello']) => ({
+    ...{ kind, name, architecture: 'amd64', 'needed-by': by },
+    wish: `larder subscription add snap/${name} --architecture amd64`,
+  });
   t.same(await missing(store), {
     code: 1,
     missing: [
@@ -76,7 +79,7 @@ t.test('the base of an app, snapd, and who shares content with it are named unti
     missing: [need('base', 'core22', ['hello', 'world']), need('content provider', 'gtk-themes')],
   });
   const { out } = await larder('closure', { env: { LARDER_DATA: store.directory } });
-  t.match(out, /^core22 +base +amd64 +hello, world$/m);
+  t.match(out, /^core22 +base +- +amd64 +hello, world$/m);
 });
 
 t.test('a model names its gadget, kernel, base and snaps; a charm its resources, a bundle its charms', async (t) => {
@@ -150,3 +153,38 @@ t.test('doctor holds what is served against what devices were given to trust', a
   writeFileSync(settings, text.replace('https://localhost:', 'https://nobody.invalid:'));
   t.match(await says(), { level: 'not looked at', says: /nobody\.invalid.* cannot be reached/ });
 });
+
+t.test(
+  'what is wished for by set, model or subscription is looked for by track, with the wish that mends it',
+  async (t) => {
+    const store = await startStore(t, servingSnaps);
+    await released(store, 'snap', 'pc', { details: { ...amd64, base: 'core24', type: 'gadget' } });
+    const run = async (line: string) => {
+      const { out } = await larder(`${line} --json`, { env: { LARDER_DATA: store.directory } });
+      return (JSON.parse(out) as { missing: { name: string; wish: string | null; track?: string }[] }).missing;
+    };
+    t.match(await run('closure'), [
+      {
+        kind: 'base',
+        name: 'core24',
+        'needed-by': ['pc'],
+        wish: 'larder subscription add snap/core24 --architecture amd64',
+      },
+    ]);
+    await larder('subscription add snap/pc --channel 24/stable --architecture amd64', {
+      env: { LARDER_DATA: store.directory },
+    });
+    const wished = await run('closure --set builders');
+    t.match(
+      wished.find(({ name }) => name === 'pc'),
+      { kind: 'wish', track: '24', wish: null },
+      'another track of it is here, and not the one that is wished for',
+    );
+    t.match(
+      wished.find(({ name }) => name === 'snapcraft'),
+      { kind: 'wish', 'needed-by': ['set builders'] },
+    );
+    const { out } = await larder('closure', { env: { LARDER_DATA: store.directory } });
+    t.match(out, /To wish for it until it is here:\n {2}larder subscription add snap\/core24 --architecture amd64/);
+  },
+);

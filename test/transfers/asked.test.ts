@@ -44,6 +44,7 @@ t.test('a site gets what it wished for with what that stands on, and the next ti
     ['snap/hello-on 12', 'snap/snapd 7'],
     'candidate holds what stable does; snapd, which it needs, came along; the base is not at the depot',
   );
+  t.match(seen.needed, [{ kind: 'base', name: 'core22', architecture: 'amd64', 'needed-by': ['hello-on'] }]);
   t.match(seen['left-out'], [{ what: 'snap/nothing', why: /wished for, and is not here/ }]);
   await here.done(`transfer accept ${made.id} --yes`);
 

@@ -31,10 +31,10 @@ async function oldStore(t: Test) {
   const port = await freePort();
   const roots = rootsFile(folder(t));
   const store = await startNow(t, (text) =>
-    `${servingCharms(servingSnaps(text)).replace('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll(':8080', `:${port}`)}`.replace(
-      /^# trusted = .*$/m,
-      `trusted = ["${roots}"]`,
-    ),
+    servingCharms(servingSnaps(text))
+      .replace('127.0.0.1:0', `127.0.0.1:${port}`)
+      .replaceAll(':8080', `:${port}`)
+      .replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`),
   );
   const { larder } = commandsOn(store.directory);
   const online = folder(t);

@@ -1,38 +1,105 @@
 // larder closure
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import type { Missing } from '#domain/closure.ts';
-import { command } from '../frame/command.ts';
+import { setNames, wishesOfSet, type SubscriptionSet } from '#domain/subscription.ts';
+import type { Records } from '#records/index.ts';
+import { missingHere, type WishedFor } from '#transfers/closure.ts';
+import { wishesOfModel } from '#transfers/request/wishes.ts';
+import { command, type Call } from '../frame/command.ts';
+import { cannotRead } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { missingHere } from '#transfers/closure.ts';
+import { architectureHere } from '../subscription/wish.ts';
+
+const options = {
+  model: { type: 'string', value: 'FILE', summary: 'Look also for what devices of this model need.', repeated: true },
+  set: {
+    type: 'string',
+    value: 'NAME',
+    choices: setNames,
+    summary: 'Look also for the packages of a set.',
+    repeated: true,
+  },
+} as const;
 
 export const closure = command({
   name: 'closure',
-  summary: 'Name what is missing here for what is released: bases, snapd, content providers, resources.',
+  summary: 'Name what is missing here for what is released or wished for: bases, snapd, providers, resources.',
   description:
     'Of snaps it looks for their base, snapd and the snaps that share content with them, for each architecture; of models ' +
-    'for gadget, kernel and what else they name; of charms for resources without a revision, of bundles for their charms. ' +
-    'Exit code 1 means that something is missing.',
-  examples: ['larder closure', 'larder closure --json'],
+    'for gadget, kernel and what else they name; of charms for resources without a revision, of bundles for their charms; of ' +
+    'subscriptions for each track. Beside each stands the wish that mends it. Exit code 1 means that something is missing.',
+  options,
+  examples: ['larder closure', 'larder closure --set juju --json', 'larder closure --model ./device.model'],
 
-  run: (call) =>
-    withStore(call, async ({ records }) => {
-      const missing = await missingHere(records, { snaps: true, charms: true });
+  run: (call) => {
+    const named = wishesNamed(call);
+    return withStore(call, async ({ records }) => {
+      const wishes = [...named, ...(await subscriptionsIn(records))];
+      const missing = await missingHere(records, { snaps: true, charms: true, wishes });
       return { text: inText(missing), json: { missing: missing.map(inJson) }, exitCode: missing.length === 0 ? 0 : 1 };
-    }),
+    });
+  },
 });
 
-const inJson = ({ by, ...what }: Missing) => ({ ...what, 'needed-by': by });
+function wishesNamed({ options: given }: Call<typeof options>): WishedFor[] {
+  const sets = (given.set as readonly SubscriptionSet[]).flatMap((name) =>
+    wishesOfSet(name, [architectureHere()]).map((one) => ({ ...one, by: `set ${name}` })),
+  );
+  const models = given.model.flatMap((file) => {
+    let text: string;
+    try {
+      text = readFileSync(resolve(file), 'utf8');
+    } catch (error) {
+      throw cannotRead(file, error);
+    }
+    const { model, wishes } = wishesOfModel(text);
+    return wishes.map((one) => ({ ...one, by: `model ${model}` }));
+  });
+  return [...sets, ...models];
+}
+
+const pageSize = 500;
+
+async function subscriptionsIn({ subscriptions }: Pick<Records, 'subscriptions'>): Promise<WishedFor[]> {
+  const all: WishedFor[] = [];
+  for (let [namespace, name] = ['', '']; ;) {
+    const page = await subscriptions.after(namespace, name, pageSize);
+    all.push(...page.map((one) => ({ ...one, by: one.because ?? 'a subscription' })));
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return all;
+    ({ namespace, name } = last);
+  }
+}
+
+/** What is typed so that the next request asks for it. */
+function wishFor({ kind, name, architecture, track = 'latest' }: Missing): string {
+  const namespace = kind === 'resource' || kind === 'charm of a bundle' ? 'charm' : 'snap';
+  const [called = ''] = name.split(':');
+  const more = `${track === 'latest' ? '' : ` --channel ${track}/stable`}${architecture === 'all' ? '' : ` --architecture ${architecture}`}`;
+  return `larder subscription add ${namespace}/${called}${more}`;
+}
+
+const mendOf = (missing: Missing): string | null => (missing.kind === 'wish' ? null : wishFor(missing));
+
+const inJson = ({ by, ...what }: Missing) => ({ ...what, 'needed-by': by, wish: mendOf({ by, ...what }) });
 
 /** So many of those who need something are named. */
 const most = 3;
 
 function inText(missing: readonly Missing[]): string {
-  if (missing.length === 0) return 'Nothing is missing for what is released here.';
-  const rows = missing.map(({ kind, name, architecture, by }) => [
-    name,
-    kind,
-    architecture,
+  if (missing.length === 0) return 'Nothing is missing for what is released or wished for here.';
+  const rows = missing.map(({ kind, name, architecture, track, by }) => [
+    ...[name, kind, track ?? '-', architecture],
     by.length > most ? `${by.slice(0, most).join(', ')} and ${by.length - most} more` : by.join(', '),
   ]);
-  return `${table(['MISSING', 'KIND', 'ARCHITECTURE', 'NEEDED BY'], rows)}\n\nCarry snaps in with 'larder package import'.`;
+  const mends = [...new Set(missing.map(mendOf).filter((one) => one !== null))];
+  return [
+    table(['MISSING', 'KIND', 'TRACK', 'ARCHITECTURE', 'NEEDED BY'], rows),
+    '',
+    ...(mends.length === 0 ? [] : ['To wish for it until it is here:', ...mends.map((one) => `  ${one}`)]),
+    "'larder transfer request' asks for all of it; 'larder package import' carries snaps in.",
+  ].join('\n');
 }

@@ -17,7 +17,7 @@ import { command, Failure, UsageError, type Call } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 import { channelsNamed } from '../release/channels.ts';
-import { readWish, wishText } from './wish.ts';
+import { architectureHere, readWish, wishText } from './wish.ts';
 
 const options = {
   channel: {
@@ -103,15 +103,6 @@ function wishesOf({ positionals: { packages }, options: given }: AddCall): { wis
   }
   if (wishes.length === 0) throw new UsageError('nothing is wished for: name packages, or --set, --bundle, --model');
   return { wishes, because };
-}
-
-function architectureHere(): Architecture {
-  const here = new Map<string, Architecture>([
-    ['x64', 'amd64'],
-    ['arm64', 'arm64'],
-  ]).get(process.arch);
-  if (here === undefined) throw new UsageError('say for which architecture, by --architecture');
-  return here;
 }
 
 /** No bundle and no model is larger. */

@@ -1,6 +1,6 @@
 // Wishes as people type and read them.
 import { isNamespace } from '#domain/namespace.ts';
-import type { Wish } from '#domain/subscription.ts';
+import type { Architecture, Wish } from '#domain/subscription.ts';
 import { UsageError } from '../frame/command.ts';
 
 /** Reads `snap/hello`. */
@@ -14,3 +14,13 @@ export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
 /** `snap/hello latest/stable (amd64)`. */
 export const wishText = ({ namespace, name, channels, architectures }: Wish): string =>
   `${namespace}/${name} ${channels.join(', ')} (${architectures.join(', ')})`;
+
+/** The architecture of this host, which is meant where none is said. */
+export function architectureHere(): Architecture {
+  const here = new Map<string, Architecture>([
+    ['x64', 'amd64'],
+    ['arm64', 'arm64'],
+  ]).get(process.arch);
+  if (here === undefined) throw new UsageError('say for which architecture, by --architecture');
+  return here;
+}

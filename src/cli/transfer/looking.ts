@@ -29,7 +29,7 @@ export async function seen(store: OpenStore, id: string, { only, without }: Narr
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */
-export function reportOf({ transfer, statement, plan, digest, disbelieved, signatures }: Seen): Report {
+export function reportOf({ transfer, statement, plan, needed, digest, disbelieved, signatures }: Seen): Report {
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
     (one) => `${one.fingerprint}${one['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
@@ -49,6 +49,12 @@ export function reportOf({ transfer, statement, plan, digest, disbelieved, signa
         items: plan.problems.map((one) => `${one.package}, ${one.what}: ${one.why}`),
       },
       { heading: 'Left out:', items: plan.leftOut.map(({ what, why }) => `${what}: ${why}`) },
+      {
+        heading: 'What it needs, and neither it brings nor this site has:',
+        items: needed.map(
+          ({ kind, name, architecture, by }) => `${name} (${kind}, ${architecture}), for ${by.join(', ')}`,
+        ),
+      },
       { heading: 'Not believed:', items: disbelieved.map(({ what, why }) => `${what}: ${why}`) },
       { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
     ],
@@ -56,7 +62,7 @@ export function reportOf({ transfer, statement, plan, digest, disbelieved, signa
 }
 
 /** The same for programs. */
-export const present = ({ transfer, statement, plan, digest, disbelieved, signatures }: Seen) => ({
+export const present = ({ transfer, statement, plan, needed, digest, disbelieved, signatures }: Seen) => ({
   id: transfer.id,
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
@@ -64,6 +70,7 @@ export const present = ({ transfer, statement, plan, digest, disbelieved, signat
   lines: plan.lines,
   problems: plan.problems,
   missing: plan.missing,
+  needed: needed.map(({ by, ...one }) => ({ ...one, 'needed-by': by })),
   'left-out': plan.leftOut,
   disbelieved,
   signatures,

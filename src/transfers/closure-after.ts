@@ -1,0 +1,82 @@
+// What would be missing once a transfer is let in: what its releases need, and neither it brings nor the site has.
+import type { Plan, PackagePlan } from '#acts/transfer-planning.ts';
+import { subjectOf } from '#acts/transfer-planning.ts';
+import { Closure, type Missing } from '#domain/closure.ts';
+import type { Records } from '#records/index.ts';
+import type { RevisionDetails } from '#records/revisions.ts';
+import type { TransferFinding } from '#records/transfers.ts';
+import type { Findings } from '#records/uploads.ts';
+import { charmsOfBundle } from '#review/named-in.ts';
+import { needsOfSnap } from './closure.ts';
+
+type Reads = Pick<Records, 'packages' | 'releases' | 'revisions'>;
+
+export async function missingAfter(
+  records: Reads,
+  { packages }: Pick<Plan, 'packages'>,
+  findings: ReadonlyMap<string, TransferFinding>,
+): Promise<Missing[]> {
+  const missing: Missing[] = [];
+  for (const namespace of ['snap', 'charm'] as const) {
+    const closure = new Closure();
+    const needed = new Set<string>();
+    for (const one of packages.filter(({ carried }) => carried.namespace === namespace)) {
+      for (const name of await addNeeds(closure, one, { records, findings })) needed.add(name);
+    }
+    for (const name of needed) {
+      const here = await records.packages.find(namespace, name);
+      for (const held of here === undefined ? [] : await records.releases.held(here.id))
+        closure.provide(name, held.architecture ?? 'all', held.channel);
+    }
+    missing.push(...closure.missing());
+  }
+  return missing;
+}
+
+interface Known {
+  records: Reads;
+  findings: ReadonlyMap<string, TransferFinding>;
+}
+
+/** Adds what the releases of a package bring and need; the names that they need. */
+async function addNeeds(closure: Closure, { carried, releases }: PackagePlan, known: Known): Promise<string[]> {
+  const { name, namespace } = carried;
+  const needed: string[] = [];
+  for (const { release } of releases) {
+    const architecture = release.architecture ?? 'all';
+    closure.provide(name, architecture, release.channel);
+    const found = await saidOf(carried.id, release.revision, known);
+    if (found === undefined) continue;
+    if (namespace === 'snap') {
+      for (const need of needsOfSnap(found.details, found.packageYaml)) {
+        closure.need({ ...need, architecture, by: name });
+        needed.push(need.name);
+      }
+      continue;
+    }
+    for (const { name: charm } of carried.type === 'bundle' ? charmsOfBundle(found.packageYaml ?? '') : []) {
+      closure.need({ kind: 'charm of a bundle', name: charm, architecture: 'all', by: name });
+      needed.push(charm);
+    }
+    for (const resource of release.resources ?? []) {
+      if (resource.revision !== null) continue;
+      closure.need({ kind: 'resource', name: `${name}:${resource.name}`, architecture, by: name });
+    }
+  }
+  return needed;
+}
+
+/** What a revision says of itself: as it was reviewed on its way in, or as it is here. */
+async function saidOf(
+  id: string,
+  revision: number,
+  { records, findings }: Known,
+): Promise<{ details: RevisionDetails; packageYaml: string | null } | undefined> {
+  const found = findings.get(subjectOf(id, revision))?.findings;
+  if (found === undefined || found === null) {
+    const here = await records.revisions.forDevices(id, revision);
+    return here && { details: here.details, packageYaml: here.packageYaml };
+  }
+  const said = JSON.parse(found) as Findings;
+  return said.kind === 'revision' ? { details: said.details, packageYaml: said.packageYaml } : undefined;
+}

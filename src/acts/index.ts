@@ -76,7 +76,7 @@ import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { restoreRevision, withdrawRevision } from './revisions.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
 import { giveSerial, revokeSerial } from './serials.ts';
-import { createSigningKey, deleteSigningKey, requestRegistration } from './signing-keys.ts';
+import { createSigningKey, deleteSigningKey, importSigningKey, requestRegistration } from './signing-keys.ts';
 import { rememberSiteKey } from './site-key.ts';
 import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
 import {
@@ -239,6 +239,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   revokeSerial,
   // Signing keys
   createSigningKey,
+  importSigningKey,
   deleteSigningKey,
   requestRegistration,
   // The site key

@@ -42,6 +42,37 @@ export const createSigningKey = act({
   },
 });
 
+export const importSigningKey = act({
+  name: 'import_signing_key',
+  summary:
+    'Take in a signing key that was made elsewhere, whose account-key is here; its private half is recorded sealed.',
+  on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
+  object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
+  gate: {
+    kinds: ['import_keys'],
+    lines: async (_, { brandAccountId, key, name }: NewSigningKey & { key: SealedKey }) => [
+      { kind: 'import_keys', on: objectOf({ brandAccountId, ...key }), part: null, from: null, to: name },
+    ],
+  },
+
+  async perform(tx, { key, ...wanted }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
+    const registered = await tx.assertions.find(`account-key/${key.sha3_384}`);
+    if (registered?.accountId !== wanted.brandAccountId) {
+      throw new Refusal(
+        'conflict',
+        `No account-key of ${wanted.brandAccountId} is here for the key ${key.sha3_384}; 'larder assertion import' takes it in.`,
+      );
+    }
+    if ((await tx.signingKeys.find(key.sha3_384)) !== undefined)
+      throw new Refusal('conflict', `The key ${key.sha3_384} is here already.`);
+    await refuseKeyName(wanted, tx);
+    const kept = { ...key, ...wanted, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
+    if (!(await tx.signingKeys.claim(kept))) throw taken(wanted.name);
+    note({ name: wanted.name });
+    return kept;
+  },
+});
+
 export const deleteSigningKey = act({
   name: 'delete_signing_key',
   summary: 'Delete a signing key for good, unless a serial policy uses it.',

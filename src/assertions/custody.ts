@@ -5,13 +5,15 @@ import { availableParallelism } from 'node:os';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { makeSealedKey, open, type SealedKey } from './keys.ts';
+import { makeSealedKey, open, sealedKeyOf, type SealedKey } from './keys.ts';
 import { decodePublicKey } from './openpgp.ts';
 import type { Signer } from './signer.ts';
 
 export interface Custody extends Signer {
   /** Makes the key of a brand, RSA of 4096 bits, as it is to be recorded; refuses while the store is sealed. */
   make(brandAccountId: string): Promise<SealedKey>;
+  /** Takes in a key of a brand that came from elsewhere, as it is to be recorded; refuses while the store is sealed. */
+  keep(brandAccountId: string, privateKey: KeyObject): SealedKey;
   /** Keeps nothing of a key whose record is gone. */
   destroy(keyId: string): void;
 }
@@ -63,6 +65,8 @@ export function softwareCustody(
       }),
     make: async (brandAccountId) =>
       makeSealedKey(unsealed('signing master key, then keys can be made again'), brandAccountId),
+    keep: (brandAccountId, privateKey) =>
+      sealedKeyOf(unsealed('signing master key, then keys can be taken in again'), brandAccountId, privateKey),
     destroy: (keyId) => {
       opened.forget(keyId);
     },

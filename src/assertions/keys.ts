@@ -21,8 +21,11 @@ export async function generateKey(): Promise<KeyObject> {
 }
 
 /** A new signing key of a brand, as it is recorded; its private half leaves this file only sealed. */
-export async function makeSealedKey(masterKey: KeyObject, brandAccountId: string): Promise<SealedKey> {
-  const privateKey = await generateKey();
+export const makeSealedKey = async (masterKey: KeyObject, brandAccountId: string): Promise<SealedKey> =>
+  sealedKeyOf(masterKey, brandAccountId, await generateKey());
+
+/** A key of a brand that came from elsewhere, as it is recorded. */
+export function sealedKeyOf(masterKey: KeyObject, brandAccountId: string, privateKey: KeyObject): SealedKey {
   const publicKey = createPublicKey(privateKey);
   const id = keyId(publicKey);
   return {

@@ -275,7 +275,8 @@ function readPacket(text: string, what: string): { tag: number; body: Buffer } {
   return { tag, body };
 }
 
-class ByteReader {
+/** Reads OpenPGP's numbers and lengths; refuses what ends too early. */
+export class ByteReader {
   readonly bytes: Buffer;
   readonly what: string;
   at = 0;

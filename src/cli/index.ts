@@ -135,6 +135,7 @@ export const groups: readonly Group[] = [
     title: 'Signing keys and assertions',
     commands: [
       { name: 'key create', load: async () => (await import('./key/create.ts')).keyCreate },
+      { name: 'key import', load: async () => (await import('./key/import.ts')).keyImport },
       { name: 'key list', load: async () => (await import('./key/list.ts')).keyList },
       { name: 'key show', load: async () => (await import('./key/show.ts')).keyShow },
       { name: 'key request', load: async () => (await import('./key/request.ts')).keyRequest },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
+import { asKept } from '#acts/assertions.ts';
 import { approveProposal } from '#acts/proposals.ts';
 import { approvalKinds } from '#domain/approvals.ts';
 import { changeConfig } from '#src/config.ts';
@@ -15,6 +16,8 @@ import { snapFixture } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from '#test/cli/process.ts';
+import { accountKey } from '#test/assertions/world.ts';
+import { vectorKey } from '#test/assertions/vectors.ts';
 import { days } from '#domain/clock.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
@@ -26,7 +29,7 @@ const source = join(import.meta.dirname, '../../src');
 const gated = everyAct.filter((one) => 'kinds' in one.gate);
 
 /** Kinds of which the policy may speak before there is an act of theirs. */
-const awaited = new Set(['unsigned_folders', 'import_keys']);
+const awaited = new Set(['unsigned_folders']);
 
 t.test('every act is held by a kind of the policy, or says why none holds it', async (t) => {
   for (const { name, gate } of everyAct) {
@@ -95,7 +98,9 @@ interface Door {
   go: () => Promise<Tried>;
 }
 
-const asked = ['transfers', 'requests', 'delete_keys', 'sources', 'policy'].map((kind) => `${kind} = "1 of B"`);
+const asked = ['transfers', 'requests', 'delete_keys', 'import_keys', 'sources', 'policy'].map(
+  (kind) => `${kind} = "1 of B"`,
+);
 
 t.test('each act that may be held is held at all of its doors, and done at the same once approved of', async (t) => {
   const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]'].join('\n'));
@@ -136,7 +141,7 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
   return [
     ...(await releaseDoors({ store, ada, stick, typed, called })),
     pushDoor(store, ada),
-    ...(await keyDoors({ store, ada, typed })),
+    ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ run, stick, typed })),
     {
       is: 'cli/transfer/request.ts make_request',
@@ -230,7 +235,12 @@ function pushDoor(store: Asking['store'], ada: Typing['ada']): Door {
   };
 }
 
-async function keyDoors({ store, ada, typed }: Pick<Typing, 'store' | 'ada' | 'typed'>): Promise<Door[]> {
+async function keyDoors({
+  store,
+  ada,
+  stick,
+  typed,
+}: Pick<Typing, 'store' | 'ada' | 'stick' | 'typed'>): Promise<Door[]> {
   const brand = await addBrand(store, 'ada');
   const [first, second] = [
     await addSigningKey(store, brand, 'rsa4096-a', 'first'),
@@ -250,7 +260,25 @@ async function keyDoors({ store, ada, typed }: Pick<Typing, 'store' | 'ada' | 't
       what: 'the deletion of a key from the host',
       go: typed(`key delete ${brand} ${second}`),
     },
+    {
+      is: 'cli/key/import.ts import_signing_key',
+      what: 'a key of elsewhere that is taken in',
+      go: typed(`key import ${await formerKey(store, brand, stick)} --name former`),
+    },
   ];
+}
+
+/** The file of a private key whose account-key is here. */
+async function formerKey(store: Typing['store'], brand: string, stick: string): Promise<string> {
+  const { id, privateKey } = vectorKey('rsa2048-a');
+  const assertion = await accountKey('device', brand, 'former');
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'account-key' }, async (tx) =>
+    tx.assertions.keep(asKept(assertion, 'imported', { at, actor: 'test' })),
+  );
+  const file = join(stick, `${id.slice(0, 8)}.pem`);
+  writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  return file;
 }
 
 async function transferDoors({

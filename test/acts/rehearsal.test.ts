@@ -26,6 +26,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['cli/assertions.test.ts'],
   ['cli/audit.test.ts', 'the log says who'],
   ['cli/credentials.test.ts', 'one-time', 'an invitation', 'a new password', 'agents', 'keys are rotated'],
+  ['cli/key-import.test.ts', 'a key that gpg'],
   ['cli/package-import.test.ts', 'a snap comes in'],
   ['cli/package-set-id.test.ts'],
   ['cli/reviews.test.ts', 'an upload waits', 'a person rejects', 'guardrails'],

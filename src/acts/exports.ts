@@ -8,10 +8,10 @@ import { act, type Doing } from './act.ts';
 /** Remembers, within another act, that something leaves the host. */
 export const leaves = async (
   tx: Pick<Changes, 'exports'>,
-  what: Pick<Export, 'what' | 'name' | 'sha256' | 'bytes'>,
+  what: Pick<Export, 'what' | 'name' | 'sha256' | 'bytes'> & Partial<Pick<Export, 'label' | 'media'>>,
   { at, actor }: Doing,
 ): Promise<void> => {
-  await tx.exports.add({ ...what, at, actor });
+  await tx.exports.add({ label: null, media: null, ...what, at, actor });
 };
 
 /** The digest and the size of a text as it leaves. */

@@ -94,7 +94,7 @@ import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack }
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { subscribe, unsubscribe } from './subscriptions.ts';
 import { acceptTransfer } from './transfer-accept.ts';
-import { discardTransfer, makeTransfer, receiveTransfer, withdrawTransfer } from './transfers.ts';
+import { discardTransfer, makeTransfer, makeTransferAgain, receiveTransfer, withdrawTransfer } from './transfers.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
 export const everyAct: readonly Act<never, unknown>[] = [
@@ -274,6 +274,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   acceptTransfer,
   discardTransfer,
   makeTransfer,
+  makeTransferAgain,
   receiveTransfer,
   withdrawTransfer,
   // Uploads

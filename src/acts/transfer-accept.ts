@@ -1,9 +1,14 @@
 // A transfer is let in: one act, one transaction, all of it or nothing.
+import { hash } from 'node:crypto';
+
 import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import { policyTexts } from '#domain/approvals.ts';
 import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { ImageReferences, Repository } from '#records/images.ts';
@@ -16,7 +21,7 @@ import { branchExpiry, remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
-import { refuseUnfit, undoOf, waiting, type Receipt } from './transfers.ts';
+import { refuseUnfit, undoOf, waiting, type Receipt, type SourceTold } from './transfers.ts';
 
 /** What a review of a manifest found. */
 export type FoundManifest = { kind: 'manifest' } & ImageReferences;
@@ -67,9 +72,9 @@ export const acceptTransfer = act({
 
   async perform(tx, accepted: Accepted, doing): Promise<Receipt> {
     const { id, statement, believed } = accepted;
-    const before = await tx.transfers.find(id);
-    if (before?.status === 'accepted') throw new DoneAlready(JSON.parse(before.receipt ?? '{}') as Receipt);
-    await waiting(tx, id);
+    const found = await tx.transfers.find(id);
+    if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
+    const before = await waiting(tx, id);
     const planning = await planningOf(tx, accepted, doing.at);
     const plan = await planOf(tx, planning);
     refuseProblems(plan);
@@ -87,7 +92,11 @@ export const acceptTransfer = act({
       format: 1,
       ...{ transfer: id, source: statement.source, sequence: statement.sequence },
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
-      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])], undo },
+      ...{ signatures: signaturesKept(before, planning.source), media: JSON.parse(before.media) as string[] },
+      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
+      policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
+      sources: (await tx.transferSources.list()).map(sourceTold),
+      undo,
     };
     await tx.transfers.settle(id, {
       status: 'accepted',
@@ -101,8 +110,21 @@ export const acceptTransfer = act({
   },
 });
 
+/** The signatures that came with it, of keys that this site knew of its source. */
+function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {
+  const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
+  const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
+  return all.filter(({ keyid }) => ids.has(keyid));
+}
+
+/** Whom this site believed, and as far as that. */
+const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: TransferSource): SourceTold => ({
+  ...{ name, keys, threshold, packages, floor },
+  'may-release': mayRelease,
+});
+
 /** What it takes to say what a transfer changes; refuses one that is not for this site, or not now. */
-async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning> {
+async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning & { source: TransferSource }> {
   const { id, statement, site, believed, only, without } = accepted;
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);

@@ -6,51 +6,98 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
+import { leaves } from './exports.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
 import { remember, rememberEnded } from './releases.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
 
+/** In which files a transfer leaves, and on what. */
+export interface Leaving {
+  files: readonly { part: number; sha256: string; bytes: number }[];
+  /** How many parts it has. */
+  of: number;
+  /** The label of this site, where it has one. */
+  label: string | null;
+  /** The medium, as whoever carries it calls it. */
+  media: string | null;
+}
+
+interface NewTransfer extends Omit<MadeTransfer, 'madeAt' | 'madeBy'> {
+  contents: readonly string[];
+  told: ReadonlyMap<string, string>;
+  leaving: Leaving;
+}
+
 export const makeTransfer = act({
   name: 'make_transfer',
   summary: 'Sign a transfer of what is held here, for other sites.',
   on: 'transfer/ID',
-  object,
+  object: ({ id }: NewTransfer) => `transfer/${id}`,
   gate: { never: 'nothing changes here; the audit log has what left, and for whom' },
 
-  async perform(
-    tx,
-    {
-      contents,
-      told,
-      ...made
-    }: Omit<MadeTransfer, 'madeAt' | 'madeBy'> & { contents: readonly string[]; told: ReadonlyMap<string, string> },
-    { at, actor, note },
-  ) {
-    const { sequence, sites, bytes } = made;
+  async perform(tx, { contents, told, leaving, ...made }: NewTransfer, doing) {
+    const { at, actor, note } = doing;
+    const { id, sequence, sites, bytes } = made;
     if (sequence <= (await tx.transfers.newestMade())) {
       throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
     await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, told });
+    await letOut(tx, id, leaving, doing);
   },
 });
 
-type Received = Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'receivedAt' | 'receivedBy'>;
+export const makeTransferAgain = act({
+  name: 'make_transfer_again',
+  summary: 'Write a part of a transfer that was made before once more, the same bytes.',
+  on: 'transfer/ID',
+  object: ({ id }: { id: string; leaving: Leaving }) => `transfer/${id}`,
+  gate: { never: 'it is what was let out before' },
+
+  perform: (tx, { id, leaving }: { id: string; leaving: Leaving }, doing) => letOut(tx, id, leaving, doing),
+});
+
+async function letOut(tx: Changes, id: string, { files, of, label, media }: Leaving, doing: Doing): Promise<void> {
+  doing.note({
+    ...(media !== null && { media }),
+    files: files.map(({ part, sha256, bytes }) => ({ part, sha256, bytes })),
+  });
+  for (const { part, sha256, bytes } of files) {
+    const name = of === 1 ? id : `${id} part ${String(part)} of ${String(of)}`;
+    await leaves(tx, { what: 'transfer', name, sha256, bytes, label, media }, doing);
+  }
+}
+
+type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures';
+
+interface Received extends Pick<ReceivedTransfer, Kept> {
+  signers: readonly string[];
+  /** The medium that it comes on, as whoever carried it calls it; told once. */
+  media: string | undefined;
+}
+
+const mostMedia = 1000;
 
 export const receiveTransfer = act({
   name: 'receive_transfer',
   summary:
     'Begin to take in a transfer that enough keys of its source have signed; nothing of it shows before it is let in.',
   on: 'transfer/ID',
-  object: ({ id }: Received & { signers: readonly string[] }) => `transfer/${id}`,
+  object: ({ id }: Received) => `transfer/${id}`,
   gate: { never: 'nothing of it shows before it is let in' },
 
-  async perform(tx, { signers, ...received }: Received & { signers: readonly string[] }, { at, actor, note }) {
-    const { source, sequence } = received;
-    note({ source, sequence, signers });
-    if (!(await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor }))) throw new DoneAlready(undefined);
+  async perform(tx, { signers, media, ...received }: Received, { at, actor, note }) {
+    const { id, source, sequence } = received;
+    note({ source, sequence, signers, ...(media !== undefined && { media }) });
+    const isNew = await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor });
+    const before = JSON.parse((await tx.transfers.find(id))?.media ?? '[]') as string[];
+    const comesOn = media !== undefined && !before.includes(media) ? [...before, media] : before;
+    if (comesOn.length > mostMedia) throw new Refusal('conflict', `It came on ${String(mostMedia)} media already.`);
+    if (comesOn.length > before.length) await tx.transfers.setMedia(id, JSON.stringify(comesOn));
+    else if (!isNew) throw new DoneAlready(undefined);
   },
 });
 
@@ -76,17 +123,30 @@ export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: str
   throw new Refusal(found === undefined ? 'resource-not-found' : 'conflict', `The transfer ${id.slice(0, 12)} ${why}.`);
 }
 
+/** Whom a site believes, and as far as that, as a receipt tells it. */
+export interface SourceTold extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
+  'may-release': boolean;
+}
+
 /** What the receipt of a transfer says, as it is kept; the signature is added when it is written out. */
 export interface Receipt {
   format: 1;
   transfer: string;
   source: string;
   sequence: number;
+  /** The keys of its source that have signed it, as they are believed here, with what they have signed. */
+  signatures: { keyid: string; sig: string }[];
+  /** What it came on. */
+  media: string[];
   'accepted-at': string;
   'accepted-by': string;
   lines: object[];
   'left-out': object[];
   approvals: object[];
+  /** Whom the policy asked when it was let in, rule by rule; empty where it asked nobody. */
+  policy: Record<string, string>;
+  /** Whom this site believed then, and as far as that. */
+  sources: SourceTold[];
   /** What the channels held that were changed, to put it back. */
   undo: Undo[];
 }

@@ -6,19 +6,23 @@ export interface Export {
   at: string;
   /** Who let it out, as the audit log writes it. */
   actor: string;
-  what: 'backup' | 'audit log' | 'key request' | 'request';
-  /** Which one: a backup's id, a key's id, the entries of the log. */
+  what: 'backup' | 'audit log' | 'key request' | 'request' | 'transfer';
+  /** Which one: a backup's id, a key's id, the entries of the log, a transfer with its part. */
   name: string;
   /** Of the file, or of the text. */
   sha256: string;
   bytes: number;
+  /** The label of this site, where it has one. */
+  label: string | null;
+  /** The medium, as whoever carried it calls it. */
+  media: string | null;
 }
 
 export const exports = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Those from one moment up to another, the newest first, before a number; at most so many. Read backwards: by their times all would be sorted. */
   list: (from: string, to: string, before: number, limit: number) =>
     db.all<Export & { seq: number }>(sql`
-      SELECT seq, at, actor, what, name, sha256, bytes FROM exports
+      SELECT seq, at, actor, what, name, sha256, bytes, label, media FROM exports
       WHERE seq < ${before} AND +at >= ${from} AND +at < ${to} ORDER BY seq DESC LIMIT ${limit}`),
 });
 
@@ -27,6 +31,6 @@ export const exportChanges = (db: Queries) => ({
 
   add: (e: Export) =>
     db.run(sql`
-      INSERT INTO exports (at, actor, what, name, sha256, bytes)
-      VALUES (${e.at}, ${e.actor}, ${e.what}, ${e.name}, ${e.sha256}, ${e.bytes})`),
+      INSERT INTO exports (at, actor, what, name, sha256, bytes, label, media)
+      VALUES (${e.at}, ${e.actor}, ${e.what}, ${e.name}, ${e.sha256}, ${e.bytes}, ${e.label}, ${e.media})`),
 });

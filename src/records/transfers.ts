@@ -18,6 +18,8 @@ export interface ReceivedTransfer {
   settledBy: string | null;
   /** JSON. */
   receipt: string | null;
+  /** What it came on, in that order, as whoever carried it calls each; a JSON array of texts. */
+  media: string;
 }
 
 /** What a review found in something that is carried, or why it cannot be taken in. */
@@ -40,7 +42,7 @@ export interface MadeTransfer {
 
 const transferColumns = columns`
   id, source, sequence, statement, signatures, status, received_at AS "receivedAt", received_by AS "receivedBy",
-  settled_at AS "settledAt", settled_by AS "settledBy", receipt`;
+  settled_at AS "settledAt", settled_by AS "settledBy", receipt, media`;
 
 export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) => db.get<ReceivedTransfer>(sql`SELECT ${transferColumns} FROM transfers WHERE id = ${id}`),
@@ -130,7 +132,7 @@ export const transferChanges = (db: Queries) => ({
   ...transfers(db),
 
   /** Adds one that waits; one that was discarded waits again. False when it is here already. */
-  add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt'>) =>
+  add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'media'>) =>
     0 <
     (await db.run(sql`
       INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by)
@@ -139,6 +141,8 @@ export const transferChanges = (db: Queries) => ({
       SET status = 'waiting', signatures = excluded.signatures, received_at = excluded.received_at,
         received_by = excluded.received_by, settled_at = NULL, settled_by = NULL
       WHERE transfers.status = 'discarded'`)),
+
+  setMedia: (id: string, media: string) => db.run(sql`UPDATE transfers SET media = ${media} WHERE id = ${id}`),
 
   settle: (id: string, s: Pick<ReceivedTransfer, 'status' | 'receipt'> & { at: string; by: string }) =>
     db.run(sql`

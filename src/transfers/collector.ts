@@ -153,7 +153,7 @@ export async function makePartAgain(
     const transfer = signedBy(collector.site, { bytes, statement });
     const placed = await writeParts(transfer, [part], [file], { ...writing, content });
     await placed.place();
-    return { id: idOf(bytes), statement, files: [file], bytes: placed.bytes };
+    return { id: idOf(bytes), statement, files: [file], bytes: placed.bytes, written: placed.files };
   });
 }
 

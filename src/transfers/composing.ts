@@ -8,7 +8,7 @@ import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
 import { contentsOf, idOf, writeStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
-import { partFile, writeParts, type Writing } from './part-files.ts';
+import { partFile, writeParts, type Placed, type Writing } from './part-files.ts';
 import type { Site } from './site.ts';
 
 /** What whoever makes a transfer decides. */
@@ -100,6 +100,8 @@ export interface Made {
   statement: TransferStatement;
   files: string[];
   bytes: number;
+  /** The digest and the size of each file. */
+  written: Placed['files'];
 }
 
 /**
@@ -116,7 +118,13 @@ export async function writeAll(
   const numbers = transfer.statement.parts.map((_, part) => part + 1);
   const files = numbers.map((part) => partFile(file, part, numbers.length));
   const placed = await writeParts(transfer, numbers, files, writing);
-  const made = { id: idOf(transfer.bytes), statement: transfer.statement, files, bytes: placed.bytes };
+  const made = {
+    id: idOf(transfer.bytes),
+    statement: transfer.statement,
+    files,
+    bytes: placed.bytes,
+    written: placed.files,
+  };
   try {
     await remember(made);
   } catch (error) {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-import { makeTransfer } from '#acts/transfers.ts';
+import { makeTransfer, makeTransferAgain, type Leaving } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
-import type { TransferBlob, TransferContent, TransferRequest } from '#api/wire.ts';
+import type { TransferBlob, TransferContent, TransferRequest, TransferStatement } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -39,6 +39,8 @@ export interface Wished extends Intent {
   packages: readonly string[];
   /** A request, whose wishes are met beside that. */
   request?: TransferRequest | undefined;
+  /** What it is carried on, as whoever carries it calls that. */
+  media: string | undefined;
   /** The file to write; with several parts their number goes before its ending. */
   file: string;
 }
@@ -76,18 +78,24 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     },
   );
   const kept = await blobs.put(transfer.bytes, { id: randomUUID() });
-  return writeAll(transfer, wished.file, { ...making, content }, ({ id, statement, bytes }) => {
+  return writeAll(transfer, wished.file, { ...making, content }, ({ id, statement, bytes, written }) => {
     const made = { id, sequence, sites: statement.for, statement: kept.sha3_384, bytes };
-    return acts.do(makeTransfer, by, { ...made, told, contents: statement.blobs.map((blob) => blob['sha3-384']) });
+    const leaving = leavingOf(statement, written, wished.media);
+    return acts.do(makeTransfer, by, {
+      ...made,
+      told,
+      leaving,
+      contents: statement.blobs.map((blob) => blob['sha3-384']),
+    });
   });
 }
 
 /** Makes one part of a transfer again, with the same bytes. */
 export async function makeAgain(
-  { sequence, part, file }: { sequence: number; part: number; file: string },
+  { sequence, part, file, media }: { sequence: number; part: number; file: string; media: string | undefined },
   making: Making,
 ): Promise<Made> {
-  const { records, blobs, site } = making;
+  const { records, acts, by, blobs, site } = making;
   const before = await records.transfers.made(sequence);
   const bytes = before && (await wholeOf(blobs, before.statement));
   if (before === undefined || bytes === undefined) {
@@ -102,9 +110,21 @@ export async function makeAgain(
   }
   const transfer = signedBy(site, { bytes, statement });
   const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs) });
+  try {
+    await acts.do(makeTransferAgain, by, { id: before.id, leaving: leavingOf(statement, placed.files, media) });
+  } catch (error) {
+    await placed.discard();
+    throw error;
+  }
   await placed.place();
-  return { id: before.id, statement, files: [file], bytes: placed.bytes };
+  return { id: before.id, statement, files: [file], bytes: placed.bytes, written: placed.files };
 }
+
+const leavingOf = (
+  { parts, label }: Pick<TransferStatement, 'parts' | 'label'>,
+  files: Made['written'],
+  media: string | undefined,
+): Leaving => ({ files, of: parts.length, label: label ?? null, media: media ?? null });
 
 async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<TransferContent> {
   const { sha256, sha3_384, size } = await blobs.put(Buffer.from(text), { id: randomUUID() });

@@ -1,4 +1,5 @@
 // The files of a transfer's parts: written beside where they are to be, and named when all of them are whole.
+import { createHash } from 'node:crypto';
 import { basename, dirname, extname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -25,6 +26,8 @@ export function partFile(file: string, part: number, of: number): string {
 
 export interface Placed {
   bytes: number;
+  /** Of each file, in their order. */
+  files: { part: number; sha256: string; bytes: number }[];
   /** Gives the files their names, durably. */
   place(): Promise<void>;
   discard(): Promise<void>;
@@ -46,6 +49,7 @@ export async function writeParts(
   const members = parts.map((part) => membersOf(transfer, part, contained));
   const bytes = members.reduce((sum, some) => sum + sizeOf(some), 0);
   let done = 0;
+  const written: Placed['files'] = [];
   try {
     for (const [at, some] of members.entries()) {
       const handle = await asCaller(async () => {
@@ -54,11 +58,14 @@ export async function writeParts(
       });
       try {
         const file = appending(handle, { sendOn: true });
+        const digest = createHash('sha256');
         for await (const piece of bytesOfPart(transfer, some, content)) {
           await file.append(piece);
+          digest.update(piece);
           progress('writing', (done += piece.length), bytes);
         }
         await file.finish();
+        written.push({ part: parts[at]!, sha256: digest.digest('hex'), bytes: sizeOf(some) });
       } finally {
         await handle.close();
       }
@@ -69,6 +76,7 @@ export async function writeParts(
   }
   return {
     bytes,
+    files: written,
     discard,
     place: () =>
       asCaller(async () => {

@@ -17,6 +17,8 @@ import { oneTransfer } from './part-files.ts';
 import { reviewAll, type Reviewing } from './reviews.ts';
 
 export interface Receiving extends Keeping, Reviewing {
+  /** What it comes on, as whoever carried it calls that. */
+  media: string | undefined;
   records: Records;
   acts: Acts;
   by: By;
@@ -48,7 +50,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const kept = await receiving.blobs.put(first.bytes, { id: randomUUID() });
   await receiving.acts.do(receiveTransfer, receiving.by, {
     ...{ id, source: source.name, sequence: statement.sequence, statement: kept.sha3_384 },
-    ...{ signatures: Buffer.from(first.signatures).toString('utf8'), signers },
+    ...{ signatures: Buffer.from(first.signatures).toString('utf8'), signers, media: receiving.media },
   });
   const intake = new Intake(statement, id, receiving);
   for (const part of parts) await intake.take(part);

@@ -69,7 +69,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/revisions/delete-revisions.test.ts'],
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/serial-policies/serial-policies.test.ts'],
-  ['transfers/across.test.ts', 'the next transfer', 'whom a site'],
+  ['transfers/across.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
   ['transfers/asked.test.ts', 'a site gets'],
   ['transfers/request.test.ts', 'an empty store'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],

@@ -1,11 +1,12 @@
 // A transfer from one site to another: made, carried, received, looked at, let in, put back.
-import { readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { openStore } from '#data/store.ts';
-import { offered, trust, twoSites, site } from './sites.ts';
+import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 
 t.setTimeout(300_000);
 
@@ -13,14 +14,15 @@ t.test('what the depot holds is at the other site what it is there', async (t) =
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3), 'edge');
-  const made = await depot.done(`transfer make ${stick}`);
+  const made = await depot.done(`transfer make ${stick} --media disc-17`);
   t.match(made, { sequence: 1, files: [join(stick, 'depot-1.tar')], packages: 2, revisions: 2 });
   t.match(await here.done(`transfer check ${stick}`), {
     transfers: [
       { id: made.id, source: 'depot', lacking: [], packages: [{ name: 'snap/hello-on' }, { name: 'snap/other-on' }] },
     ],
   });
-  t.match(await here.done(`transfer receive ${stick}`), { id: made.id, lacking: [] });
+  t.match(await here.done(`transfer receive ${stick} --media disc-17`), { id: made.id, lacking: [] });
+  await here.done(`transfer receive ${stick} --media 'the disc in the safe'`);
   t.match(await here.json('package list'), { packages: [] }, 'nothing of it shows before it is let in');
   const seen = await here.done(`transfer preview ${made.id}`);
   t.match(seen.problems, []);
@@ -40,9 +42,43 @@ t.test('what the depot holds is at the other site what it is there', async (t) =
   t.match(hello, { id: offered('hello-on', 12).id, publisherId: 'maker', status: 'published' });
   t.match(await there.records.releases.current(hello!.id, '2026'), [{ channel: 'latest/stable', revision: 12 }]);
   t.match(await here.done('transfer list'), { transfers: [{ id: made.id, status: 'accepted' }] });
+  await tellsOf(t, { depot, here, stick, made });
   const again = await here.larder(`transfer receive ${stick}`);
   t.match(again.err, /was let in already/, 'the same transfer again brings nothing');
 });
+
+/** What is written of it for those who ask a year later: the receipt, and the reports at both ends. */
+async function tellsOf(
+  t: Test,
+  { depot, here, stick, made }: Pick<Sites, 'depot' | 'here' | 'stick'> & { made: { id: string } },
+): Promise<void> {
+  const file = join(stick, 'receipt.json');
+  await here.done(`transfer receipt ${made.id} ${file}`);
+  const { payload } = JSON.parse(readFileSync(file, 'utf8')) as { payload: string };
+  const receipt = JSON.parse(Buffer.from(payload, 'base64').toString('utf8')) as Record<string, object[]>;
+  t.match(receipt, {
+    media: ['disc-17', 'the disc in the safe'],
+    signatures: [{ keyid: /^[0-9a-f]{64}$/, sig: /^\S{88}$/ }],
+    policy: {},
+    sources: [{ name: 'depot', threshold: 1, packages: ['*/*'], 'may-release': true }],
+    'audit-head': { seq: Number },
+  });
+  const archive = readFileSync(join(stick, 'depot-1.tar'));
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const left = { what: 'transfer', name: made.id, sha256, bytes: archive.length, media: 'disc-17' };
+  t.match(await depot.done('audit report --from 2020-01-01'), { exports: [left], arrivals: [] });
+  const moved = join(stick, 'moved.csv');
+  const html = join(stick, 'report.html');
+  const came = await here.done(`audit report --from 2020-01-01 --moved ${moved} --html ${html}`);
+  const changes = receipt['lines']?.length ?? 0;
+  t.match(came, { arrivals: [{ source: 'depot', sequence: 1, transfer: made.id, changes, withdrawnAt: null }] });
+  t.match(
+    readFileSync(moved, 'utf8'),
+    /^"in","[^"]+","cli:[^"]+","transfer","depot 1","[0-9a-f]{64}","","disc-17; the/m,
+  );
+  t.match(readFileSync(html, 'utf8'), /What came in[^]*depot 1[^]*disc-17, the disc in the safe[^]*All entries/);
+  t.match(await here.done('audit report --from 2020-01-01 --to 2020-02-01'), { arrivals: [] });
+}
 
 t.test('the next transfer holds what was not sent, and a withdrawal puts the channels back', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);

@@ -54,6 +54,7 @@ async function receiver(
           ...reviewed,
           largest: config.uploads.max_size,
           signal: new AbortController().signal,
+          media: undefined,
           progress: () => undefined,
         });
       } finally {

@@ -1,6 +1,7 @@
 // The audit log as lines for a spreadsheet.
 import type { AuditRow } from '#records/audit.ts';
 import { csvText } from '../frame/csv.ts';
+import type { Arrival, Summary } from './report-summary.ts';
 
 const columns = ['seq', 'at', 'actor', 'session-id', 'action', 'object', 'outcome', 'request-id', 'details', 'hash'];
 
@@ -11,3 +12,53 @@ export const csvLine = (row: AuditRow): string =>
     ...[String(row.seq), row.at, row.actor, row.sessionId ?? '', row.action, row.object, row.outcome ?? 'done'],
     ...[row.requestId ?? '', row.details, row.hash],
   ]);
+
+const moved = [
+  'direction',
+  'at',
+  'actor',
+  'what',
+  'which',
+  'sha256',
+  'bytes',
+  'media',
+  'label',
+  'approved-by',
+  'notes',
+];
+
+export const movedHeading = `${moved.join(',')}\r\n`;
+
+/** What left the host and what came in, in the order of time. */
+export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'arrivals'>): Generator<string> {
+  const out = exports.map((one) => ({
+    at: one.at,
+    texts: [
+      'out',
+      one.at,
+      one.actor,
+      one.what,
+      one.name,
+      one.sha256,
+      String(one.bytes),
+      one.media ?? '',
+      one.label ?? '',
+    ],
+    more: ['', ''],
+  }));
+  const into = arrivals.map((one) => ({
+    at: one.at,
+    texts: ['in', one.at, one.actor, 'transfer', `${one.source} ${String(one.sequence)}`, one.transfer, ''],
+    more: [one.media.join('; '), '', one.approvedBy.join('; '), notesOf(one)],
+  }));
+  for (const { texts, more } of [...out, ...into].sort((a, b) => (a.at < b.at ? -1 : 1)))
+    yield csvText([...texts, ...more]);
+}
+
+/** What else there is to say of a transfer that was let in. */
+export const notesOf = ({ changes, leftOut, withdrawnAt }: Arrival): string =>
+  [
+    `${String(changes)} changes`,
+    ...(leftOut === 0 ? [] : [`${String(leftOut)} left out`]),
+    ...(withdrawnAt === null ? [] : [`put back at ${withdrawnAt}`]),
+  ].join(', ');

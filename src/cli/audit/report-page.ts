@@ -3,6 +3,7 @@ import { escape } from '#api/documents/html.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '../store/status.ts';
+import { notesOf } from './report-csv.ts';
 import type { Summary } from './report-summary.ts';
 
 const style = `
@@ -17,13 +18,20 @@ code { font-size: 0.85em }
 `;
 
 /** The page up to its last table, whose rows follow. */
-export function opening({ from, to, entries, doings, exports, head, problems }: Summary): string {
+export function opening({ from, to, entries, doings, exports, arrivals, head, problems }: Summary): string {
   const whole =
     problems.length === 0
       ? `<p>The audit log is whole${head === null ? '' : `; its head is <code>${String(head.seq)}:${head.hash}</code>`}.</p>`
       : `<p><strong>The audit log was tampered with or damaged:</strong></p><ul>${problems.map((problem) => `<li>${text(problem)}</li>`).join('')}</ul>`;
   const did = doings.map(({ actor, action, outcome, count }) => cells([actor, action, outcome], [count]));
-  const left = exports.map((one) => cells([one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256], []));
+  const left = exports.map((one) =>
+    cells([one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256, one.media ?? '', one.label ?? ''], []),
+  );
+  const came = arrivals.map((one) => {
+    const { at, actor, source, sequence, transfer, approvedBy, media } = one;
+    const which = `${source} ${String(sequence)}`;
+    return cells([at, actor, which, transfer, approvedBy.join(', '), media.join(', '), notesOf(one)], []);
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,7 +49,9 @@ ${whole}
 <h2>Who did what</h2>
 ${begun(['Who', 'Action', 'Outcome', 'Times'])}${did.join('')}${ended}
 <h2>What left the host</h2>
-${exports.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256'])}${left.join('')}${ended}`}
+${exports.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256', 'Medium', 'Label'])}${left.join('')}${ended}`}
+<h2>What came in</h2>
+${arrivals.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who let it in', 'From', 'SHA-256', 'Approved by', 'Media', 'Notes'])}${came.join('')}${ended}`}
 <h2>All entries</h2>
 ${begun(['Number', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'])}`;
 }

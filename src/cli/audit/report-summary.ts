@@ -1,9 +1,30 @@
 // What a report says of a time: counted over the audit log, with what left the host and whether the log is whole.
+import type { Receipt } from '#acts/transfers.ts';
+import { after, timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { Export } from '#records/exports.ts';
 import type { Records } from '#records/index.ts';
+import type { Approval } from '#records/proposals.ts';
 import type { OpenStore } from '../frame/store.ts';
+
+/** A transfer that was let in, as its receipt says. */
+export interface Arrival {
+  at: string;
+  /** Who let it in. */
+  actor: string;
+  source: string;
+  sequence: number;
+  /** The SHA-256 of its statement. */
+  transfer: string;
+  changes: number;
+  leftOut: number;
+  /** The user names of those who approved of it. */
+  approvedBy: string[];
+  media: string[];
+  /** When its releases were put back; nothing where they were not. */
+  withdrawnAt: string | null;
+}
 
 /** What a report says of a time. */
 export interface Summary {
@@ -13,6 +34,8 @@ export interface Summary {
   /** How often somebody did something, the most frequent first. */
   doings: { actor: string; action: string; outcome: string; count: number }[];
   exports: Export[];
+  /** Transfers that were let in, in that order. */
+  arrivals: Arrival[];
   /** The head of the whole log, and what is wrong with it. */
   head: { seq: number; hash: string } | null;
   problems: string[];
@@ -47,5 +70,27 @@ export async function summaryOf({ records, siteKey, sealing }: OpenStore, from: 
   }
   const doings = [...counts.values()].sort((a, b) => b.count - a.count || (a.actor < b.actor ? -1 : 1));
   const exports = await records.exports.list(from, to, Number.MAX_SAFE_INTEGER, mostExports);
-  return { from, to, entries, doings, exports, head: head ?? null, problems };
+  const arrivals = await arrivalsIn(records, from, to);
+  return { from, to, entries, doings, exports, arrivals, head: head ?? null, problems };
+}
+
+/** More than anybody lets in. */
+const mostArrivals = 100_000;
+
+async function arrivalsIn({ transfers }: Pick<Records, 'transfers'>, from: string, to: string): Promise<Arrival[]> {
+  // One that was put back later was settled then, and let in before.
+  const settled = await transfers.settledSince(timestamp(after(new Date(from), -1)), mostArrivals);
+  return settled
+    .map(({ receipt, status, settledAt }) => {
+      const said = JSON.parse(receipt ?? '{}') as Receipt;
+      return {
+        ...{ at: said['accepted-at'], actor: said['accepted-by'], source: said.source, sequence: said.sequence },
+        ...{ transfer: said.transfer, changes: said.lines.length, leftOut: said['left-out'].length },
+        approvedBy: (said.approvals as Approval[]).map(({ username }) => username),
+        media: said.media,
+        withdrawnAt: status === 'withdrawn' ? settledAt : null,
+      };
+    })
+    .filter(({ at }) => at >= from && at < to)
+    .sort((a, b) => (a.at < b.at ? -1 : 1));
 }

@@ -9,16 +9,17 @@ import { writeNew } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { bytes } from '../store/status.ts';
-import { csvLine, csvHeading } from './report-csv.ts';
+import { csvLine, csvHeading, movedHeading, movedLines, notesOf } from './report-csv.ts';
 import { closing, opening, rowOf } from './report-page.ts';
 import { rowsOf, summaryOf, type Summary } from './report-summary.ts';
 
 export const auditReport = command({
   name: 'audit report',
-  summary: 'Tell of a time: who did what, what left the host, and whether the audit log is whole.',
+  summary: 'Tell of a time: who did what, what left the host and what came in, and whether the audit log is whole.',
   description:
     'As a page to print (--html), as lines for a spreadsheet (--csv), or as a summary on the terminal. The page and the ' +
-    'lines hold every entry of the time, and are themselves entered as something that left the host.',
+    'lines hold every entry of the time (--moved: what left the host and what came in alone), and are themselves entered as ' +
+    'something that left the host.',
   options: {
     from: {
       type: 'string',
@@ -29,11 +30,12 @@ export const auditReport = command({
     to: { type: 'string', value: 'DATE', summary: 'The day or the moment before which it ends; otherwise now.' },
     html: { type: 'string', value: 'FILE', summary: 'Write one page that needs nothing else.' },
     csv: { type: 'string', value: 'FILE', summary: 'Write one line for each entry.' },
+    moved: { type: 'string', value: 'FILE', summary: 'Write one line for each thing that left or came in.' },
   },
   examples: [
     'larder audit report --from 2026-01-01',
     'larder audit report --from 2026-01-01 --to 2026-02-01 --html ./january.html',
-    'larder audit report --from 2026-01-01 --csv /media/usb/audit.csv',
+    'larder audit report --from 2026-01-01 --csv /media/usb/audit.csv --moved /media/usb/moved.csv',
   ],
 
   run({ options, data, world }) {
@@ -45,6 +47,7 @@ export const auditReport = command({
       const files: string[] = [];
       if (options.html !== undefined) files.push(await writePage(resolve(options.html), summary, store));
       if (options.csv !== undefined) files.push(await writeLines(resolve(options.csv), summary, store));
+      if (options.moved !== undefined) files.push(await writeMoved(resolve(options.moved), summary, store));
       return {
         text: [said(summary), ...files.map((file) => `Written to ${file}.`)].join('\n\n'),
         json: { ...summary, files },
@@ -74,9 +77,18 @@ async function writeLines(file: string, summary: Summary, { records, acts, perso
   return file;
 }
 
+async function writeMoved(file: string, summary: Summary, { acts, person, asCaller }: OpenStore) {
+  const written = await writeNew(file, asCaller, async (append) => {
+    await append(movedHeading);
+    for (const line of movedLines(summary)) await append(line);
+  });
+  await acts.do(exportAudit, person, { ...reach(summary), ...written });
+  return file;
+}
+
 const reach = ({ head, entries }: Summary) => ({ first: 1, last: head?.seq ?? 0, entries });
 
-function said({ from, to, entries, doings, exports, head, problems }: Summary): string {
+function said({ from, to, entries, doings, exports, arrivals, head, problems }: Summary): string {
   const whole =
     problems.length === 0
       ? `The audit log is whole${head === null ? '' : `; its head is ${String(head.seq)}:${head.hash}`}.`
@@ -89,10 +101,17 @@ function said({ from, to, entries, doings, exports, head, problems }: Summary): 
     ['TIME', 'WHO', 'WHAT LEFT', 'WHICH', 'SIZE', 'SHA-256'],
     exports.map((one) => [one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256]),
   );
+  const came = table(
+    ['TIME', 'WHO LET IT IN', 'CAME FROM', 'APPROVED BY', 'NOTES'],
+    arrivals.map((one) => [
+      ...[one.at, one.actor, `${one.source} ${String(one.sequence)}`, one.approvedBy.join(', ') || '-', notesOf(one)],
+    ]),
+  );
   return [
     `From ${from} to ${to}: ${String(entries)} entries.`,
     whole,
     ...(doings.length > 0 ? [did] : []),
     exports.length > 0 ? left : 'Nothing left the host.',
+    arrivals.length > 0 ? came : 'Nothing came in by a transfer.',
   ].join('\n\n');
 }

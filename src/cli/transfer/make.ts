@@ -15,6 +15,7 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { collectorAt } from '../site/collector.ts';
 import { written, writtenOf } from './collected.ts';
 import { askedIn, withRequest } from './met.ts';
+import { media, mediumNamed } from './parts.ts';
 import { answerOf, fileAt, intentOf, refuseUnclearWriting, writingOptions } from './writing.ts';
 
 const options = {
@@ -30,6 +31,7 @@ const options = {
     summary: 'Carry what this request of a site wishes for, and nothing that it says is there.',
   },
   ...writingOptions,
+  media,
   again: {
     type: 'integer',
     value: 'N',
@@ -85,7 +87,7 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
       withBlobs(store, async ({ blobs }) => {
         const making: Making = { records, acts, by, blobs, site, now, asCaller, progress: progress.at };
         if (given.again !== undefined) {
-          const again = { sequence, part: given.part ?? 1, file };
+          const again = { sequence, part: given.part ?? 1, file, media: mediumNamed(given.media) };
           return answerOf(await writing(file, () => makeAgain(again, making)), site.seed.publicKey);
         }
         const asked = given.request === undefined ? undefined : await askedIn(given.request, store);
@@ -143,6 +145,7 @@ function wishOf(given: MakeCall['options'], { file, asked }: Whom, { records }: 
     ...intentOf(given, { sentTo, asked }),
     packages: everything ? ['*/*'] : given.packages,
     request: asked?.statement,
+    media: mediumNamed(given.media),
     file,
   };
 }

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { transferOf } from '#transfers/look.ts';
 import type { Approval } from '#records/proposals.ts';
 import { receiptTold, signedReceipt } from '#transfers/receipts.ts';
-import { fingerprintOf, ownSite } from '#transfers/site.ts';
+import { fingerprintOf, fingerprintOfId, ownSite } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
@@ -62,6 +62,8 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
     said: [
       `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
       `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
+      `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
       ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
       'This page is for people; what is signed is the receipt without --html.',
     ],
@@ -72,6 +74,17 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
         heading: 'Approved by:',
         items: approvals.map(
           ({ displayName, username, accountId, at }) => `${displayName} (${username}, ${accountId}) at ${at}`,
+        ),
+      },
+      {
+        heading: 'Whom the policy asked then:',
+        items: Object.entries(told.policy).map(([what, rule]) => `${what}: ${rule}`),
+      },
+      {
+        heading: 'Whom this site believed then:',
+        items: told.sources.map(
+          ({ name, keys, threshold, packages, 'may-release': mayRelease }) =>
+            `${name}: ${String(threshold)} of the keys ${fingerprintOf(keys).join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`,
         ),
       },
     ],

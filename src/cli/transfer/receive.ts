@@ -17,7 +17,7 @@ import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
-import { shortId, withParts } from './parts.ts';
+import { media, mediumNamed, shortId, withParts } from './parts.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',
@@ -33,7 +33,8 @@ export const transferReceive = command({
       repeated: true,
     },
   ],
-  examples: ['larder transfer receive /media/stick', 'larder transfer receive ./in.2of3.tar'],
+  options: { media },
+  examples: ['larder transfer receive /media/stick --media disc-17', 'larder transfer receive ./in.2of3.tar'],
 
   run: (call) =>
     withStore(
@@ -45,7 +46,7 @@ export const transferReceive = command({
 
 async function received(
   store: OpenStore,
-  call: Pick<Call, 'json' | 'quiet' | 'world'>,
+  call: Pick<Call<{ media: typeof media }>, 'json' | 'quiet' | 'world' | 'options'>,
   parts: OpenPart[],
 ): Promise<Answer> {
   const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
@@ -57,6 +58,7 @@ async function received(
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
             ...{ records, acts, by, blobs, digests, newId, site, directory, now, signal },
+            media: mediumNamed(call.options.media),
             largest: config.uploads.max_size,
             credentialFor: credentials(store),
             findingsOf: reviewing({ blobs, digests, reviewer, newId }),

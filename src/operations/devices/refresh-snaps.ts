@@ -14,7 +14,7 @@ import { deltaBetween, takesDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
-import { fieldsOf, snapText, type Fields } from './served-snap.ts';
+import { bytesOf, fieldsOf, snapText, type Fields, type Pieces } from './served-snap.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',
@@ -41,17 +41,18 @@ export const refreshSnaps = operation({
     const call = { asker, snaps, records, history: historyIn(records), cohortKeys, fields, baseUrl, offers, deltas };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
-    const results: string[] = [];
-    for (const action of body.actions) {
+    const results: Pieces = ['{"results":['];
+    for (const [at, action] of body.actions.entries()) {
       const { action: kind, key = '', assertions: wanted } = action;
+      if (at > 0) results.push(',');
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
-      else results.push(await resultOf(action, context.get(keyOf(action)), call));
+      else results.push(...(await resultOf(action, context.get(keyOf(action)), call)));
     }
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
-    return new Answer({ headers: json, body: `{"results":[${results.join()}],"error-list":[]}` });
+    return new Answer({ headers: json, body: bytesOf([...results, '],"error-list":[]}']) });
   },
 });
 
@@ -68,10 +69,6 @@ interface Calling {
   /** Takes down what devices are given to refresh to. */
   offers: Offer[];
 }
-
-/** The JSON of an object with one member more. */
-const withMember = (text: string, name: string, value: unknown): string =>
-  `${text.slice(0, -1)}${text === '{}' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}}`;
 
 const heldIn = (context: Iterable<RefreshContext>): Held[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
@@ -99,18 +96,18 @@ async function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
   { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas }: Calling,
-): Promise<string> {
+): Promise<Pieces> {
   const key = { 'instance-key': keyOf(action) };
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   const snap = id === undefined || id === '' ? await snaps.named(action.name ?? '') : await snaps.ofId(id);
-  if (snap === undefined) return written({ result: 'error', ...key, ...unknown(id, action.name) });
+  if (snap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
   const said = { ...key, 'snap-id': snap.id, name: snap.name };
   const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
   const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
   const { releases, revisions } = records;
   const wish = { ...wishOf(action, item, records), cohort };
   const chosen = await chooseRevision(snap, wish, asker, { releases, revisions, history });
-  if ('code' in chosen) return written({ result: 'error', ...said, error: told(chosen) });
+  if ('code' in chosen) return [written({ result: 'error', ...said, error: told(chosen) })];
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
   if (isNews && channel !== undefined) {
@@ -119,11 +116,11 @@ async function resultOf(
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
   const delta =
     isNews && deltas ? await deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
-  const text = snapText(snap, revision, fields, baseUrl, delta);
-  const components = fields.fields.includes('resources')
+  const resources = fields.fields.includes('resources')
     ? await componentsOf(revision, channel, records, baseUrl)
     : undefined;
-  return `${result.slice(0, -1)},"snap":${components === undefined ? text : withMember(text, 'resources', components)}}`;
+  const text = snapText(snap, revision, fields, baseUrl, { delta, resources });
+  return [`${result.slice(0, -1)},"snap":`, ...text, '}'];
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

@@ -221,7 +221,7 @@ CREATE TABLE exports (
   name   TEXT NOT NULL,
   sha256 TEXT NOT NULL,
   bytes  INTEGER NOT NULL
-);
+, label TEXT, media TEXT);
 CREATE TABLE external_images (
   package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   resource   TEXT NOT NULL,
@@ -789,7 +789,7 @@ CREATE TABLE transfers (
   settled_by  TEXT,
   -- What was changed by it, so that it can be told and put back.
   receipt     TEXT
-);
+, media TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE uploads (
   id          TEXT PRIMARY KEY,
   sha3_384    TEXT NOT NULL,
@@ -1016,6 +1016,7 @@ INSERT INTO migrations (name) VALUES ('0068-transfers');
 INSERT INTO migrations (name) VALUES ('0069-passing-deltas');
 INSERT INTO migrations (name) VALUES ('0070-requests');
 INSERT INTO migrations (name) VALUES ('0071-sent-packages');
+INSERT INTO migrations (name) VALUES ('0072-media');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -46,6 +46,7 @@ export interface Config {
   };
   readonly limits: Settled<SectionOf<'limits'>>;
   readonly approvals: Settled<SectionOf<'approvals'>>;
+  readonly transfers: Readonly<SectionOf<'transfers'>>;
 }
 
 const largest = 1024 * 1024;

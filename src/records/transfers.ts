@@ -68,11 +68,12 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE status = 'waiting' ORDER BY id LIMIT ${limit}`),
 
-  /** When one was last let in; nothing where none was. */
+  /** When one was last let in, also where it was put back later; nothing where none was. */
   lastSettled: async () =>
     (
-      await db.get<{ at: string | null }>(sql`
-        SELECT MAX(settled_at) AS at FROM transfers WHERE settled_at IS NOT NULL`)
+      await db.get<{ at: string }>(sql`
+        SELECT settled_at AS at FROM transfers
+        WHERE settled_at IS NOT NULL AND status IN ('accepted', 'withdrawn') ORDER BY settled_at DESC LIMIT 1`)
     )?.at ?? null,
 
   /** Of these contents those that have come for a transfer that waits. */

@@ -39,6 +39,7 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Closure',
     'Store assertion',
     'Device trust',
+    'Transfers',
     'Server',
     'Jobs',
     'Scrub',

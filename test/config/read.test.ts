@@ -58,6 +58,7 @@ const defaults = {
     policy: '0',
     days: 7,
   },
+  transfers: {},
 };
 
 const everything = `# The store of the site.
@@ -130,6 +131,9 @@ transfers = "2"
 unsigned_folders = "3 of bob, carol, dave"
 releases = ["1 for snap/*:*/stable"]
 days = 3
+
+[transfers]
+expected_days = 30
 `;
 
 const everythingRead = {
@@ -182,6 +186,7 @@ const everythingRead = {
     policy: '0',
     days: 3,
   },
+  transfers: { expected_days: 30 },
 };
 
 t.test('an empty file means the defaults', async (t) => {

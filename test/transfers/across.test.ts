@@ -5,7 +5,10 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
+import type { Patient } from '#cli/store/examinations/examination.ts';
+import { transfers } from '#cli/store/examinations/transfers.ts';
 import { openStore } from '#data/store.ts';
+import { changeConfig } from '#src/config.ts';
 import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 
 t.setTimeout(300_000);
@@ -176,4 +179,33 @@ t.test('whom a site does not believe brings nothing, and each refusal says why',
     seen.lines.map(({ kind }: { kind: string }) => kind),
     ['package', 'revision'],
   );
+});
+
+t.test('doctor says when nothing has come for as long as something should', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const says = async (): Promise<unknown> => {
+    const { out } = await here.larder('doctor --json');
+    return (JSON.parse(out) as { findings: { what: string }[] }).findings.find(({ what }) => what === 'Transfers');
+  };
+  t.match(await says(), { level: 'well', says: /none is expected/ });
+  changeConfig(join(here.data, 'larder.toml'), { 'transfers.expected_days': 30 });
+  t.match(await says(), { level: 'notice', says: /no transfer was ever let in/ });
+  await carry(offered('hello-on', 12));
+  const { id } = await depot.done(`transfer make ${stick}/one.tar`);
+  await here.done(`transfer receive ${stick}/one.tar`);
+  t.match(await says(), { level: 'notice' }, 'what waits has not come in');
+  await here.done(`transfer accept ${id} --yes`);
+  t.match(await says(), { level: 'well', says: /the last was let in at/ });
+  const store = await openStore({ directory: here.data });
+  t.teardown(store.close);
+  const look = async (later: number) => {
+    const now = () => new Date(Date.now() + later * 24 * 60 * 60 * 1000);
+    const patient = { config: () => store.config, store: async () => ({ ...store, now }) } as unknown as Patient;
+    return transfers.look(patient);
+  };
+  t.match(await look(29), { level: 'well' });
+  t.match(await look(31), {
+    level: 'notice',
+    says: /nothing has come for 31 days, and every 30 days something should/,
+  });
 });

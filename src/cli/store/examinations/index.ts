@@ -7,6 +7,7 @@ import { signingKey, siteKey } from './keys.ts';
 import { backups, blobs, clock, records, registry, tokens } from './records.ts';
 import { coreDumps, jobs, scrub, server } from './server.ts';
 import { administrator, configuration } from './settings.ts';
+import { transfers } from './transfers.ts';
 
 export const examinations: readonly Examination[] = [
   owner,
@@ -26,6 +27,7 @@ export const examinations: readonly Examination[] = [
   closure,
   storeAssertion,
   deviceTrust,
+  transfers,
   server,
   jobs,
   scrub,

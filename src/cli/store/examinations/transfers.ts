@@ -1,0 +1,22 @@
+// Whether what is expected from other sites comes.
+import { days } from '#domain/clock.ts';
+import { notice, well, type Examination } from './examination.ts';
+
+export const transfers: Examination = {
+  what: 'Transfers',
+  async look({ config, store }) {
+    const expected = config().transfers.expected_days;
+    if (expected === undefined) return well('none is expected (transfers.expected_days is not set)');
+    const { records, now } = await store();
+    const last = await records.transfers.lastSettled();
+    if (last === null) return notice('no transfer was ever let in here', mend);
+    const since = Math.floor((now().getTime() - Date.parse(last)) / days(1));
+    if (since < expected) return well(`the last was let in at ${last}`);
+    return notice(
+      `nothing has come for ${String(since)} days, and every ${String(expected)} days something should`,
+      mend,
+    );
+  },
+};
+
+const mend = "'larder transfer request' asks for what is wished for; 'larder transfer list' shows what waits here.";

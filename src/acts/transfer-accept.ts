@@ -52,6 +52,7 @@ export interface Accepted {
   believed: Believed & { find: Planning['believed'] };
   only: readonly string[];
   without: readonly string[];
+  asChannel: Planning['asChannel'];
   /** The digest of the lines that were looked at: where others would be changed, nothing is. */
   seen: string;
   digestOf: (plan: Plan) => string;
@@ -125,13 +126,16 @@ const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: Tran
 
 /** What it takes to say what a transfer changes; refuses one that is not for this site, or not now. */
 async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning & { source: TransferSource }> {
-  const { id, statement, site, believed, only, without } = accepted;
+  const { id, statement, site, believed, only, without, asChannel } = accepted;
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
   refuseUnfit(statement, { site, at, floor: source.floor });
   const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
   const arrived = await tx.transfers.arrived(id);
-  return { statement, source, findings, arrived, believed: believed.find, fresh: believed.accepted, only, without, at };
+  return {
+    ...{ statement, source, findings, arrived, only, without, asChannel, at },
+    ...{ believed: believed.find, fresh: believed.accepted },
+  };
 }
 
 function refuseProblems({ problems }: Plan): void {

@@ -26,9 +26,16 @@ export async function planChannels(
   const { carried } = made;
   const held = await records.releases.current(carried.id, planning.at);
   const kept = held.filter(({ revision }) => !made.withdrawals.some((one) => one.revision === revision));
+  const told = new Set<string>();
   for (const release of carried.channels) {
     const expires = release['expires-at'];
     if (expires !== undefined && expires <= planning.at) continue;
+    const place = `${release.channel} ${release.slot} ${String(release.progressive !== undefined)}`;
+    if (told.has(place)) {
+      telling.problem(placed(release), 'Two releases would be there, each in the place of the other.');
+      continue;
+    }
+    told.add(place);
     const before = kept.find(
       (one) => isAt(one, release) && isProgressive(one.progressive) === (release.progressive !== undefined),
     );
@@ -61,7 +68,8 @@ function planEnds(made: PackagePlan, kept: readonly Release[], { line }: Telling
     const from = `${String(one.revision)} for ${String(one.progressive.percentage)} %`;
     line({ what: placed(one), from, to: null, notes: [] });
   }
-  for (const channel of closed) {
+  // What is released to a channel here is not closed there, whatever the source calls it.
+  for (const channel of closed.filter((one) => !channels.some((release) => release.channel === one))) {
     const holding = kept.filter((one) => one.channel === channel);
     if (holding.length === 0) continue;
     made.closes.push({ channel, held: holding });

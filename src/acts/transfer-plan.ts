@@ -2,6 +2,7 @@
 import type { TransferPackage, TransferResource, TransferRevision, TransferStatement } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
+import { renamed } from '#domain/channel-renaming.ts';
 import { isTrackName } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -25,7 +26,8 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
   const plan: Plan = { packages: [], assertions: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
   const lost = new Set(statement.blobs.map((blob) => blob['sha3-384']).filter((one) => !arrived.has(one)));
-  for (const carried of statement.packages) {
+  for (const said of statement.packages) {
+    const carried = asReleased(said, planning.asChannel);
     const called = `${carried.namespace}/${carried.name}`;
     const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
     if (!isWanted) {
@@ -57,6 +59,16 @@ async function restingOnMissing(
       return { package: what, what, why };
     });
 }
+
+/** What it says of channels, of those that it is released to here. */
+const asReleased = (carried: TransferPackage, asChannel: Planning['asChannel']): TransferPackage =>
+  asChannel.length === 0
+    ? carried
+    : {
+        ...carried,
+        channels: carried.channels.map((one) => ({ ...one, channel: renamed(one.channel, asChannel) })),
+        closed: [...new Set(carried.closed.map((one) => renamed(one, asChannel)))],
+      };
 
 /** Why a package is left out that somebody does not let in: a scanner may have taken it away on the way. */
 function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): string {

@@ -9,6 +9,7 @@ import type {
 } from '#api/wire.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import type { Line } from '#domain/approvals.ts';
+import type { ChannelRenaming } from '#domain/channel-renaming.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
@@ -120,6 +121,8 @@ export interface Planning {
   /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];
+  /** What is released to other channels than those that the source names. */
+  asChannel: readonly ChannelRenaming[];
   /** RFC 3339. */
   at: string;
 }

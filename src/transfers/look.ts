@@ -63,7 +63,7 @@ export const digestOf = ({ lines }: Pick<Plan, 'lines'>): string =>
 
 export async function lookAt(
   transfer: ReceivedTransfer,
-  { only, without }: Pick<Planning, 'only' | 'without'>,
+  { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
   { records, blobs, roots, now }: Looking,
 ): Promise<Seen> {
   const bytes = await wholeOf(blobs, transfer.statement);
@@ -79,7 +79,7 @@ export async function lookAt(
   const arrived = await records.transfers.arrived(transfer.id);
   const at = timestamp(now());
   const planning = {
-    ...{ statement, source, findings, arrived, only, without, at },
+    ...{ statement, source, findings, arrived, only, without, asChannel, at },
     ...{ believed: believed.find, fresh: believed.accepted },
   };
   const plan = await planOf(records, planning);

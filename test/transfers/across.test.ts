@@ -110,6 +110,22 @@ t.test('the next transfer holds what was not sent, and a withdrawal puts the cha
   t.ok(await store.records.revisions.find(id, 13), 'the revision stays');
   const twice = await here.larder(`transfer withdraw ${second.id} --yes`);
   t.match(twice.err, /withdrawn already/);
+
+  const third = await depot.done(`transfer make ${join(stick, 'three.tar')} --packages snap/hello-on`);
+  await here.done(`transfer receive ${join(stick, 'three.tar')}`);
+  const elsewhere = '--as-channel stable=stable/site-test';
+  const tried = await here.done(`transfer preview ${third.id} ${elsewhere}`);
+  t.match(tried.lines, [{ kind: 'release', what: 'latest/stable/site-test (amd64)', from: null, to: '13' }]);
+  t.equal(tried.lines.length, 1);
+  t.match(
+    (await here.larder(`transfer preview ${third.id} --as-channel stable=2.0/stable`)).err,
+    /names no two channels/,
+  );
+  await here.done(`transfer accept ${third.id} ${elsewhere} --seen ${tried.digest} --yes`);
+  t.match(
+    (await store.records.releases.current(id, '2026')).map(({ channel, revision }) => `${channel} ${String(revision)}`),
+    ['latest/stable 12', 'latest/stable/site-test 13'],
+  );
 });
 
 t.test('a transfer after which nothing has changed is empty, and one that rests on a lost one says so', async (t) => {

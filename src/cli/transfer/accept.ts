@@ -30,15 +30,14 @@ export const transferAccept = command({
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
       const { records, acts, person, siteKey, directory } = store;
-      const { transfer, statement, believed, digest } = await seen(store, named, options);
+      const { transfer, statement, believed, digest, narrowed } = await seen(store, named, options);
       if (options.seen !== undefined && options.seen !== digest) {
         throw new Failure('what it would change is not what was looked at any more; look at the preview again', {
           code: 'conflict',
         });
       }
       const site = (await siteOf(records, siteKey))?.name;
-      const { only, without } = options;
-      const accepted = { id: transfer.id, statement, site, believed, only, without, seen: digest, digestOf };
+      const accepted = { id: transfer.id, statement, site, believed, ...narrowed, seen: digest, digestOf };
       const receipt = await acts.do(acceptTransfer, person, accepted);
       rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
       const { undo, ...told } = receipt;

@@ -1,6 +1,8 @@
 // Looking at transfers that wait here, for the commands that show them and let them in.
+import type { Planning } from '#acts/transfer-planning.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { readRenaming } from '#domain/channel-renaming.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
 import { lookAt, transferOf, type Seen } from '#transfers/look.ts';
 import { UsageError } from '../frame/command.ts';
@@ -11,21 +13,39 @@ import type { Report } from './report.ts';
 export const narrowing = {
   only: { type: 'string', value: 'GLOB', summary: 'Let in these packages alone.', repeated: true },
   without: { type: 'string', value: 'GLOB', summary: 'Leave these packages out.', repeated: true },
+  'as-channel': {
+    type: 'string',
+    value: 'FROM=TO',
+    summary: 'Release to another channel here, such as stable=stable/site-test; without a track on all of them.',
+    repeated: true,
+  },
 } as const;
 
 export interface Narrowed {
   only: readonly string[];
   without: readonly string[];
+  'as-channel': readonly string[];
 }
 
 /** What a transfer would change here. */
-export async function seen(store: OpenStore, id: string, { only, without }: Narrowed): Promise<Seen> {
+export async function seen(
+  store: OpenStore,
+  id: string,
+  { only, without, 'as-channel': renamings }: Narrowed,
+): Promise<Seen & { narrowed: Pick<Planning, 'only' | 'without' | 'asChannel'> }> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
   const { records, now, config } = store;
   const roots = readTrusted(config.assertions.trusted);
   const transfer = await transferOf(records, id);
-  return withBlobs(store, ({ blobs }) => lookAt(transfer, { only, without }, { records, blobs, roots, now }));
+  const asChannel = renamings.map((one) => {
+    const read = readRenaming(one);
+    if (read !== undefined) return read;
+    throw new UsageError(`'${one}' names no two channels; write such as stable=stable/site-test`);
+  });
+  const narrowed = { only, without, asChannel };
+  const found = await withBlobs(store, ({ blobs }) => lookAt(transfer, narrowed, { records, blobs, roots, now }));
+  return { ...found, narrowed };
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */

@@ -1,0 +1,30 @@
+// Other channels than those that a source names: `stable=stable/site-test`.
+import { parseChannel, risks } from './channel.ts';
+
+/** From which channel to which; on every track where neither of both names one. */
+export interface ChannelRenaming {
+  from: string;
+  to: string;
+}
+
+const namesTrack = (text: string): boolean => !risks.some((risk) => risk === text.split('/')[0]);
+
+/** Reads `FROM=TO`; undefined where it is none. */
+export function readRenaming(text: string): ChannelRenaming | undefined {
+  const [from = '', to = '', ...others] = text.split('=');
+  const areChannels = parseChannel(from) !== undefined && parseChannel(to) !== undefined;
+  return areChannels && others.length === 0 && namesTrack(from) === namesTrack(to) ? { from, to } : undefined;
+}
+
+/** What a channel is called after the first of them that is about it. */
+export function renamed(name: string, renamings: readonly ChannelRenaming[]): string {
+  const channel = parseChannel(name);
+  if (channel === undefined) return name;
+  for (const { from, to } of renamings) {
+    const isOfAll = !namesTrack(from);
+    const placed = (text: string): string | undefined =>
+      parseChannel(isOfAll ? `${channel.track}/${text}` : text)?.name;
+    if (placed(from) === channel.name) return placed(to) ?? name;
+  }
+  return name;
+}

@@ -57,7 +57,10 @@ export const goBack = act({
   object: () => 'store',
   gate: { never: 'the store is not served while it is done, and goes back to before any approval' },
 
-  perform: (tx, _: undefined, doing) => noted(tx, {}, doing),
+  async perform(tx, _: undefined, doing) {
+    await tx.transferSources.doubtFloors();
+    await noted(tx, {}, doing);
+  },
 });
 
 export const acceptAudit = act({
@@ -67,8 +70,11 @@ export const acceptAudit = act({
   object: () => 'audit',
   gate: { never: 'it changes nothing but what is said of the log, for good' },
 
-  perform: (tx, { problems }: { problems: readonly string[] }, doing) =>
-    noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing),
+  async perform(tx, { problems }: { problems: readonly string[] }, doing) {
+    // The log may be that of records which somebody has put back by hand.
+    if (problems.length > 0) await tx.transferSources.doubtFloors();
+    await noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing);
+  },
 });
 
 export const makeBackup = act({
@@ -107,6 +113,7 @@ export const restore = act({
 
   /** `gone` are contents, by their sha3-384, that the backup has not; those of them that records need. */
   async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
+    await tx.transferSources.doubtFloors();
     // What waited, or was approved of and not done, may have been done since the backup was made.
     await tx.proposals.fallAll({ at, by: actor });
     let forgotten = 0;

@@ -89,7 +89,7 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens.ts';
-import { distrustSource, nameSite, trustSource } from './sites.ts';
+import { distrustSource, nameSite, rotateSite, rotateSource, settleFloor, trustSource } from './sites.ts';
 import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { subscribe, unsubscribe } from './subscriptions.ts';
@@ -260,6 +260,9 @@ export const everyAct: readonly Act<never, unknown>[] = [
   // Sites
   distrustSource,
   nameSite,
+  rotateSite,
+  rotateSource,
+  settleFloor,
   trustSource,
   // Subscriptions
   subscribe,

@@ -1,11 +1,15 @@
 // This site among others: what it is called, the key that it signs transfers with, and whose transfers it believes.
 import { Refusal } from '#domain/refusal.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
-import { act } from './act.ts';
+import { act, DoneAlready } from './act.ts';
 
 /** Under which names the appliance keeps its own name, and its key: the sealed seed of an Ed25519 key. */
 export const siteNameKept = 'site-name';
 export const transferKeyKept = 'transfer-key';
+/** The public keys that it had before: JSON, the newest last. */
+export const keysBeforeKept = 'transfer-keys-before';
+/** What the last of them has signed of the key that came after it. */
+export const rotationKept = 'transfer-rotation';
 
 export const nameSite = act({
   name: 'name_site',
@@ -25,7 +29,84 @@ export const nameSite = act({
   },
 });
 
-type NewSource = Omit<TransferSource, 'floor' | 'addedAt' | 'addedBy'>;
+interface NewKey {
+  name: string;
+  keyId: string;
+  sealedKey: string;
+  before: readonly string[];
+  statement: string;
+}
+
+export const rotateSite = act({
+  name: 'rotate_site',
+  summary: 'Give this site another key to sign transfers with; the one before says so to those who believe the site.',
+  on: 'site/NAME',
+  object: ({ name }: NewKey) => `site/${name}`,
+  gate: { never: 'who finds out that a key was stolen must not wait for others, and each receiver decides for itself' },
+
+  async perform(tx, { keyId, sealedKey, before, statement }: NewKey, { note }) {
+    const known = JSON.parse((await tx.appliance.find(keysBeforeKept)) ?? '[]') as string[];
+    if (known.length + 1 !== before.length) throw new Refusal('conflict', 'The key was rotated meanwhile; look again.');
+    note({ key: keyId, rotation: before.length });
+    await tx.appliance.set(keysBeforeKept, JSON.stringify(before));
+    await tx.appliance.set(transferKeyKept, sealedKey);
+    await tx.appliance.set(rotationKept, statement);
+  },
+});
+
+/** Other keys for a source, by a statement that so many of those before have signed. */
+interface Rotation extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'> {
+  signers: readonly string[];
+}
+
+export const rotateSource = act({
+  name: 'rotate_source',
+  summary: 'Believe other keys of a source, because enough of those before have signed that.',
+  on: 'source/NAME',
+  object: ({ name }: Rotation) => `source/${name}`,
+  gate: {
+    kinds: ['sources'],
+    async lines(tx, { name, keys, threshold }: Rotation) {
+      const before = await tx.transferSources.find(name);
+      if (before === undefined) return [];
+      const to = inWords({ ...before, keys: [...keys], threshold });
+      return [{ kind: 'sources', on: `source/${name}`, part: null, from: inWords(before), to }];
+    },
+  },
+
+  async perform(tx, { signers, ...rotated }: Rotation, { note }) {
+    const { name, rotation, keys, threshold } = rotated;
+    const source = await tx.transferSources.find(name);
+    if (source === undefined) {
+      throw new Refusal(
+        'resource-not-found',
+        `This site does not believe '${name}'; 'larder site list' shows whom it does.`,
+      );
+    }
+    if (source.keys.join() === keys.join() && source.rotation === rotation) throw new DoneAlready(undefined);
+    if (rotation <= source.rotation) {
+      throw new Refusal(
+        'conflict',
+        `It is rotation ${String(rotation)} of '${name}', and ${String(source.rotation)} is known already.`,
+      );
+    }
+    const good = signers.filter((one) => source.keys.includes(one));
+    if (good.length < source.threshold) {
+      throw new Refusal(
+        'conflict',
+        `It was signed by ${String(good.length)} of the keys of '${name}' that this site believes, and it asks for ${String(source.threshold)}; ` +
+          'earlier rotations come first, and without the keys before only their people can say by telephone what the new ones are.',
+      );
+    }
+    if (threshold > keys.length) throw new Refusal('api-error', 'More signatures are asked for than there are keys.');
+    note({ rotation, keys });
+    await tx.transferSources.rotate(rotated);
+  },
+});
+
+type Optional = 'scanners' | 'scans' | 'automatic';
+type NewSource = Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'addedAt' | 'addedBy' | Optional> &
+  Partial<Pick<TransferSource, Optional>>;
 
 export const trustSource = act({
   name: 'trust_source',
@@ -48,14 +129,54 @@ export const trustSource = act({
         `${String(source.threshold)} signatures are asked for, and '${source.name}' has ${String(source.keys.length)} keys.`,
       );
     }
+    const { scanners = [], scans = 0, automatic = false } = source;
+    if (scans > scanners.length) {
+      throw new Refusal(
+        'api-error',
+        `${String(scans)} signatures of scanning stations are asked for, and ${String(scanners.length)} of their keys are named.`,
+      );
+    }
     note({ ...source });
-    await tx.transferSources.set({ ...source, addedAt: at, addedBy: actor });
+    await tx.transferSources.set({ ...source, scanners, scans, automatic, addedAt: at, addedBy: actor });
   },
 });
 
 /** What is believed of a source, for those who approve of it. */
-const inWords = ({ keys, threshold, packages, mayRelease }: NewSource): string =>
-  `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`;
+const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0, automatic }: NewSource): string =>
+  `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}` +
+  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`) +
+  (automatic === true ? '; what brings nothing new is let in by itself' : '');
+
+/** Why somebody says which number was let in last: its receipt says so, or nobody knows, which others approve of. */
+interface Floor {
+  name: string;
+  /** What the receipt says. */
+  proven?: number;
+}
+
+export const settleFloor = act({
+  name: 'settle_floor',
+  summary: 'Say after a restore which number of a source was let in last: what its receipt says, or that nobody knows.',
+  on: 'source/NAME',
+  object: ({ name }: Floor) => `source/${name}`,
+  gate: {
+    kinds: ['sources'],
+    async lines(tx, { name, proven }: Floor) {
+      const floor = (await tx.transferSources.find(name))?.floor ?? 0;
+      if (proven !== undefined) return [];
+      const to = `number ${String(floor)}, and what was let in after it may come in again`;
+      return [{ kind: 'sources', on: `source/${name}`, part: 'floor', from: 'in doubt', to }];
+    },
+  },
+
+  async perform(tx, { name, proven }: Floor, { note }) {
+    const source = await tx.transferSources.find(name);
+    if (source?.floorInDoubt !== true) throw new DoneAlready(undefined);
+    note({ floor: Math.max(source.floor, proven ?? 0), proven: proven !== undefined });
+    if (proven !== undefined) await tx.transferSources.raiseFloor(name, proven);
+    await tx.transferSources.believeFloor(name);
+  },
+});
 
 export const distrustSource = act({
   name: 'distrust_source',

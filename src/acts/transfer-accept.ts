@@ -21,7 +21,15 @@ import { branchExpiry, remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
-import { refuseUnfit, undoOf, waiting, type Receipt, type SourceTold } from './transfers.ts';
+import {
+  refuseDoubtfulClock,
+  refuseDoubtfulFloor,
+  refuseUnfit,
+  undoOf,
+  waiting,
+  type Receipt,
+  type SourceTold,
+} from './transfers.ts';
 
 /** What a review of a manifest found. */
 export type FoundManifest = { kind: 'manifest' } & ImageReferences;
@@ -76,6 +84,7 @@ export const acceptTransfer = act({
     const found = await tx.transfers.find(id);
     if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
     const before = await waiting(tx, id);
+    await refuseDoubtfulClock(tx, doing.at);
     const planning = await planningOf(tx, accepted, doing.at);
     const plan = await planOf(tx, planning);
     refuseProblems(plan);
@@ -129,6 +138,7 @@ async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<
   const { id, statement, site, believed, only, without, asChannel } = accepted;
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
+  refuseDoubtfulFloor(source);
   refuseUnfit(statement, { site, at, floor: source.floor });
   const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
   const arrived = await tx.transfers.arrived(id);

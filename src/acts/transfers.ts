@@ -2,12 +2,14 @@
 import type { TransferStatement } from '#api/wire.ts';
 import type { Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
+import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
+import { latestTimeName } from './clock.ts';
 import { leaves } from './exports.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
 import { remember, rememberEnded } from './releases.ts';
@@ -246,6 +248,32 @@ async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
     await tx.releases.empty(held);
     await rememberEnded(tx, [held], doing);
   }
+}
+
+/** Refuses what a source signed as long as nobody knows which of its numbers was let in last. */
+export function refuseDoubtfulFloor({
+  name,
+  floor,
+  floorInDoubt,
+}: Pick<TransferSource, 'name' | 'floor' | 'floorInDoubt'>): void {
+  if (!floorInDoubt) return;
+  throw new Refusal(
+    'conflict',
+    `This store was put back to an earlier state, so that more of '${name}' may have been let in than its number ${String(floor)}. ` +
+      `'larder transfer receive --last-receipt FILE' takes the receipt of what was let in last; ` +
+      `where there is none, '--floor-lost' goes on without.`,
+  );
+}
+
+/** Refuses to let anything in by a clock that is in doubt: it says what is good, and what has expired. */
+export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'appliance'>, at: string): Promise<void> {
+  const seen = await appliance.find(latestTimeName);
+  if (seen === undefined || Math.abs(Date.parse(at) - Date.parse(seen)) <= clockTolerance) return;
+  throw new Refusal(
+    'conflict',
+    `The clock says ${at}, and larder last ran at ${seen}, more than a day from that; nothing is let in until that is settled. ` +
+      "Set the clock right; if it is right, run 'larder clock accept'.",
+  );
 }
 
 /** Refuses a statement that is not for this site, or not now. */

@@ -107,6 +107,7 @@ export const groups: readonly Group[] = [
     title: 'Transfers across the gap',
     commands: [
       { name: 'site init', load: async () => (await import('./site/init.ts')).siteInit },
+      { name: 'site rotate', load: async () => (await import('./site/rotate.ts')).siteRotate },
       { name: 'site show', load: async () => (await import('./site/show.ts')).siteShow },
       { name: 'site trust', load: async () => (await import('./site/trust.ts')).siteTrust },
       { name: 'site distrust', load: async () => (await import('./site/trust.ts')).siteDistrust },
@@ -120,6 +121,7 @@ export const groups: readonly Group[] = [
       { name: 'transfer gather', load: async () => (await import('./transfer/gather.ts')).transferGather },
       { name: 'transfer make', load: async () => (await import('./transfer/make.ts')).transferMake },
       { name: 'transfer check', load: async () => (await import('./transfer/check.ts')).transferCheck },
+      { name: 'transfer sign', load: async () => (await import('./transfer/sign.ts')).transferSign },
       { name: 'transfer unpack', load: async () => (await import('./transfer/unpack.ts')).transferUnpack },
       { name: 'transfer pack', load: async () => (await import('./transfer/unpack.ts')).transferPack },
       { name: 'transfer receive', load: async () => (await import('./transfer/receive.ts')).transferReceive },

@@ -13,3 +13,6 @@ export const days = (count: number): number => hours(count * 24);
 
 /** The moment so many milliseconds after another. */
 export const after = (moment: Date, milliseconds: number): Date => new Date(moment.getTime() + milliseconds);
+
+/** A clock further off than this from what is to be expected is in doubt, until it is set right or accepted. */
+export const clockTolerance = hours(24);

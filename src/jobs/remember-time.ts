@@ -1,8 +1,8 @@
 // The latest time that was seen is kept, so that a clock that is set back brings no token to life again.
 import { itself, type Acts } from '#acts/act.ts';
 import { acceptanceName, latestTimeName, rememberTime } from '#acts/clock.ts';
-import { hours, minutes, timestamp, type Now } from '#domain/clock.ts';
-import { tolerance, type LatestTime } from '#macaroons/latest-time.ts';
+import { clockTolerance, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
@@ -62,7 +62,7 @@ export async function timeKeeper(records: Records, acts: Acts, latestTime: Lates
 
 /** What is wrong with a clock in the light of the time at which larder last ran. */
 export const problemOf = (moment: Date, kept: string): string | undefined =>
-  Math.abs(moment.getTime() - Date.parse(kept)) > tolerance
+  Math.abs(moment.getTime() - Date.parse(kept)) > clockTolerance
     ? doubt(moment, kept, 'the time at which larder last ran')
     : undefined;
 

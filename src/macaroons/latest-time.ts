@@ -1,14 +1,14 @@
 // The latest time that was ever seen: what has expired stays expired, even when the clock is set back. A time that is
 // further than a day from what is to be expected is in doubt, and is not taken note of: a clock that was wrong for an hour
 // must not be believed for years.
-import { hours, type Now } from '#domain/clock.ts';
+import { clockTolerance, type Now } from '#domain/clock.ts';
 
 export interface LatestTime {
   /** The present, or the latest moment seen when the clock has been set back since. */
   now(): Date;
   /** The latest moment seen that was not in doubt. */
   seen(): Date;
-  /** Whether the clock is further than `tolerance` from what is to be expected; see there. */
+  /** Whether the clock is further than `clockTolerance` from what is to be expected; see there. */
   isInDoubt(): boolean;
   /** The time that was last believed, and what has gone by since. */
   expected(): Date;
@@ -17,9 +17,6 @@ export interface LatestTime {
   /** Forgets what was seen and begins again here: an administrator says that the clock is right. */
   accept(moment: Date): void;
 }
-
-/** A clock further off than this, at the start or by a step while serving, is in doubt until it is set right or accepted. */
-export const tolerance = hours(24);
 
 /** `elapsed` is a clock that nobody sets, in milliseconds from whenever. */
 export function latestTime(now: Now, elapsed: () => number = () => performance.now()): LatestTime {
@@ -58,4 +55,4 @@ export function latestTime(now: Now, elapsed: () => number = () => performance.n
   };
 }
 
-const isOff = (moment: number, expected: number): boolean => Math.abs(moment - expected) > tolerance;
+const isOff = (moment: number, expected: number): boolean => Math.abs(moment - expected) > clockTolerance;

@@ -13,26 +13,37 @@ export interface TransferSource {
   mayRelease: boolean;
   /** The highest sequence number that was let in. */
   floor: number;
+  /** Whether the store was put back since, so that a higher number may have been let in. */
+  floorInDoubt: boolean;
+  /** Ed25519 public keys of stations that look at what it carries, base64url, and how many of them must have signed. */
+  scanners: string[];
+  scans: number;
+  /** How often its keys were rotated. */
+  rotation: number;
+  /** Whether what brings nothing new is let in by itself. */
+  automatic: boolean;
   addedAt: string;
   /** As the audit log writes it. */
   addedBy: string;
 }
 
-type Row = Omit<TransferSource, 'keys' | 'packages' | 'mayRelease'> & {
-  keys: string;
-  packages: string;
-  mayRelease: 0 | 1;
-};
+type Lists = 'keys' | 'packages' | 'scanners';
+type Flags = 'mayRelease' | 'floorInDoubt' | 'automatic';
+type Row = Omit<TransferSource, Lists | Flags> & Record<Lists, string> & Record<Flags, 0 | 1>;
 
-const asSource = ({ keys, packages, mayRelease, ...row }: Row): TransferSource => ({
+const asSource = ({ keys, packages, scanners, mayRelease, floorInDoubt, automatic, ...row }: Row): TransferSource => ({
   ...row,
   keys: JSON.parse(keys) as string[],
   packages: JSON.parse(packages) as string[],
+  scanners: JSON.parse(scanners) as string[],
   mayRelease: mayRelease === 1,
+  floorInDoubt: floorInDoubt === 1,
+  automatic: automatic === 1,
 });
 
 const sourceColumns = columns`
-  name, keys, threshold, packages, may_release AS "mayRelease", floor, added_at AS "addedAt", added_by AS "addedBy"`;
+  name, keys, threshold, packages, may_release AS "mayRelease", floor, floor_in_doubt AS "floorInDoubt", scanners, scans, rotation,
+  automatic, added_at AS "addedAt", added_by AS "addedBy"`;
 
 export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(name: string): Promise<TransferSource | undefined> {
@@ -47,15 +58,30 @@ export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const transferSourceChanges = (db: Queries) => ({
   ...transferSources(db),
 
-  /** Adds a source, or changes it; its floor stays. */
-  set: (s: Omit<TransferSource, 'floor'>) =>
+  /** Adds a source, or changes it. Its floor stays; of one that was believed before it is what was let in of it. */
+  set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation'>) =>
     db.run(sql`
-      INSERT INTO transfer_sources (name, keys, threshold, packages, may_release, added_at, added_by)
+      INSERT INTO transfer_sources
+        (name, keys, threshold, packages, may_release, scanners, scans, automatic, added_at, added_by, floor)
       VALUES (${s.name}, ${JSON.stringify(s.keys)}, ${s.threshold}, ${JSON.stringify(s.packages)}, ${Number(s.mayRelease)},
-        ${s.addedAt}, ${s.addedBy})
+        ${JSON.stringify(s.scanners)}, ${s.scans}, ${Number(s.automatic)}, ${s.addedAt}, ${s.addedBy},
+        COALESCE((SELECT MAX(sequence) FROM transfers WHERE source = ${s.name} AND status IN ('accepted', 'withdrawn')), 0))
       ON CONFLICT (name) DO UPDATE
       SET keys = excluded.keys, threshold = excluded.threshold, packages = excluded.packages,
-        may_release = excluded.may_release, added_at = excluded.added_at, added_by = excluded.added_by`),
+        may_release = excluded.may_release, scanners = excluded.scanners, scans = excluded.scans,
+        automatic = excluded.automatic, added_at = excluded.added_at, added_by = excluded.added_by`),
+
+  /** Takes other keys for a source, by the statement that has this number. */
+  rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'>) =>
+    db.run(sql`
+      UPDATE transfer_sources SET keys = ${JSON.stringify(s.keys)}, threshold = ${s.threshold}, rotation = ${s.rotation}
+      WHERE name = ${s.name}`),
+
+  /** Says of all floors that a higher number may have been let in. */
+  doubtFloors: () => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 1 WHERE name > ''`),
+
+  /** Settles that of one of them. */
+  believeFloor: (name: string) => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 0 WHERE name = ${name}`),
 
   /** Raises the floor; it never sinks. */
   raiseFloor: (name: string, sequence: number) =>

@@ -19,7 +19,7 @@ import { writeParts } from './part-files.ts';
 import { heldFor } from './request/wanted.ts';
 import type { Site } from './site.ts';
 import { digestsOf, toldBefore } from './told.ts';
-import { wholeOf } from './whole.ts';
+import { keepWhole, wholeOf } from './whole.ts';
 
 export interface Making {
   records: Records;
@@ -30,6 +30,8 @@ export interface Making {
   now: Now;
   /** Does what concerns the file that is written with the rights of whoever wants it. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Ends it where it is; nothing is left of it. */
+  signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
   files?: Files;
 }
@@ -68,7 +70,8 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   const assertions = [];
   for (const text of held.assertions) assertions.push(await keepText(text, blobs));
   const sequence = (await records.transfers.newestMade()) + 1;
-  const content = contentFrom(blobs);
+  making.signal.throwIfAborted();
+  const content = contentFrom(blobs, making.signal);
   const transfer = await compose(
     { ...held, assertions },
     { ...wished, base },
@@ -77,8 +80,9 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
       refuseLacking: (carried) => refuseLacking(carried, blobs),
     },
   );
-  const kept = await blobs.put(transfer.bytes, { id: randomUUID() });
+  const kept = await keepWhole(transfer.bytes, blobs);
   return writeAll(transfer, wished.file, { ...making, content }, ({ id, statement, bytes, written }) => {
+    making.signal.throwIfAborted();
     const made = { id, sequence, sites: statement.for, statement: kept.sha3_384, bytes };
     const leaving = leavingOf(statement, written, wished.media);
     return acts.do(makeTransfer, by, {
@@ -109,7 +113,7 @@ export async function makeAgain(
     );
   }
   const transfer = signedBy(site, { bytes, statement });
-  const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs) });
+  const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs, making.signal) });
   try {
     await acts.do(makeTransferAgain, by, { id: before.id, leaving: leavingOf(statement, placed.files, media) });
   } catch (error) {
@@ -142,12 +146,16 @@ async function refuseLacking(carried: readonly TransferBlob[], blobs: Pick<Blobs
   }
 }
 
-const contentFrom = (blobs: Pick<Blobs, 'borrow'>): Content =>
+const contentFrom = (blobs: Pick<Blobs, 'borrow'>, signal: AbortSignal): Content =>
   async function* (blob, offset, size) {
     if (size === 0) return;
     const loan = await blobs.borrow(blob['sha3-384']);
     try {
-      yield* createReadStream(loan.file, { start: offset, end: offset + size - 1, highWaterMark: 1024 * 1024 });
+      const range = { start: offset, end: offset + size - 1, highWaterMark: 1024 * 1024 };
+      for await (const bytes of createReadStream(loan.file, range)) {
+        signal.throwIfAborted();
+        yield bytes as Buffer;
+      }
     } finally {
       await loan.release();
     }

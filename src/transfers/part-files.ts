@@ -13,6 +13,8 @@ export interface Writing {
   content: Content;
   /** Does what concerns the files that are written with the rights of whoever wants them. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Ends it where it is; nothing is left of it. */
+  signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
   files?: Files;
 }
@@ -38,7 +40,7 @@ export async function writeParts(
   transfer: Transfer,
   parts: readonly number[],
   files: readonly string[],
-  { asCaller, content, progress, files: disk = onDisk }: Writing,
+  { asCaller, content, signal, progress, files: disk = onDisk }: Writing,
 ): Promise<Placed> {
   const partials = files.map((file) => join(dirname(file), `.${basename(file)}.partial`));
   const discard = (): Promise<void> =>
@@ -60,6 +62,7 @@ export async function writeParts(
         const file = appending(handle, { sendOn: true });
         const digest = createHash('sha256');
         for await (const piece of bytesOfPart(transfer, some, content)) {
+          signal.throwIfAborted();
           await file.append(piece);
           digest.update(piece);
           progress('writing', (done += piece.length), bytes);

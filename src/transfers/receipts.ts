@@ -1,7 +1,6 @@
 // Receipts: what a site says of a transfer that it has let in, signed with its key.
 import type { Receipt } from '#acts/transfers.ts';
-import { canonical } from './form/canonical.ts';
-import { keyIdOf, enclosed } from './form/signatures.ts';
+import { enveloped, openEnvelope, whoSigned } from './form/envelopes.ts';
 import type { Site } from './site.ts';
 
 const payloadType = 'application/vnd.larder.receipt.v1+json';
@@ -19,10 +18,13 @@ export function receiptTold(receipt: Receipt, { site, auditHead }: Told) {
 }
 
 /** A DSSE envelope with the receipt as its payload. */
-export function signedReceipt(receipt: Receipt, told: Told): string {
-  const { seed } = told.site;
-  const payload = Buffer.from(canonical(receiptTold(receipt, told)));
-  const sig = seed.sign(enclosed(payload, payloadType)).toString('base64');
-  const signatures = [{ keyid: keyIdOf(seed.publicKey), sig }];
-  return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
+export const signedReceipt = (receipt: Receipt, told: Told): string =>
+  enveloped(receiptTold(receipt, told), payloadType, told.site.seed);
+
+/** Of which transfer a receipt is that one of these keys has signed. */
+export function toldInReceipt(text: string, keys: readonly string[]): { source: string; sequence: number } | undefined {
+  const opened = openEnvelope(text, payloadType);
+  if (opened === undefined || whoSigned(opened, keys).length === 0) return undefined;
+  const { source, sequence } = opened.payload as Partial<Receipt>;
+  return typeof source === 'string' && Number.isSafeInteger(sequence) ? { source, sequence: sequence! } : undefined;
 }

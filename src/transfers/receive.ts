@@ -1,19 +1,20 @@
 // Receiving a transfer: its parts are read in any order, on as many visits as it takes; what is not here yet is kept, and
 // reviewed, and nothing of it shows before it is let in.
-import { randomUUID } from 'node:crypto';
-
 import type { Acts, By } from '#acts/act.ts';
-import { receiveTransfer, refuseUnfit } from '#acts/transfers.ts';
+import { settleFloor } from '#acts/sites.ts';
+import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit } from '#acts/transfers.ts';
 import type { TransferStatement } from '#api/wire.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { OpenPart } from './form/read.ts';
-import { signersOf } from './form/signatures.ts';
+import { signaturesOf, signersOf, together } from './form/signatures.ts';
 import { Intake, type Keeping } from './intake.ts';
 import { oneTransfer } from './part-files.ts';
+import { keepWhole } from './whole.ts';
 import { reviewAll, type Reviewing } from './reviews.ts';
 
 export interface Receiving extends Keeping, Reviewing {
@@ -26,6 +27,8 @@ export interface Receiving extends Keeping, Reviewing {
   /** What this site is called, where it has a name. */
   site: string | undefined;
   now: Now;
+  /** What says after a restore which number was let in last: the receipt of that, or that nobody knows. */
+  lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }
 
 export interface Received {
@@ -37,6 +40,8 @@ export interface Received {
   lacking: number[];
   /** What somebody took out of the folder in which it lay unpacked, by its path there. */
   takenOut: string[];
+  /** The transfer, where it was let in before: then nothing is taken in. */
+  settled?: ReceivedTransfer;
 }
 
 /** Takes in some parts of one transfer; refuses what its source, or who he is to this site, does not let in. */
@@ -44,13 +49,23 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const first = oneTransfer(parts);
   const { statement, id } = first;
   const source = await sourceOf(first, receiving);
-  const signers = signedEnough(first, source);
-  refuseUnfit(statement, { site: receiving.site, at: timestamp(receiving.now()), floor: source.floor });
+  const given = together(parts.map((part) => part.given));
+  const signers = signedEnough({ bytes: first.bytes, given }, source);
+  const before = await receiving.records.transfers.find(id);
+  if (before?.status === 'accepted' || before?.status === 'withdrawn') {
+    return { id, statement, signers, lacking: [], takenOut: [], settled: before };
+  }
+  await settleDoubt(source, receiving);
+  refuseUnfit(statement, {
+    site: receiving.site,
+    at: timestamp(receiving.now()),
+    floor: await floorOf(source, receiving),
+  });
   await refuseWithoutRoom(parts, receiving);
-  const kept = await receiving.blobs.put(first.bytes, { id: randomUUID() });
+  const kept = await keepWhole(first.bytes, receiving.blobs);
   await receiving.acts.do(receiveTransfer, receiving.by, {
     ...{ id, source: source.name, sequence: statement.sequence, statement: kept.sha3_384 },
-    ...{ signatures: Buffer.from(first.signatures).toString('utf8'), signers, media: receiving.media },
+    ...{ signatures: signaturesOf(given).toString('utf8'), signers, media: receiving.media },
   });
   const intake = new Intake(statement, id, receiving);
   for (const part of parts) await intake.take(part);
@@ -59,6 +74,23 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   if (lacking.length === 0 || takenOut.length > 0) await reviewAll(statement, id, receiving);
   return { id, statement, signers, lacking, takenOut: [...new Set(takenOut)] };
 }
+
+/** After a restore it must be said which number was let in last. */
+async function settleDoubt(source: TransferSource, { acts, by, lastReceipt }: Receiving): Promise<void> {
+  const { name } = source;
+  if (!source.floorInDoubt) return;
+  if (lastReceipt === undefined) refuseDoubtfulFloor(source);
+  else if (lastReceipt === 'lost') await acts.do(settleFloor, by, { name });
+  else if (lastReceipt.source === name) await acts.do(settleFloor, by, { name, proven: lastReceipt.sequence });
+  else
+    throw new Refusal(
+      'conflict',
+      `The receipt is of a transfer of '${lastReceipt.source}', and this one comes from '${name}'.`,
+    );
+}
+
+const floorOf = async ({ name }: TransferSource, { records }: Receiving): Promise<number> =>
+  (await records.transferSources.find(name))?.floor ?? 0;
 
 async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promise<TransferSource> {
   const source = await records.transferSources.find(statement.source);
@@ -69,12 +101,23 @@ async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promis
   );
 }
 
-function signedEnough({ bytes, given }: OpenPart, { name, keys, threshold }: TransferSource): string[] {
+function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, source: TransferSource): string[] {
+  const { name, keys, threshold, scanners, scans } = source;
   const signers = signersOf(bytes, given, keys);
-  if (signers.length >= threshold) return signers;
+  if (signers.length < threshold) {
+    throw new Refusal(
+      'conflict',
+      `It was signed by ${String(signers.length)} of the keys of '${name}', and this site asks for ${String(threshold)}; ` +
+        "where its keys were rotated, 'larder site trust FILE' takes what its people have written of that.",
+    );
+  }
+  // A key that is both counts for the source.
+  const stations = signersOf(bytes, given, scanners).filter((one) => !signers.includes(one));
+  if (stations.length >= scans) return [...signers, ...stations];
   throw new Refusal(
     'conflict',
-    `It was signed by ${String(signers.length)} of the keys of '${name}', and this site asks for ${String(threshold)}.`,
+    `It was signed by ${String(stations.length)} of the scanning stations, and this site asks for ${String(scans)}; ` +
+      "a station unpacks it, and signs it by 'larder transfer sign'.",
   );
 }
 

@@ -2,7 +2,7 @@
 // signatures, so that what is packed again is what was unpacked, byte for byte.
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -12,6 +12,7 @@ import { signaturesName, statementName } from './form/members.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import { pathsOf, sumsName, sumsOf } from './form/paths.ts';
 import type { OpenPart } from './form/read.ts';
+import { signaturesOf, signed, together, type SigningSeed } from './form/signatures.ts';
 import { OtherContent } from './form/write.ts';
 import { oneTransfer, partFile, writeParts } from './part-files.ts';
 
@@ -23,13 +24,15 @@ interface Doing {
 /** Lays all that the parts hold into an empty folder, and proves it; what was begun is taken away where that fails. Gives the paths. */
 export async function unpack(parts: readonly OpenPart[], folder: string, doing: Doing): Promise<string[]> {
   const all = allOf(parts);
-  const [{ bytes, statement, signatures }] = all;
+  const [{ bytes, statement }] = all;
+  const signatures = signaturesOf(together(all.map(({ given }) => given)));
   const paths = pathsOf(statement);
   await emptyFolder(folder);
   const begun = [...new Set([statementName, ...paths].map(dirname))];
   try {
     for (const name of begun) await mkdir(join(folder, name), { mode: 0o755 });
     await layOut(all, folder, paths, doing);
+    doing.signal.throwIfAborted();
     await writeWhole(join(folder, statementName), bytesOf(bytes), 0o644);
     await writeWhole(join(folder, signaturesName), bytesOf(signatures), 0o644);
     await writeWhole(join(folder, sumsName), sumsOf(statement, paths), 0o644);
@@ -54,13 +57,6 @@ function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
     throw new Refusal(
       'conflict',
       `Part ${lacking.join(', ')} of ${String(count)} is not here; a transfer is unpacked when all of them are.`,
-    );
-  }
-  const other = parts.find(({ signatures }) => !Buffer.from(signatures).equals(first.signatures));
-  if (other !== undefined) {
-    throw new Refusal(
-      'conflict',
-      `${first.file} and ${other.file} were not signed by the same keys, so they cannot be packed again as they are.`,
     );
   }
   const [one = first, ...others] = [...numbered.values()].sort((a, b) => a.part - b.part);
@@ -118,6 +114,31 @@ async function layOut(
   }
 }
 
+/** Adds a signature to an unpacked transfer, once each of its files is proven; its id. */
+export async function signUnpacked(
+  parts: readonly OpenPart[],
+  folder: string,
+  seed: SigningSeed,
+  asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>,
+): Promise<string> {
+  const { id, bytes, given, takenOut } = oneTransfer(parts);
+  if (takenOut === undefined)
+    throw new Refusal('conflict', `${folder} is not unpacked; 'larder transfer unpack' does that.`);
+  for (const part of parts) {
+    // Reading to the end is what proves it.
+    for await (const piece of part.pieces()) await throughout(piece.bytes());
+  }
+  const file = join(folder, signaturesName);
+  const fresh = join(folder, `${signaturesName}.new`);
+  await asCaller(async () => {
+    await rm(fresh, { force: true });
+    await writeWhole(fresh, bytesOf(signed(bytes, seed, given)), 0o644);
+    await rename(fresh, file);
+    await syncFolder(dirname(file));
+  });
+  return id;
+}
+
 /** Writes the parts of an unpacked transfer again; refused where something is not what it was, or was taken out. */
 export async function pack(
   { transfer, parts, paths }: Unpacked,
@@ -138,6 +159,7 @@ export async function pack(
   const files = numbers.map((part) => partFile(file, part, numbers.length));
   try {
     const placed = await writeParts(transfer, numbers, files, {
+      signal,
       progress,
       asCaller: (work) => work(),
       async *content(blob, offset, size) {
@@ -155,6 +177,10 @@ export async function pack(
     if (!(error instanceof OtherContent)) throw error;
     throw new NotATransfer(changed([pathOf.get(error.blob)!]), { cause: error });
   }
+}
+
+async function throughout(bytes: AsyncGenerator): Promise<void> {
+  while ((await bytes.next()).done !== true);
 }
 
 async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -71,6 +71,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/serial-policies/serial-policies.test.ts'],
   ['transfers/across.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
   ['transfers/asked.test.ts', 'a site gets'],
+  ['transfers/keys.test.ts', 'the keys of a source', 'after a restore'],
   ['transfers/request.test.ts', 'an empty store'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],
 ];

@@ -3,66 +3,19 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
-import { openStore } from '#data/store.ts';
-import { withBlobs } from '#data/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { openPart } from '#transfers/form/read.ts';
-import { receive, type Receiving } from '#transfers/receive.ts';
-import { offered, twoSites, type SiteUnderTest } from './sites.ts';
 import { example, partBytes, seedOf } from './example.ts';
+import { receiver } from './receiver.ts';
+import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(3_600_000);
 
 const runs = process.env['LARDER_LONG'] === '1' ? 10_000 : 150;
-
-/** Receives at a site within this process; what it came to. */
-async function receiver(
-  t: Test,
-  { data }: SiteUnderTest,
-  findingsOf: Receiving['findingsOf'] = () => Promise.resolve({ refused: 'It is not looked at here.' }),
-) {
-  const store = await openStore({ directory: data });
-  t.teardown(store.close);
-  const { records, acts, config, directory, newId, now } = store;
-  const reviewed: Pick<Receiving, 'findingsOf' | 'credentialFor'> = {
-    findingsOf,
-    credentialFor: () => Promise.reject(new Error('nothing here has images')),
-  };
-  const attempt = (files: readonly string[]) =>
-    withBlobs(store, async ({ blobs, digests }) => {
-      const parts = [];
-      try {
-        for (const file of files) parts.push(await openPart(file));
-        const doing = {
-          records,
-          acts,
-          by: { actor: 'cli:ada' },
-          blobs,
-          digests,
-          newId,
-          site: 'site-a',
-          directory,
-          now,
-        };
-        return await receive(parts, {
-          ...doing,
-          ...reviewed,
-          largest: config.uploads.max_size,
-          signal: new AbortController().signal,
-          media: undefined,
-          progress: () => undefined,
-        });
-      } finally {
-        await Promise.all(parts.map((part) => part.close()));
-      }
-    });
-  return { store, attempt };
-}
 
 /** The members of an archive, each with its header and padding, and the end. */
 function membersIn(bytes: Buffer): Buffer[] {

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { distrustSource, trustSource } from '#acts/sites.ts';
+import { distrustSource, rotateSource, trustSource } from '#acts/sites.ts';
 import { problems } from '#api/schema.ts';
 import type { SiteIdentity } from '#api/wire.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import { fingerprintOf } from '#transfers/site.ts';
-import { command, Failure, UsageError } from '../frame/command.ts';
+import { fingerprintOf, rotationIn } from '#transfers/site.ts';
+import { command, Failure, UsageError, type Answer } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 
@@ -15,7 +15,8 @@ export const siteTrust = command({
   name: 'site trust',
   summary: 'Believe the transfers of a source: those that enough of its keys have signed, and what it may bring.',
   description:
-    "FILE is what 'larder site show --export' wrote there, at a site or at a collector. Its fingerprint must come from somewhere else " +
+    "FILE is what 'larder site show --export' wrote there, at a site or at a collector, or what 'larder site rotate' wrote of a source " +
+    'that is believed already, which needs no fingerprint. A fingerprint must come from somewhere else ' +
     'than the file: by telephone, or on paper. Typed again for a source that is known, it changes what that may do; the highest ' +
     'number that was let in of it stays.',
   positionals: [{ name: 'file', summary: 'The file with the keys of the source.' }],
@@ -39,6 +40,24 @@ export const siteTrust = command({
       summary: "What it may bring, such as 'snap/*'; otherwise everything.",
       repeated: true,
     },
+    scanner: {
+      type: 'string',
+      value: 'FILE',
+      summary:
+        "A scanning station that must have signed too: what 'site show --export' wrote there, and its fingerprint beside the others.",
+      repeated: true,
+    },
+    scans: {
+      type: 'integer',
+      value: 'N',
+      minimum: 1,
+      maximum: 16,
+      summary: 'How many of the scanning stations must have signed; otherwise one.',
+    },
+    automatic: {
+      type: 'boolean',
+      summary: 'What brings no new name, publisher or track, and no downgrade, is let in by itself.',
+    },
     'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
   },
   examples: [
@@ -47,8 +66,12 @@ export const siteTrust = command({
   ],
 
   run: ({ positionals: { file }, options, data, world }) => {
-    const identity = identityIn(resolve(file));
-    refuseOtherKeys(identity, options.fingerprint);
+    const text = textOf(resolve(file));
+    const rotation = rotationIn(text);
+    if (rotation !== undefined) return rotated(rotation, { data, world });
+    const identity = identityIn(resolve(file), text);
+    const scanners = options.scanner.flatMap((one) => identityIn(resolve(one), textOf(resolve(one))).keys);
+    refuseOtherKeys({ keys: [...identity.keys, ...scanners] }, options.fingerprint);
     const wrong = options.packages.find((glob) => !isPackageGlob(glob));
     if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
     const { site: name, keys } = identity;
@@ -56,25 +79,44 @@ export const siteTrust = command({
       ...{ name, keys, threshold: options.threshold ?? identity.threshold },
       packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
       mayRelease: !options['no-releases'],
+      ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1), automatic: options.automatic },
     };
     return withStore({ data, world }, async ({ acts, person }) => {
       await acts.do(trustSource, person, source);
       const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
+      const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
       return {
-        text: `The transfers of ${name} are believed that ${signatures} signed; it may bring ${source.packages.join(', ')}.`,
+        text: `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}.`,
         json: { ...source, fingerprints: fingerprintOf(keys) },
       };
     });
   },
 });
 
-function identityIn(file: string): SiteIdentity {
-  let text: string;
+/** Takes other keys of a source, which those before have signed. */
+const rotated = (
+  { said, signedBy }: NonNullable<ReturnType<typeof rotationIn>>,
+  { data, world }: Parameters<typeof withStore>[0],
+): Promise<Answer> =>
+  withStore({ data, world }, async ({ acts, records, person }) => {
+    const { site: name, keys, threshold, rotation } = said;
+    const signers = signedBy((await records.transferSources.find(name))?.keys ?? []);
+    await acts.do(rotateSource, person, { name, keys, threshold, rotation, signers });
+    return {
+      text: `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
+      json: { name, rotation, threshold, fingerprints: fingerprintOf(keys) },
+    };
+  });
+
+function textOf(file: string): string {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     throw cannotRead(file, error);
   }
+}
+
+function identityIn(file: string, text: string): SiteIdentity {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -88,7 +130,7 @@ function identityIn(file: string): SiteIdentity {
 }
 
 /** What a person was told must be all keys of the file, and nothing else. */
-function refuseOtherKeys({ keys }: SiteIdentity, typed: readonly string[]): void {
+function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly string[]): void {
   const own = fingerprintOf(keys);
   const said = typed.map((one) => one.toLowerCase()).sort();
   if (said.length === 0) {

@@ -19,10 +19,10 @@ export async function written(
 ): Promise<Answer> {
   const progress = progressOf(call);
   try {
-    const made = await interruptible(() =>
+    const made = await interruptible((signal) =>
       writing(call.positionals.file ?? '', () =>
         // A collector is nobody's but of whoever types.
-        work({ asCaller: async (some) => some(), progress: progress.at }),
+        work({ asCaller: async (some) => some(), signal, progress: progress.at }),
       ),
     );
     return answerOf(made, collector.site.seed.publicKey);
@@ -41,6 +41,7 @@ export function writtenOf(
   const intent = intentOf(call.options, {
     sentTo: async (site, contents) => sentTo(collector, site, contents),
     asked,
+    file,
   });
   return written(collector, { ...call, positionals: { file } }, (how) =>
     makeOf(found, { ...intent, file }, { ...how, collector, now: new Date() }),

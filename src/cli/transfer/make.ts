@@ -83,9 +83,9 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   const file = fileAt(resolve(call.positionals.file), `${site.name}-${String(sequence)}.tar`);
   const progress = progressOf(call);
   try {
-    return await interruptible(() =>
+    return await interruptible((signal) =>
       withBlobs(store, async ({ blobs }) => {
-        const making: Making = { records, acts, by, blobs, site, now, asCaller, progress: progress.at };
+        const making: Making = { records, acts, by, blobs, site, now, asCaller, signal, progress: progress.at };
         if (given.again !== undefined) {
           const again = { sequence, part: given.part ?? 1, file, media: mediumNamed(given.media) };
           return answerOf(await writing(file, () => makeAgain(again, making)), site.seed.publicKey);
@@ -142,7 +142,7 @@ function wishOf(given: MakeCall['options'], { file, asked }: Whom, { records }: 
   const sentTo = (site: string, contents: readonly string[]) => records.transfers.sentTo(site, contents);
   const everything = given.packages.length === 0 && asked === undefined;
   return {
-    ...intentOf(given, { sentTo, asked }),
+    ...intentOf(given, { sentTo, asked, file }),
     packages: everything ? ['*/*'] : given.packages,
     request: asked?.statement,
     media: mediumNamed(given.media),

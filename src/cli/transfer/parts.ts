@@ -22,7 +22,9 @@ export async function withParts<Result>(
     for (const name of names) open.push(...(await partsAt(resolve(name), asCaller)));
     return await work(open);
   } catch (error) {
-    throw error instanceof NotATransfer ? new Failure(error.message, { code: 'no-transfer', cause: error }) : error;
+    if (error instanceof NotATransfer) throw new Failure(error.message, { code: 'no-transfer', cause: error });
+    const { syscall, path } = error as NodeJS.ErrnoException;
+    throw syscall === 'read' && path !== undefined ? cannotRead(path, error) : error;
   } finally {
     await Promise.all(open.map((part) => part.close()));
   }
@@ -37,10 +39,13 @@ async function partsAt(path: string, asCaller: AsCaller): Promise<OpenPart[]> {
   }
 }
 
+/** A disc without long names shows it in capitals, and with a version behind it. */
+const ending = /\.tar(?:;\d+)?$/i;
+
 async function archivesAt(path: string): Promise<OpenPart[]> {
   if (!statSync(path).isDirectory()) return [await opened(path)];
   const files = readdirSync(path)
-    .filter((name) => name.endsWith('.tar'))
+    .filter((name) => ending.test(name))
     .sort();
   const parts = [];
   for (const name of files) parts.push(await opened(join(path, name)));

@@ -1,4 +1,7 @@
 // larder transfer receive
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import { withBlobs } from '#data/blobs.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
@@ -9,10 +12,12 @@ import type { Reviewer } from '#review/reviewer.ts';
 import { receive, type Received } from '#transfers/receive.ts';
 import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 import { inShort } from '#transfers/form/folder.ts';
-import { fingerprintOf, siteOf } from '#transfers/site.ts';
+import { toldInReceipt } from '#transfers/receipts.ts';
+import { fingerprintOf, siteOf, type Site } from '#transfers/site.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
+import { cannotRead } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
@@ -33,7 +38,18 @@ export const transferReceive = command({
       repeated: true,
     },
   ],
-  options: { media },
+  options: {
+    media,
+    'last-receipt': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'After a restore: the receipt of what was let in last of this source.',
+    },
+    'floor-lost': {
+      type: 'boolean',
+      summary: 'After a restore, where there is no such receipt: go on without, as far as the policy lets you.',
+    },
+  },
   examples: ['larder transfer receive /media/stick --media disc-17', 'larder transfer receive ./in.2of3.tar'],
 
   run: (call) =>
@@ -44,21 +60,29 @@ export const transferReceive = command({
     ),
 });
 
+interface ReceiveOptions {
+  media: string | undefined;
+  'last-receipt': string | undefined;
+  'floor-lost': boolean;
+}
+
 async function received(
   store: OpenStore,
-  call: Pick<Call<{ media: typeof media }>, 'json' | 'quiet' | 'world' | 'options'>,
+  call: Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions },
   parts: OpenPart[],
 ): Promise<Answer> {
   const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
   const progress = progressOf(call);
-  const site = (await siteOf(records, siteKey))?.name;
+  const own = await siteOf(records, siteKey);
+  const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
+  const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : receiptIn(resolve(receipt), own);
   try {
     const found = await interruptible((signal) =>
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
-            ...{ records, acts, by, blobs, digests, newId, site, directory, now, signal },
-            media: mediumNamed(call.options.media),
+            ...{ records, acts, by, blobs, digests, newId, directory, now, signal, lastReceipt },
+            ...{ site: own?.name, media: mediumNamed(call.options.media) },
             largest: config.uploads.max_size,
             credentialFor: credentials(store),
             findingsOf: reviewing({ blobs, digests, reviewer, newId }),
@@ -106,8 +130,37 @@ const credentials =
     };
   };
 
-function answerOf({ id, statement, signers, lacking, takenOut }: Received): Answer {
+/** What a receipt says that this site has signed. */
+function receiptIn(file: string, own: Site | undefined): { source: string; sequence: number } {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+  const told = own === undefined ? undefined : toldInReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
+  if (told !== undefined) return told;
+  throw new Failure(`${file} is no receipt that this site has signed`, { code: 'no-receipt' });
+}
+
+function answerOf({ id, statement, signers, lacking, takenOut, settled }: Received): Answer {
   const { source, sequence, parts } = statement;
+  if (settled !== undefined) {
+    return {
+      text:
+        `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, was let in already` +
+        `${settled.status === 'withdrawn' ? ', and withdrawn' : ''}; nothing was taken in.`,
+      json: {
+        id,
+        source,
+        sequence,
+        status: settled.status,
+        'signed-with': fingerprintOf(signers),
+        lacking,
+        'taken-out': [],
+      },
+    };
+  }
   const whole =
     takenOut.length > 0
       ? withoutSome(id, takenOut)

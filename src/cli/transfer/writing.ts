@@ -1,6 +1,6 @@
 // What commands that write transfers have in common: what may be said of one, where it goes, and what is told of it.
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { check } from '#api/schema.ts';
 import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
@@ -19,7 +19,8 @@ export const writingOptions = {
     value: 'MIB',
     minimum: 2,
     maximum: 10_000_000,
-    summary: 'Cut it into parts of at most so many MiB: 4400 for a DVD, 4095 for a stick with FAT.',
+    summary:
+      'Cut it into parts of at most so many MiB, such as 4400 for a DVD; on a stick with FAT 4095, where nothing is said.',
   },
   expires: {
     type: 'integer',
@@ -51,13 +52,15 @@ interface Knowing {
   sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
   /** The request that is met. */
   asked: Asked | undefined;
+  /** The file to write. */
+  file: string;
 }
 
 /** What was typed, for whoever makes it. */
-export function intentOf(given: WritingOptions, { sentTo, asked }: Knowing): Intent {
+export function intentOf(given: WritingOptions, { sentTo, asked, file }: Knowing): Intent {
   const more = {
     expiresDays: given.expires ?? 180,
-    partSize: given['part-size'] === undefined ? undefined : given['part-size'] * 1024 * 1024,
+    partSize: partSizeFor(file, given['part-size']),
     reason: given.reason,
   };
   if (asked !== undefined) {
@@ -76,6 +79,25 @@ export function intentOf(given: WritingOptions, { sentTo, asked }: Knowing): Int
     base: since ? { kind: 'sent', site } : { kind: 'none' },
     known: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
   };
+}
+
+/** What `statfs` says of FAT, which holds no file of 4 GiB. */
+const fat = 0x4d44;
+const largestOnFat = 4095;
+
+/** How many bytes a part has at most; undefined where there is no such number. */
+export function partSizeFor(
+  file: string,
+  wished: number | undefined,
+  typeOf = (folder: string) => statfsSync(folder).type,
+): number | undefined {
+  if (wished !== undefined && wished <= largestOnFat) return wished * 1024 * 1024;
+  const isFat = typeOf(dirname(file)) === fat;
+  if (isFat && wished !== undefined) {
+    throw new UsageError(`${dirname(file)} has FAT, which holds parts of ${String(largestOnFat)} MiB at most`);
+  }
+  const most = wished ?? (isFat ? largestOnFat : undefined);
+  return most === undefined ? undefined : most * 1024 * 1024;
 }
 
 /** Where a transfer goes: the file that was named, or one of this name in the folder that was. */

@@ -1,7 +1,7 @@
 // Reading a transfer that lies unpacked in a folder. What is not what was signed is refused by its name; a file that is there no more
 // is lacking, which is no fault: whoever scanned the folder may have taken it out.
 import { constants } from 'node:fs';
-import { lstat, open, type FileHandle } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { TransferPiece } from '#api/wire.ts';
@@ -10,7 +10,7 @@ import { signaturesName, statementName, type Transfer } from './members.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 import { pathsOf } from './paths.ts';
 import { proven } from './proven.ts';
-import type { OpenPart } from './read.ts';
+import { readingFailed, type OpenPart } from './read.ts';
 import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 
@@ -47,7 +47,7 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
     async *pieces() {
       for (const piece of pieces.filter(isThere)) {
         const path = paths[piece.blob]!;
-        const unproven = () => chunksOf(() => asCaller(() => open(join(folder, path), plain)), piece);
+        const unproven = () => chunksOf(join(folder, path), asCaller, piece);
         const wrong = () => new NotATransfer(changed([path]));
         const of = statement.blobs[piece.blob]!;
         yield {
@@ -101,14 +101,18 @@ async function whole(folder: string, name: string, most: number): Promise<Buffer
 }
 
 async function* chunksOf(
-  opened: () => Promise<FileHandle>,
+  file: string,
+  asCaller: Opening,
   { offset, size }: { offset: number; size: number },
 ): AsyncGenerator<Buffer> {
-  const handle = await opened();
+  const handle = await asCaller(() => open(file, plain));
   try {
     for (let at = 0; at < size;) {
       const length = Math.min(chunk, size - at);
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset + at);
+      const into = Buffer.allocUnsafe(length);
+      const { bytesRead, buffer } = await handle.read(into, 0, length, offset + at).catch((error: unknown) => {
+        throw readingFailed(file, error);
+      });
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
       at += bytesRead;

@@ -52,7 +52,7 @@ export async function openPart(file: string): Promise<OpenPart> {
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new NotATransfer('It is no file.');
-    return await opened(file, new Bytes(handle, found.size));
+    return await opened(file, new Bytes(handle, file, found.size));
   } catch (error) {
     await handle.close();
     throw error;
@@ -119,13 +119,15 @@ function partOf(bytes: Uint8Array, { parts }: TransferStatement): number {
 /** The bytes of the file, which may change while it is read, or end. */
 class Bytes {
   readonly #handle: FileHandle;
+  readonly #file: string;
   readonly size: number;
   /** Where the next of the first members begins. */
   #at = 0;
   #window: { begin: number; bytes: Buffer } = { begin: 0, bytes: Buffer.alloc(0) };
 
-  constructor(handle: FileHandle, size: number) {
+  constructor(handle: FileHandle, file: string, size: number) {
     this.#handle = handle;
+    this.#file = file;
     this.size = size;
   }
 
@@ -183,13 +185,23 @@ class Bytes {
   async #read(position: number, length: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(length);
     for (let at = 0; at < length;) {
-      const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at);
+      const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at).catch((error: unknown) => {
+        throw readingFailed(this.#file, error);
+      });
       if (bytesRead === 0) throw new NotATransfer('It is cut off.');
       at += bytesRead;
     }
     return bytes;
   }
 }
+
+/** Says of which file it was: the system names none when it does not give what it has opened. */
+export const readingFailed = (file: string, cause: unknown): Error =>
+  Object.assign(new Error(`cannot read ${file}`, { cause }), {
+    code: (cause as NodeJS.ErrnoException).code,
+    path: file,
+    syscall: 'read',
+  });
 
 const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 

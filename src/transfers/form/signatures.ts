@@ -53,6 +53,18 @@ export function signed(
   return Buffer.from(canonical({ payloadType, signatures } satisfies TransferSignatures));
 }
 
+type Signatures = TransferSignatures['signatures'];
+
+/** All signatures of one statement, of which each of its parts may have others: a station signs what it has. */
+export function together(lists: readonly Signatures[]): Signatures {
+  const all = new Map(lists.flat().map((one) => [`${one.keyid} ${one.sig}`, one]));
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+/** Signatures as a part of a transfer has them. */
+export const signaturesOf = (signatures: Signatures): Buffer =>
+  Buffer.from(canonical({ payloadType: ofTransfers, signatures } satisfies TransferSignatures));
+
 /** Reads signatures; throws `NotATransfer` where they are none. Nothing is said yet of whether they are right. */
 export function readSignatures(
   bytes: Uint8Array,

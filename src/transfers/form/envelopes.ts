@@ -1,0 +1,48 @@
+// What a site says and signs beside transfers: a DSSE envelope that holds its payload.
+import { createPublicKey, verify } from 'node:crypto';
+
+import { problems } from '#api/schema.ts';
+import type { SignedEnvelope } from '#api/wire.ts';
+import { canonical } from './canonical.ts';
+import { enclosed, keyIdOf, type SigningSeed } from './signatures.ts';
+
+/** A payload with signatures, whoever made them. */
+export interface Opened {
+  payload: unknown;
+  bytes: Buffer;
+  type: string;
+  signatures: SignedEnvelope['signatures'];
+}
+
+/** Signs what is said, as text for a file. */
+export function enveloped(said: unknown, payloadType: string, seed: SigningSeed): string {
+  const payload = Buffer.from(canonical(said));
+  const sig = seed.sign(enclosed(payload, payloadType)).toString('base64');
+  const signatures = [{ keyid: keyIdOf(seed.publicKey), sig }];
+  return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
+}
+
+/** Reads an envelope with a payload of this type; nothing where it is none. Nothing is said yet of whether its signatures are right. */
+export function openEnvelope(text: string, payloadType: string): Opened | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+    if (problems('SignedEnvelope', value).length > 0) return undefined;
+    const { payload, payloadType: type, signatures } = value as SignedEnvelope;
+    const bytes = Buffer.from(payload, 'base64');
+    return type === payloadType ? { payload: JSON.parse(bytes.toString('utf8')), bytes, type, signatures } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Of some public keys those that have signed it; each counts once. */
+export const whoSigned = ({ bytes, type, signatures }: Opened, keys: readonly string[]): string[] =>
+  [...new Set(keys)].filter((publicKey) => {
+    const keyid = keyIdOf(publicKey);
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
+    return signatures.some(
+      (one) => one.keyid === keyid && verify(null, enclosed(bytes, type), key, Buffer.from(one.sig, 'base64')),
+    );
+  });

@@ -1,0 +1,175 @@
+// Keys of a source that change, signatures that lack, scanning stations that sign too, and what a restore leaves in doubt.
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { trustSource } from '#acts/sites.ts';
+import { rememberTime } from '#acts/clock.ts';
+import { openStore } from '#data/store.ts';
+import { commandsOn, folder, start } from '#test/cli/process.ts';
+import { signaturesOf, signed, together } from '#transfers/form/signatures.ts';
+import { example, seedOf, written } from './example.ts';
+import { receiver } from './receiver.ts';
+import { offered, site, twoSites } from './sites.ts';
+
+t.setTimeout(300_000);
+
+t.test('the keys of a source rotate by what those before have signed, and by nothing else', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const rotated = join(stick, 'rotated.json');
+  const { fingerprint } = await depot.done(`site rotate ${rotated} --yes`);
+  await depot.done(`site rotate ${join(stick, 'copy.json')} --again --yes`);
+  const second = join(stick, 'second.json');
+  await depot.done(`site rotate ${second} --yes`);
+  const file = join(stick, 'in.tar');
+  const { id } = await depot.done(`transfer make ${file}`);
+  const refused = async (line: string): Promise<string> => (await here.larder(line)).err;
+  t.match(await refused(`transfer receive ${file}`), /signed by 0 of the keys of 'depot'.*site trust FILE/);
+  t.match(await refused(`site trust ${second}`), /signed by 0 of the keys of 'depot' that this site believes/);
+  const stranger = await site(t, 'depot');
+  const forged = join(stick, 'forged.json');
+  await stranger.done(`site rotate ${forged} --yes`);
+  t.match(await refused(`site trust ${forged}`), /signed by 0 of the keys/, 'another site of that name has not signed');
+  t.match(await here.done(`site trust ${rotated}`), { name: 'depot', rotation: 1, fingerprints: [fingerprint] });
+  t.match(await here.done(`site trust ${join(stick, 'copy.json')}`), { rotation: 1 }, 'the same once more is no fault');
+  await here.done(`site trust ${second}`);
+  t.match(await refused(`site trust ${rotated}`), /rotation 1 of 'depot', and 2 is known already/);
+  t.match(await here.done(`transfer receive ${file}`), { id, lacking: [] });
+  const strange = await site(t, 'site-c');
+  t.match((await strange.larder(`site trust ${second}`)).err, /does not believe 'depot'/);
+});
+
+t.test('as many keys must have signed as are asked for, a scanning station beside them', async (t) => {
+  const here = await site(t, 'site-a');
+  const { attempt, store } = await receiver(t, here);
+  const said = {
+    source: 'maker',
+    created: new Date().toISOString(),
+    expires: new Date(Date.now() + 1e9).toISOString(),
+  };
+  const transfer = example([Buffer.from('hello')], said);
+  const [one, two, station] = [seedOf(1), seedOf(2), seedOf(3)];
+  const source = {
+    name: 'maker',
+    threshold: 2,
+    packages: ['*/*'],
+    mayRelease: true,
+    scanners: [station.publicKey],
+    scans: 1,
+  };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, { ...source, keys: [one.publicKey, two.publicKey] });
+  const by = async (...seeds: (typeof one)[]): Promise<string[]> => {
+    const lists = seeds.map(
+      (seed) => (JSON.parse(signed(transfer.bytes, seed).toString()) as { signatures: [] }).signatures,
+    );
+    const into = folder(t);
+    return written({ ...transfer, signatures: signaturesOf(together(lists)) }, into);
+  };
+  await t.rejects(attempt(await by(one)), { message: /signed by 1 of the keys of 'maker', and this site asks for 2/ });
+  await t.rejects(attempt(await by(one, one, station)), { message: /signed by 1 of the keys/ });
+  await t.rejects(attempt(await by(one, two)), { message: /signed by 0 of the scanning stations.*transfer sign/ });
+  t.match(await attempt(await by(one, two, station)), {
+    lacking: [],
+    signers: [one.publicKey, two.publicKey, station.publicKey],
+  });
+});
+
+t.test('a scanning station signs what it has looked at, and the site asks for that', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const station = await site(t, 'station');
+  await carry(offered('hello-on', 12));
+  const [of, scanned] = [join(stick, 'station.json'), join(stick, 'to-scan')];
+  await station.done(`site show --export ${of}`);
+  const fingerprints = [];
+  for (const one of [depot, station]) fingerprints.push(...(await one.done('site show')).site.fingerprints);
+  const typed = fingerprints.map((one: string) => `--fingerprint ${one}`).join(' ');
+  await here.done(`site trust ${join(stick, 'depot.json')} ${typed} --scanner ${of}`);
+  const file = join(stick, 'in.tar');
+  const { id } = await depot.done(`transfer make ${file}`);
+  t.match((await here.larder(`transfer receive ${file}`)).err, /signed by 0 of the scanning stations/);
+  await station.done(`transfer unpack ${file} ${scanned}`);
+  await station.done(`transfer sign ${scanned}`);
+  await station.done(`transfer pack ${scanned} ${join(stick, 'scanned.tar')}`);
+  const received = await here.done(`transfer receive ${join(stick, 'scanned.tar')}`);
+  t.match(received, { id, lacking: [] });
+  t.same(received['signed-with'], fingerprints.sort());
+});
+
+t.test('after a restore nothing comes in before it is said what was let in last', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const made: { id: string; file: string }[] = [];
+  for (const number of [1, 2, 3, 4]) {
+    await carry(offered('hello-on', number));
+    const file = join(stick, `${String(number)}.tar`);
+    made.push({ file, id: (await depot.done(`transfer make ${file}`)).id });
+  }
+  const [first, second, third, fourth] = made as [
+    (typeof made)[0],
+    (typeof made)[0],
+    (typeof made)[0],
+    (typeof made)[0],
+  ];
+  const comesIn = async (at: typeof here, { file, id }: (typeof made)[0], more = ''): Promise<void> => {
+    await at.done(`transfer receive ${file} ${more}`);
+    await at.done(`transfer accept ${id} --yes`);
+  };
+  await comesIn(here, first);
+  const [backup, keys, restored] = [join(stick, 'backup.tar'), join(stick, 'keys'), join(folder(t), 'data')];
+  await here.done(`backup ${backup}`);
+  mkdirSync(keys);
+  for (const key of ['site.key', 'master.key']) cpSync(join(here.data, key), join(keys, key));
+  await comesIn(here, second);
+  await comesIn(here, third);
+  const receipt = join(stick, 'receipt.json');
+  await here.done(`transfer receipt ${third.id} ${receipt}`);
+  t.match(await here.larder(`restore ${backup} --keys ${keys} --data ${restored}`), { code: 0 });
+  const again = { ...here, ...commandsOn(restored) };
+  again.done = async (line) => {
+    const { code, out, err } = await again.larder(`${line} --json`);
+    if (code !== 0) throw new Error(`${line}: ${err || out}`);
+    return JSON.parse(out) as unknown;
+  };
+  const refused = async (line: string): Promise<string> => (await again.larder(line)).err;
+  t.match(await refused(`transfer receive ${second.file}`), /put back to an earlier state.*--last-receipt FILE/s);
+  t.match(
+    await refused(`transfer receive ${second.file} --last-receipt ${join(stick, 'depot.json')}`),
+    /is no receipt/,
+  );
+  t.match(
+    await refused(`transfer receive ${second.file} --last-receipt ${receipt}`),
+    /number 2 of 'depot', and number 3/,
+  );
+  await comesIn(again, fourth);
+  const other = { ...again, ...commandsOn(join(folder(t), 'data')) };
+  other.done = async (line) => JSON.parse((await other.larder(`${line} --json`)).out) as unknown;
+  t.match(await other.larder(`restore ${backup} --keys ${keys} --data ${other.data}`), { code: 0 });
+  t.match(await other.done(`transfer receive ${second.file} --floor-lost`), { id: second.id, lacking: [] });
+});
+
+t.test(
+  'two officers let the same in at the same time: it is done once; a clock in doubt lets nothing in',
+  async (t) => {
+    const { depot, here, stick, carry } = await twoSites(t);
+    await carry(offered('hello-on', 12));
+    const file = join(stick, 'in.tar');
+    const { id } = await depot.done(`transfer make ${file}`);
+    const both = async (...line: string[]) =>
+      Promise.all([1, 2].map(() => start(t, [...line, '--data', here.data, '--json']).ended));
+    for (const { code, err } of await both('transfer', 'receive', file)) t.equal(code, 0, err);
+    const store = await openStore({ directory: here.data });
+    t.teardown(store.close);
+    const year = 365 * 24 * 60 * 60 * 1000;
+    for (const off of [-2 * year, 2 * year]) {
+      const seen = new Date(Date.now() + off).toISOString();
+      await store.acts.do(rememberTime, { actor: 'system:clock' }, { seen, accepted: undefined });
+      t.match((await here.larder(`transfer accept ${id} --yes`)).err, /clock says .* 'larder clock accept'/);
+    }
+    await here.done('clock accept --yes');
+    for (const { code, err } of await both('transfer', 'accept', id, '--yes')) t.equal(code, 0, err);
+    const done = (await store.records.audit.list(0, 1000)).filter(({ action }) => action === 'accept_transfer');
+    t.equal(done.length, 1);
+    t.match(await here.json('package list'), { packages: [{ name: 'hello-on' }] });
+  },
+);

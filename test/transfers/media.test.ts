@@ -1,0 +1,214 @@
+// What carries a transfer fails, or takes nothing more: nothing is half, and the same command goes on.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { trustSource } from '#acts/sites.ts';
+import { partSizeFor } from '#cli/transfer/writing.ts';
+import { makeAgain } from '#transfers/make.ts';
+import { folder, start } from '#test/cli/process.ts';
+import { stick as formatted } from '#test/packaging/stick.ts';
+import { example, written } from './example.ts';
+import { receiver } from './receiver.ts';
+import { offered, site, trust, twoSites } from './sites.ts';
+
+t.setTimeout(300_000);
+
+const MiB = 1024 * 1024;
+const isRoot = process.getuid?.() === 0;
+
+t.test('a stick that fails in the middle, or a file that shrinks while it is read, leaves nothing wrong', async (t) => {
+  const here = await site(t, 'site-a');
+  const { attempt, store } = await receiver(t, here);
+  const said = {
+    source: 'maker',
+    created: new Date().toISOString(),
+    expires: new Date(Date.now() + 1e9).toISOString(),
+  };
+  const files = ['one', 'two', 'three'].map((name) => Buffer.alloc(3 * MiB, name));
+  const transfer = example(files, said);
+  const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
+  const [file = ''] = await written(transfer, folder(t));
+  const failing = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read', path: file });
+  await t.rejects(
+    attempt([file], (part) => ({
+      ...part,
+      async *pieces() {
+        let number = 0;
+        for await (const piece of part.pieces()) {
+          if (++number < 3) yield piece;
+          else
+            yield {
+              ...piece,
+              async *unproven() {
+                yield Buffer.alloc(MiB, 'three');
+                throw failing;
+              },
+            };
+        }
+      },
+    })),
+    { code: 'EIO' },
+  );
+  const id = (await store.records.transfers.list(1))[0]?.id ?? '';
+  t.same((await store.records.transfers.arrived(id)).size, 2, 'what came whole before it failed stays');
+  const copy = `${file}.copy`;
+  await t.rejects(
+    attempt([file], (part) => {
+      cpSync(file, copy);
+      truncateSync(file, 7 * MiB);
+      return part;
+    }),
+    { message: 'It is cut off.' },
+  );
+  cpSync(copy, file);
+  t.match(await attempt([file]), { lacking: [] }, 'and the same command goes on');
+  t.same(readdirSync(join(here.data, 'blobs', 'tmp')), [], 'no half file is left');
+});
+
+t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what was received goes on', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const ended = new AbortController();
+  ended.abort(new Error('interrupted'));
+  const file = join(stick, 'in.tar');
+  await depot.done(`transfer make ${file}`);
+  const { store } = await receiver(t, depot);
+  const { withBlobs } = await import('#data/blobs.ts');
+  const { ownSite } = await import('#transfers/site.ts');
+  await withBlobs(store, async ({ blobs }) => {
+    const { records, acts, siteKey, now } = store;
+    const making = {
+      ...{ records, acts, by: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey), now },
+      asCaller: <Result>(work: () => Promise<Result>) => work(),
+      ...{ signal: ended.signal, progress: () => undefined },
+    };
+    await t.rejects(
+      makeAgain({ sequence: 1, part: 1, file: join(stick, 'again.tar'), media: undefined }, making),
+      /interrupted/,
+    );
+  });
+  t.same(readdirSync(stick).sort(), ['depot.json', 'in.tar', 'online-hello-on-12'], 'nothing was begun that is left');
+  const receiving = start(t, ['transfer', 'receive', file, '--data', here.data, '--json']);
+  await Promise.race([receiving.says(/progress/), receiving.ended]);
+  receiving.child.kill('SIGINT');
+  if (receiving.child.exitCode === null) await once(receiving.child, 'exit');
+  t.match(await here.done(`transfer receive ${file}`), { lacking: [] });
+});
+
+t.test('a transfer comes from a write-once disc, and from a stick with FAT', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const made = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
+  const burnt = join(folder(t), 'burnt');
+  mkdirSync(burnt);
+  cpSync(join(stick, 'in.tar'), join(burnt, 'DEPOT-1.TAR;1'));
+  t.match(
+    await here.done(`transfer check ${burnt}`),
+    { transfers: [{ id: made.id }] },
+    'in capitals, with its version',
+  );
+  const image = join(stick, 'disc.iso');
+  execFileSync('genisoimage', ['-quiet', '-o', image, join(stick, 'in.tar')], { stdio: 'pipe' });
+  const place = mkdtempSync(join(tmpdir(), 'larder-disc-'));
+  t.teardown(() => {
+    spawnSync('umount', ['--lazy', place]);
+    rmSync(place, { recursive: true });
+  });
+  if (spawnSync('mount', ['-o', 'loop,ro', '-t', 'iso9660', image, place]).status !== 0) {
+    t.comment('this machine mounts no disc: its file is taken from the image');
+    const bytes = execFileSync('isoinfo', ['-i', image, '-x', '/IN.TAR;1'], { maxBuffer: 64 * MiB });
+    writeFileSync(join(place, 'IN.TAR;1'), bytes);
+  }
+  t.match(await here.done(`transfer receive ${place}`), { id: made.id, lacking: [] });
+  t.match(await here.done(`transfer accept ${made.id} --yes`), { transfer: made.id });
+
+  t.equal(
+    partSizeFor('/media/stick/in.tar', undefined, () => 0x4d44),
+    4095 * MiB,
+    'FAT holds no file of 4 GiB',
+  );
+  t.equal(
+    partSizeFor('/media/stick/in.tar', undefined, () => 0xef53),
+    undefined,
+  );
+  t.throws(() => partSizeFor('/media/stick/in.tar', 4400, () => 0x4d44), /FAT, which holds parts of 4095 MiB/);
+  if (!isRoot) return;
+  const fat = formatted(t, 'vfat');
+  await carry(offered('hello-on', 13));
+  const second = await depot.done(`transfer make ${fat}`);
+  t.match(await here.done(`transfer receive ${fat}`), { id: second.id, lacking: [] });
+});
+
+/** A disk of its own that is full soon; undefined where this user may not mount one. */
+function smallDisk(t: Test, size: string): string | undefined {
+  const place = mkdtempSync(join(tmpdir(), 'larder-disk-'));
+  const made = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'larder-test', place]);
+  t.teardown(() => {
+    if (made.status === 0) spawnSync('umount', ['-l', place]);
+    rmSync(place, { recursive: true });
+  });
+  return made.status === 0 ? place : undefined;
+}
+
+function fill(disk: string): void {
+  for (const piece of [MiB, 4096])
+    for (;;) {
+      try {
+        appendFileSync(join(disk, 'filler'), Buffer.alloc(piece, 1));
+      } catch {
+        break;
+      }
+    }
+}
+
+t.test('a full disk at the depot, at receive and at accept is told, and nothing is half', async (t) => {
+  const [disk, small] = [smallDisk(t, '128m'), smallDisk(t, '1m')];
+  if (disk === undefined || small === undefined) {
+    t.comment('left out: this user may not mount a disk of its own');
+    return;
+  }
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = disk;
+  const here = await site(t, 'site-a').finally(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  const { changeConfig } = await import('#src/config.ts');
+  changeConfig(join(here.data, 'larder.toml'), { 'uploads.reserve': 1 * MiB });
+  const { depot, stick, carry } = await twoSites(t);
+  await trust(here, depot, join(stick, 'once-more.json'));
+  await carry(offered('hello-on', 12));
+  const file = join(stick, 'in.tar');
+  fill(small);
+  const full = await depot.larder(`transfer make ${join(small, 'in.tar')}`);
+  t.match(full, { code: 1, err: /cannot write .*in\.tar: .* full/ });
+  t.same(readdirSync(small), ['filler'], 'nothing is left on the full stick');
+  const { id } = await depot.done(`transfer make ${file}`);
+  fill(disk);
+  const received = await here.larder(`transfer receive ${file}`);
+  t.match(received, { code: 1, err: /MiB are free; make room first|full/ });
+  rmSync(join(disk, 'filler'));
+  t.match(await here.done(`transfer receive ${file}`), { id, lacking: [] });
+  fill(disk);
+  const accepted = await here.larder(`transfer accept ${id} --yes`);
+  if (accepted.code !== 0) t.match(accepted.err, /full|room/);
+  rmSync(join(disk, 'filler'));
+  t.match(await here.json('package list'), { packages: accepted.code === 0 ? [{}] : [] }, 'all of it or nothing');
+  t.match(await here.done(`transfer accept ${id} --yes`), { transfer: id });
+  t.match(await here.json('package list'), { packages: [{ name: 'hello-on' }] });
+});

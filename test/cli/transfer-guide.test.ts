@@ -1,6 +1,6 @@
 // The guide for transfers, typed as it stands at two sites with one stick between them.
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -27,7 +27,12 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     `#!/bin/sh\nexec env -u NODE_OPTIONS '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
   );
   chmodSync(join(bin, 'larder'), 0o755);
-  const sites: Record<string, NewStore> = { 'at the depot': depot, 'at site-a': here, anywhere: depot };
+  const desk = { data: join(folder(t), 'collector') };
+  mkdirSync(join(stick, 'fetched'));
+  await download(join(stick, 'fetched'), offered('hello-on', 13));
+  const sites: Record<string, Pick<NewStore, 'data'>> = {
+    ...{ 'at the depot': depot, 'at site-a': here, 'at the desk': desk, anywhere: depot },
+  };
   const said: string[] = [];
   const known: Record<string, string> = {};
   for (const [, text = ''] of guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)) {
@@ -53,5 +58,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.ok(existsSync(join(stick, 'receipt.json')));
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /1 releases/);
+  t.match(said.join('\n'), /It meets request 1 of site-a/);
+  t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
   t.match(said.at(-1), /larder\/statement\.json\nlarder\/signatures\.json/);
 });

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
+import { isRequest } from '#transfers/request/form.ts';
 import { Failure, UsageError } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
@@ -48,7 +49,7 @@ async function archivesAt(path: string): Promise<OpenPart[]> {
     .filter((name) => ending.test(name))
     .sort();
   const parts = [];
-  for (const name of files) parts.push(await opened(join(path, name)));
+  for (const name of files) if (!(await isRequest(join(path, name)))) parts.push(await opened(join(path, name)));
   if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
   return parts;
 }

@@ -83,7 +83,19 @@ export async function readRequest(path: string): Promise<ReadRequest> {
   }
 }
 
-/** The same of its bytes. */
+/** Whether a file looks like a request, by its first bytes: it lies on the same stick as the transfers that answer it. */
+export async function isRequest(path: string): Promise<boolean> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const beginning = Buffer.alloc(statementName.length + 1);
+    await handle.read(beginning, 0, beginning.length, 0);
+    return beginning.toString('latin1') === `${statementName}\0`;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads the bytes of a request. */
 export function requestIn(bytes: Buffer): ReadRequest {
   let at = 0;
   const next = (name: string, most: number): Buffer => {

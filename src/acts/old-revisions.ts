@@ -1,4 +1,5 @@
 // Old revisions, deleted by rule: their numbers, digests and the reason stay, their bytes go.
+import { parseAssertion } from '#assertions/assertion.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -33,7 +34,7 @@ export interface OldRevisions {
   more: boolean;
 }
 
-type Known = Pick<Records, 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'>;
+type Known = Pick<Records, 'assertions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'>;
 
 /** What would go by a rule now, at most so many; `now` is RFC 3339. */
 export async function oldRevisions(
@@ -45,7 +46,7 @@ export async function oldRevisions(
 ): Promise<OldRevisions> {
   const before = olderThan === undefined ? null : timestamp(after(new Date(now), -olderThan));
   const released = await releasedResources(known, packageId, now);
-  const beside = await revisionsOf(known, packageId, released);
+  const beside = [...(await revisionsOf(known, packageId, released)), ...(await pinned(known, packageId))];
   const found = await known.oldRevisions.list(packageId, { keep, channel: channel ?? null, before }, beside, limit + 1);
   const revisions: OldRevision[] = [];
   for (const one of found.slice(0, limit)) {
@@ -86,6 +87,18 @@ async function componentsWithout(
     found.push(one);
   }
   return found;
+}
+
+/** The revisions of a snap that validation sets name: a device that keeps to one needs just these, whatever channels hold. */
+async function pinned({ assertions }: Pick<Known, 'assertions'>, packageId: string): Promise<number[]> {
+  const sets = await assertions.setsNaming(packageId);
+  return sets.flatMap(({ text }) => {
+    const { snaps } = parseAssertion(text).headers;
+    return (Array.isArray(snaps) ? snaps : []).flatMap((one) => {
+      const { id, revision } = one as Record<string, unknown>;
+      return id === packageId && typeof revision === 'string' ? Number(revision) : [];
+    });
+  });
 }
 
 /** The revisions of a snap that stay with a component because some channel holds that: of each the newest that it serves. */

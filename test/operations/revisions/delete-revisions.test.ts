@@ -15,6 +15,8 @@ import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
+import { made, timestamp } from '#test/assertions/world.ts';
+import { keep } from '#test/operations/devices/world.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
 interface Found {
@@ -427,4 +429,22 @@ t.test('bytes go, and come back with the same number', async (t) => {
     t.match((await again.push('bin', 'tool', 'four')).body.revisions[0], { status: 'approved', revision: 4 });
     t.same(await job.run(), { expired: 0 }, 'what was pushed lately stays, however old its number');
   });
+});
+
+t.test('what a validation set names stays, whatever channels hold', async (t) => {
+  const store = await startNow(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
+  for (const revision of [1, 2, 3, 4]) await addRevision(store, id, revision);
+  const preview = async (): Promise<unknown> => command(store, 'revision delete snap/hello --keep 1 --preview');
+  t.match(await preview(), { revisions: [{ revision: 1 }, { revision: 2 }, { revision: 3 }] });
+  const set = await made('ada', 'acme', 'validation-set', {
+    ...{ series: '16', 'account-id': 'acme', name: 'floor', sequence: '1', timestamp },
+    snaps: [{ name: 'hello', id, presence: 'required', revision: '2' }],
+  });
+  await keep(store, set);
+  const left = (await preview()) as { revisions: Found[] };
+  t.same(numbers(left.revisions), [1, 3], 'a device that keeps to the set needs just this one');
+  await command(store, 'revision delete snap/hello --keep 1 --yes');
+  t.equal((await store.beside.records.revisions.find(id, 2))?.deletedAt ?? null, null);
 });

@@ -19,6 +19,7 @@ import { folder } from '#test/cli/process.ts';
 import { accountKey } from '#test/assertions/world.ts';
 import { vectorKey } from '#test/assertions/vectors.ts';
 import { days } from '#domain/clock.ts';
+import { enveloped } from '#transfers/form/envelopes.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
@@ -142,7 +143,7 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
     ...(await releaseDoors({ store, ada, stick, typed, called })),
     pushDoor(store, ada),
     ...(await keyDoors({ store, ada, stick, typed })),
-    ...(await transferDoors({ run, stick, typed })),
+    ...(await transferDoors({ store, run, stick, typed })),
     {
       is: 'cli/transfer/request.ts make_request',
       what: 'a request',
@@ -282,10 +283,11 @@ async function formerKey(store: Typing['store'], brand: string, stick: string): 
 }
 
 async function transferDoors({
+  store,
   run,
   stick,
   typed,
-}: Pick<Typing, 'stick' | 'typed'> & Pick<Asking, 'run'>): Promise<Door[]> {
+}: Pick<Typing, 'store' | 'stick' | 'typed'> & Pick<Asking, 'run'>): Promise<Door[]> {
   await run('site init site-a');
   const { publicKey } = seedOf(1);
   const identity = join(stick, 'depot.json');
@@ -300,11 +302,25 @@ async function transferDoors({
   });
   const [part = ''] = await written(transfer, stick);
   const id = idOf(transfer.bytes);
+  let isDoubted = false;
+  const rotated = join(stick, 'rotated.json');
+  const rotation = { format: 1, site: 'depot', rotation: 1, keys: [seedOf(2).publicKey], threshold: 1 };
+  writeFileSync(rotated, enveloped(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
   return [
     {
       is: 'cli/site/trust.ts trust_source',
       what: 'a new source',
       go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''}`),
+    },
+    {
+      is: 'transfers/receive.ts settle_floor',
+      what: 'that nobody knows what was let in last',
+      async go() {
+        const entry = { at, actor: 'test', action: 'restore', object: 'store' };
+        if (!isDoubted) await store.beside.records.change(entry, (tx) => tx.transferSources.doubtFloors());
+        isDoubted = true;
+        return typed(`transfer receive ${part} --floor-lost`)();
+      },
     },
     {
       is: 'cli/transfer/accept.ts accept_transfer',
@@ -320,5 +336,6 @@ async function transferDoors({
       what: 'the withdrawal of a transfer',
       go: typed(`transfer withdraw ${id} --yes`),
     },
+    { is: 'cli/site/trust.ts rotate_source', what: 'other keys of a source', go: typed(`site trust ${rotated}`) },
   ];
 }

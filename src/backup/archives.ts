@@ -1,6 +1,6 @@
 // A backup together with the earlier ones that it builds on: opened, and held against the site key.
 import { keysName, unlockKeys, type KeyTexts } from './keys.ts';
-import { readManifest, type BackedUpBlob, type Manifest } from './manifest.ts';
+import { readManifest, type BackedUpBlob, type Manifest, type Prover } from './manifest.ts';
 import { NotWhole, readTar, type TarEntry, type TarReader } from './tar.ts';
 
 /** A backup that cannot be restored or used; the message is for the person who tries. */
@@ -44,11 +44,11 @@ export async function closeArchives(open: readonly OpenArchive[]): Promise<void>
 }
 
 /** Reads what the archives say that they hold; throws NotWhole or NotOurs. */
-export async function readArchives(open: readonly OpenArchive[], siteKey: Buffer): Promise<Archives> {
+export async function readArchives(open: readonly OpenArchive[], prover: Prover): Promise<Archives> {
   const { file, tar } = open[0]!;
-  const manifest = await readManifest(file, tar, siteKey);
+  const manifest = await readManifest(file, tar, prover);
   const known = new Map<string, TarReader>([[manifest.id, tar]]);
-  for (const base of open.slice(1)) known.set((await readManifest(base.file, base.tar, siteKey)).id, base.tar);
+  for (const base of open.slice(1)) known.set((await readManifest(base.file, base.tar, prover)).id, base.tar);
   const entries = new Map([...known].map(([id, one]) => [id, entriesByName(one)]));
   return {
     file,

@@ -16,7 +16,7 @@ import { onDisk, type Files } from '#files/streamed.ts';
 import { namesIn } from '#files/read.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
-import type { LackingBlob, Manifest } from './manifest.ts';
+import type { LackingBlob, Manifest, ManifestSignature } from './manifest.ts';
 import { CannotReadSource, writeTar, type TarWriter } from './tar.ts';
 import { mebibytes, NoRoom, openTarget, requireRoom, roomIn, type Room, type Target } from './target.ts';
 
@@ -29,6 +29,8 @@ export interface BackupOptions extends FileOptions {
   workspace: string;
   blobs: Pick<Blobs, 'list' | 'borrow'>;
   siteKey: Buffer;
+  /** Signs the list of what is in it with the key that others believe this site by; where it has one. */
+  sign?: ((text: string) => ManifestSignature) | undefined;
   /** An earlier backup, whose blobs are left out. */
   since?: OpenArchive | undefined;
   keys?: { texts: KeyTexts; passphrase: string } | undefined;
@@ -115,7 +117,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       blobs,
       lacking,
     };
-    const { name, content } = signedManifest(manifest, siteKey);
+    const { name, content } = signedManifest(manifest, siteKey, options.sign);
     await tar.add(name, content.length, Readable.from([content]));
     const sha256 = await tar.finish();
     await readBack(target, options);

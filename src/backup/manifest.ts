@@ -43,15 +43,31 @@ export interface LackingBlob {
   why: 'missing' | 'damaged' | 'unreadable' | 'forgotten';
 }
 
+/** What the site has signed of it with the key that others believe it by; a site without a name has none. */
+export interface ManifestSignature {
+  site: string;
+  publicKey: string;
+  sig: string;
+}
+
+/** What proves a manifest: the site key; or whoever knows the public key of the site says whether it has signed. */
+export type Prover = Buffer | ((text: string, signature: ManifestSignature) => boolean);
+
 const manifestName = 'manifest.json';
 const largest = 1024 ** 3;
 
 /** The file that ends a backup. */
-export function signedManifest(manifest: Manifest, siteKey: Buffer): { name: string; content: Buffer } {
+export function signedManifest(
+  manifest: Manifest,
+  siteKey: Buffer,
+  sign?: (text: string) => ManifestSignature,
+): { name: string; content: Buffer } {
   const text = JSON.stringify(manifest);
+  // A release that knows no signature reads past it.
+  const signature = sign?.(text);
   return {
     name: manifestName,
-    content: Buffer.from(`${JSON.stringify({ manifest: text, mac: macOf(text, siteKey) })}\n`),
+    content: Buffer.from(`${JSON.stringify({ manifest: text, mac: macOf(text, siteKey), signature })}\n`),
   };
 }
 
@@ -70,28 +86,46 @@ export class NotOurs extends Error {
 }
 
 /** The manifest of an archive; throws NotWhole or NotOurs. */
-export async function readManifest(file: string, tar: TarReader, siteKey: Buffer): Promise<Manifest> {
+export async function readManifest(file: string, tar: TarReader, prover: Prover): Promise<Manifest> {
   const last: TarEntry | undefined = tar.entries.at(-1);
   if (last?.name !== manifestName || last.size > largest) throw new NotWhole(file);
   const chunks: Buffer[] = [];
   for await (const bytes of tar.read(last)) chunks.push(bytes);
-  let signed: { manifest?: unknown; mac?: unknown };
+  let signed: { manifest?: unknown; mac?: unknown; signature?: unknown };
   try {
     signed = JSON.parse(Buffer.concat(chunks).toString('utf8')) as typeof signed;
   } catch {
     throw new NotWhole(file);
   }
-  const { manifest: text, mac } = signed;
+  const { manifest: text, mac, signature } = signed;
   if (typeof text !== 'string' || typeof mac !== 'string') throw new NotWhole(file);
-  const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
-  if (given.length !== computed.length || !timingSafeEqual(given, computed)) {
-    const fingerprint = fingerprintOf(siteKey);
-    const made = fingerprintIn(text);
-    throw new NotOurs(file, { made: made === fingerprint ? undefined : made, given: fingerprint });
-  }
+  if (typeof prover === 'function') refuseUnsigned(file, text, signature, prover);
+  else refuseForeign(file, text, mac, prover);
   const manifest = JSON.parse(text) as Omit<Manifest, 'format'> & { format: number };
   if (manifest.format !== 1) throw new Error(`cannot read ${file}: a newer release of larder made it`);
   return { ...manifest, format: 1 };
+}
+
+function refuseForeign(file: string, text: string, mac: string, siteKey: Buffer): void {
+  const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
+  if (given.length === computed.length && timingSafeEqual(given, computed)) return;
+  const fingerprint = fingerprintOf(siteKey);
+  const made = fingerprintIn(text);
+  throw new NotOurs(file, { made: made === fingerprint ? undefined : made, given: fingerprint });
+}
+
+/** A backup was not signed with the key that somebody named. */
+export class NotSigned extends Error {
+  constructor(file: string) {
+    super(`${file} was not signed by a site with this key, or it was changed since; a site without a name signs none`);
+    this.name = 'NotSigned';
+  }
+}
+
+function refuseUnsigned(file: string, text: string, signature: unknown, isGood: Exclude<Prover, Buffer>): void {
+  const { site, publicKey, sig } = (signature ?? {}) as Record<string, unknown>;
+  const isThere = typeof site === 'string' && typeof publicKey === 'string' && typeof sig === 'string';
+  if (!isThere || !isGood(text, { site, publicKey, sig })) throw new NotSigned(file);
 }
 
 /** What a manifest that nobody has proven says of its key: good for telling a person, and for nothing else. */

@@ -17,6 +17,8 @@ import { command, Failure, UsageError, type Answer, type Call } from '../frame/c
 import { masterKeyOf } from '../key/keys.ts';
 import { lackingText, openedArchives } from './words.ts';
 import { interruptible } from '../frame/interruption.ts';
+import { signsBackups } from '#transfers/backups.ts';
+import { siteOf } from '#transfers/site.ts';
 import { writing } from '../frame/outside.ts';
 import { newPassphrase, passphraseIn } from '../frame/passphrase.ts';
 import { progressOf } from '../frame/progress.ts';
@@ -53,6 +55,11 @@ const options = {
     type: 'string',
     value: 'DIR',
     summary: 'With --check: the folder with the copy of site.key, where the store itself is not at hand.',
+  },
+  'signed-by': {
+    type: 'string',
+    value: 'FINGERPRINT',
+    summary: "With --check, without any key: the fingerprint of the site that made it, as 'site show' says it there.",
   },
 } as const;
 
@@ -100,8 +107,8 @@ function refuseContradictions({ options: given, world }: BackupCall): void {
   const wrong = making.find((name) => given[name] !== undefined && given[name] !== false);
   if (given.check && wrong !== undefined) throw new UsageError(`--${wrong} is of no use with --check`);
   if (given.check) return;
-  if (given.base.length > 0 || given.keys !== undefined)
-    throw new UsageError('--base and --keys are of use only with --check');
+  if (given.base.length > 0 || given.keys !== undefined || given['signed-by'] !== undefined)
+    throw new UsageError('--base, --keys and --signed-by are of use only with --check');
   if (given['passphrase-file'] !== undefined && !given['include-keys'])
     throw new UsageError('--passphrase-file is of use only with --include-keys');
   if (given['include-keys'] && given['passphrase-file'] === undefined && !canAsk(world))
@@ -122,6 +129,7 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   call.world.yieldToOthers?.();
   const progress = progressOf(call);
   const id = newId.uuid();
+  const site = await siteOf(records, siteKey);
   const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
   const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>
@@ -131,6 +139,7 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
         workspace,
         blobs: withoutDeltas(blobs, records),
         siteKey,
+        sign: site && signsBackups(site),
         id,
         now: store.now,
         version,

@@ -6,6 +6,7 @@ import { onDisk } from '#files/streamed.ts';
 import type { LackingBlob } from '#backup/manifest.ts';
 import { extract } from '#backup/restore.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
+import { signedWith } from '#transfers/backups.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 import { nativeBinding } from '#src/native.ts';
 import { readSiteKey } from '#data/secrets.ts';
@@ -24,6 +25,7 @@ export interface Checking {
   base: readonly string[];
   keys: string | undefined;
   'passphrase-file': string | undefined;
+  'signed-by': string | undefined;
 }
 
 /** What the records in a backup say of it. */
@@ -39,13 +41,19 @@ export async function checkBackup(
   const open = await openedArchives([checking.file, ...checking.base].map((file) => resolve(file)));
   const progress = progressOf(call);
   try {
-    const siteKey = await siteKeyFor(call, checking, open[0]!);
-    const archives = await readArchives(open, siteKey);
+    const signer = checking['signed-by'];
+    const siteKey = signer === undefined ? await siteKeyFor(call, checking, open[0]!) : undefined;
+    const archives = await readArchives(open, siteKey ?? signedWith(signer ?? ''));
     const verdict = await checkArchives(archives, progress.at);
     const whole = !verdict.bad.some(({ name }) => name === 'larder.db');
     const copied = whole ? await lookInto(archives) : { problems: [], lacking: [] };
     progress.end();
-    return answered(archives, verdict, copied, fingerprintOf(siteKey));
+    return answered(
+      archives,
+      verdict,
+      copied,
+      siteKey === undefined ? { signer } : { siteKey: fingerprintOf(siteKey) },
+    );
   } catch (error) {
     throw unusable(error, checking.file);
   } finally {
@@ -89,8 +97,12 @@ function answered(
   { file, manifest }: Archives,
   { bad, read, elsewhere }: ArchiveVerdict,
   { problems, lacking }: Copied,
-  fingerprint: string,
+  provenBy: { signer: string | undefined } | { siteKey: string },
 ): Answer {
+  const proof =
+    'siteKey' in provenBy
+      ? `It goes with the site.key of the fingerprint ${provenBy.siteKey}.`
+      : `It was signed with the key of the fingerprint ${provenBy.signer ?? ''}.`;
   const lines = [
     ...bad.map(
       ({ name, why }) => `${name} ${why === 'damaged' ? 'is damaged' : 'cannot be read: the disk fails there'}`,
@@ -106,7 +118,7 @@ function answered(
       : ` ${String(elsewhere)} blobs are in earlier backups; name those with --base to have them read too.`;
   return {
     text: good
-      ? `The backup of ${manifest.madeAt} in ${file} is good: ${String(read)} files, each held against its digest, and its database. It goes with the site.key of the fingerprint ${fingerprint}.${others}`
+      ? `The backup of ${manifest.madeAt} in ${file} is good: ${String(read)} files, each held against its digest, and its database. ${proof}${others}`
       : [
           `The backup of ${manifest.madeAt} in ${file} is not good:`,
           ...lines.slice(0, shown).map((line) => `  ${line}`),
@@ -118,7 +130,7 @@ function answered(
       file,
       id: manifest.id,
       'made-at': manifest.madeAt,
-      'site-key-fingerprint': fingerprint,
+      ...('siteKey' in provenBy ? { 'site-key-fingerprint': provenBy.siteKey } : { 'signed-by': provenBy.signer }),
       read,
       'blobs-elsewhere': elsewhere,
       bad,

@@ -1,6 +1,6 @@
 // What a person is told of backups: what is lacking in one, and why one cannot be used.
 import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
-import { NotOurs, type LackingBlob } from '#backup/manifest.ts';
+import { NotOurs, NotSigned, type LackingBlob } from '#backup/manifest.ts';
 import { NotWhole } from '#backup/tar.ts';
 import type { Records } from '#records/index.ts';
 import { Failure } from '../frame/command.ts';
@@ -23,7 +23,12 @@ export async function openedArchives(
 
 /** What a person is told of a backup that cannot be used. */
 export function unusable(error: unknown, file: string): unknown {
-  if (error instanceof NotWhole || error instanceof NotOurs || error instanceof CannotRestore) {
+  if (
+    error instanceof NotWhole ||
+    error instanceof NotOurs ||
+    error instanceof NotSigned ||
+    error instanceof CannotRestore
+  ) {
     return new Failure(error.message, { code: 'cannot-restore', cause: error });
   }
   return cannotRead(file, error);

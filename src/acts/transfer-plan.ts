@@ -288,6 +288,7 @@ class PackagePlanning {
   async #images(made: PackagePlan): Promise<void> {
     const { id, images } = this.#carried;
     for (const image of images) {
+      if (await this.#holdsImage(image)) continue;
       const before = this.#plan.problems.length;
       for (const { content } of image.manifests) {
         const what = `image ${image.resource}@sha256:${content.sha256}`;
@@ -300,6 +301,18 @@ class PackagePlanning {
       const count = `${String(image.manifests.length)} manifests, ${String(image.blobs.length)} blobs`;
       this.#line({ kind: 'image', what: image.resource, from: null, to: count, notes: [] });
     }
+  }
+
+  /** Whether the repository holds the manifests of an image already, under the tags that they are to have. */
+  async #holdsImage({ resource, manifests }: TransferPackage['images'][number]): Promise<boolean> {
+    const repository = { packageId: this.#carried.id, resource };
+    const digests = manifests.map(({ content }) => content.sha256);
+    const held = new Set((await this.#records.images.manifests(repository, digests)).map(({ sha256 }) => sha256));
+    if (!digests.every((one) => held.has(one))) return false;
+    const there = await this.#records.images.tagsOf(repository, digests);
+    return manifests.every(({ content, tags }) =>
+      tags.every((tag) => there.some((one) => one.tag === tag && one.manifest === content.sha256)),
+    );
   }
 
   async #withdrawals(made: PackagePlan): Promise<void> {

@@ -11,6 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
+import type { Transfer } from './form/members.ts';
 import { SigningSeed } from './form/signatures.ts';
 import { idOf, readStatement } from './form/statement.ts';
 import { OtherContent, type Content } from './form/write.ts';
@@ -96,12 +97,20 @@ export function sentTo(collector: Collector, site: string, contents: readonly st
   return sent;
 }
 
-/** Makes a transfer of what was gathered. */
-export async function makeOf(
+/** A transfer that is signed, and of which no file is written yet. */
+export interface Signed {
+  transfer: Transfer;
+  content: Content;
+  /** Keeps its statement, by which the collector knows its number and what it has sent. */
+  remember(): void;
+}
+
+/** Signs a transfer of what was gathered. */
+export async function signGathered(
   { assertions: texts, places, ...found }: FoundInFolder,
-  wished: Intent & { file: string },
-  { collector, now, ...writing }: { collector: Collector; now: Date } & Omit<Writing, 'content'>,
-): Promise<Made> {
+  wished: Intent,
+  { collector, now }: { collector: Collector; now: Date },
+): Promise<Signed> {
   if (found.packages.length === 0 && texts.length === 0)
     throw new Refusal('resource-not-found', 'Nothing in the folder can be carried, so no transfer is made.');
   const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
@@ -118,15 +127,26 @@ export async function makeOf(
       );
     },
   });
-  return told(() =>
-    writeAll(transfer, wished.file, { ...writing, content }, async () => {
-      const kept = JSON.stringify({ places: [...places], texts });
-      rmSync(sentFile(collector, sequence, 'places'), { force: true });
-      createFile(sentFile(collector, sequence, 'places'), kept, 0o600);
-      createFile(sentFile(collector, sequence), transfer.bytes, 0o600);
-    }),
-  );
+  const remember = (): void => {
+    rmSync(sentFile(collector, sequence, 'places'), { force: true });
+    createFile(sentFile(collector, sequence, 'places'), JSON.stringify({ places: [...places], texts }), 0o600);
+    createFile(sentFile(collector, sequence), transfer.bytes, 0o600);
+  };
+  return { transfer, content, remember };
 }
+
+/** Makes a transfer of what was gathered. */
+export const makeOf = (
+  found: FoundInFolder,
+  wished: Intent & { file: string },
+  { collector, now, ...writing }: { collector: Collector; now: Date } & Omit<Writing, 'content'>,
+): Promise<Made> =>
+  told(async () => {
+    const { transfer, content, remember } = await signGathered(found, wished, { collector, now });
+    return writeAll(transfer, wished.file, { ...writing, content }, async () => {
+      remember();
+    });
+  });
 
 /** Makes one part of a transfer again, with the same bytes, as long as what was gathered still lies where it was. */
 export async function makePartAgain(

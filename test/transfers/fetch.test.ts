@@ -3,68 +3,14 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { startNow } from '#test/acts/ways.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
-import type { TestAppliance } from '#test/fixtures/appliance.ts';
-import { charm } from '#test/fixtures/archives.ts';
-import { servingSnaps } from '#test/fixtures/devices.ts';
-import { freePort } from '#test/fixtures/free-port.ts';
-import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
-import { servingCharms } from '#test/fixtures/juju.ts';
-import { download, rootsFile } from '#test/fixtures/online-store.ts';
+import { rootsFile } from '#test/fixtures/online-store.ts';
 import { fetchScript, tableOf } from '#transfers/request/table.ts';
-import { offered } from './sites.ts';
+import { fetchTools as skip, oldStore } from './old-store.ts';
 
 t.setTimeout(300_000);
-
-const lacking = ['curl', 'jq', 'openssl', 'skopeo'].filter(
-  (tool) => spawnSync(tool, ['--version']).error !== undefined,
-);
-const skip = lacking.length > 0 && `apt-get install --no-install-recommends ${lacking.join(' ')}`;
-
-const declares = 'resources:\n  image:\n    type: oci-image\n  site:\n    type: file\n    filename: site.tar\n';
-
-/** A store that serves devices and juju, with a snap that came from elsewhere and a charm with a file and an image. */
-async function oldStore(t: Test) {
-  const port = await freePort();
-  const roots = rootsFile(folder(t));
-  const store = await startNow(t, (text) =>
-    servingCharms(servingSnaps(text))
-      .replace('127.0.0.1:0', `127.0.0.1:${port}`)
-      .replaceAll(':8080', `:${port}`)
-      .replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`),
-  );
-  const { larder } = commandsOn(store.directory);
-  const online = folder(t);
-  await download(online, offered('hello-on', 12));
-  const { code, err } = await larder(`package import ${online} --release stable --yes`);
-  if (code !== 0) throw new Error(err);
-  return { store, password: await publish(store) };
-}
-
-async function publish(store: TestAppliance): Promise<string> {
-  const ada = await store.as('ada');
-  await ada.post('/v1/charm', { name: 'hello' });
-  await ada.push('charm', 'hello', charm('hello', {}, declares));
-  const digest = await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'latest', 'layer', 'another');
-  const { body: blob } = await ada.post('/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
-  for (const [resource, type, content] of [
-    ['image', 'oci-image', JSON.stringify(blob)],
-    ['site', 'file', 'a file beside it'],
-  ] as const) {
-    const upload = await ada.upload(content);
-    await ada.post(`/v1/charm/hello/resources/${resource}/revisions`, { 'upload-id': upload, type });
-    await store.appliance.reviewed();
-  }
-  const resources = [
-    { name: 'image', revision: 1 },
-    { name: 'site', revision: 1 },
-  ];
-  await ada.post('/v1/charm/hello/releases', [{ revision: 1, channel: 'latest/stable', resources }]);
-  return blob.Password as string;
-}
 
 const run = (from: string, to: string, env: Record<string, string>): Promise<{ code: number; err: string }> =>
   new Promise((done) => {

@@ -2,11 +2,12 @@
 import { rmSync } from 'node:fs';
 
 import { acceptTransfer } from '#acts/transfer-accept.ts';
+import type { Receipt } from '#acts/transfers.ts';
 import { digestOf } from '#transfers/look.ts';
 import { piecesOf } from '#transfers/intake.ts';
 import { siteOf } from '#transfers/site.ts';
 import { command, Failure } from '../frame/command.ts';
-import { withStore } from '../frame/store.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
 import { narrowing, seen } from './looking.ts';
 import { shortId } from './parts.ts';
 
@@ -29,25 +30,34 @@ export const transferAccept = command({
 
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const { records, acts, person, siteKey, directory } = store;
-      const { transfer, statement, believed, digest, narrowed } = await seen(store, named, options);
-      if (options.seen !== undefined && options.seen !== digest) {
+      const found = await seen(store, named, options);
+      if (options.seen !== undefined && options.seen !== found.digest) {
         throw new Failure('what it would change is not what was looked at any more; look at the preview again', {
           code: 'conflict',
         });
       }
-      const site = (await siteOf(records, siteKey))?.name;
-      const accepted = { id: transfer.id, statement, site, believed, ...narrowed, seen: digest, digestOf };
-      const receipt = await acts.do(acceptTransfer, person, accepted);
-      rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+      const receipt = await letIn(store, found);
+      const id = shortId(found.transfer.id);
       const { undo, ...told } = receipt;
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
       return {
         text:
-          `Transfer ${shortId(transfer.id)} was let in: ${String(receipt.lines.length)} changes${left}. ` +
-          `'larder transfer receipt ${shortId(transfer.id)}' writes its receipt; ` +
-          `'larder transfer withdraw ${shortId(transfer.id)}' puts the ${String(undo.length)} releases back.`,
+          `Transfer ${id} was let in: ${String(receipt.lines.length)} changes${left}. ` +
+          `'larder transfer receipt ${id}' writes its receipt; ` +
+          `'larder transfer withdraw ${id}' puts the ${String(undo.length)} releases back.`,
         json: told,
       };
     }),
 });
+
+/** Lets in what was looked at. */
+export async function letIn(
+  { records, acts, person, siteKey, directory }: OpenStore,
+  { transfer, statement, believed, digest, narrowed }: Awaited<ReturnType<typeof seen>>,
+): Promise<Receipt> {
+  const site = (await siteOf(records, siteKey))?.name;
+  const accepted = { id: transfer.id, statement, site, believed, ...narrowed, seen: digest, digestOf };
+  const receipt = await acts.do(acceptTransfer, person, accepted);
+  rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+  return receipt;
+}

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 
 import { digestPool } from '#blobs/digests.ts';
 import { startWorker } from '#src/embedded.ts';
-import { forgetGathered, keepGathered, nextSequence, scratchOf, type Collector } from '#transfers/collector.ts';
+import { forgetGathered, keepGathered, nextSequence, scratchOf } from '#transfers/collector.ts';
 import { gather, type FoundInFolder } from '#transfers/gather/gather.ts';
 import type { ReadRequest } from '#transfers/request/form.ts';
 import type { Failure } from '../frame/command.ts';
@@ -47,8 +47,6 @@ const positionals = [
   },
 ] as const;
 
-type GatherCall = Call<typeof options, typeof positionals>;
-
 export const transferGather = command({
   name: 'transfer gather',
   summary:
@@ -78,7 +76,8 @@ export const transferGather = command({
         ? undefined
         : fileAt(resolve(file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
     const asked = call.options.request === undefined ? undefined : await requestAt(call.options.request);
-    const found = await gathered(collector, folder, call, asked);
+    const how = { scratch: scratchOf(collector), release: call.options.release, asked };
+    const found = await gathered(folder, how, call);
     if (target === undefined) {
       keepGathered(collector, found, asked);
       return answerOf(found);
@@ -90,7 +89,7 @@ export const transferGather = command({
   },
 });
 
-function folderAt(path: string): string {
+export function folderAt(path: string): string {
   let isFolder: boolean;
   try {
     isFolder = statSync(path).isDirectory();
@@ -101,27 +100,27 @@ function folderAt(path: string): string {
   return path;
 }
 
-async function gathered(
-  collector: Collector,
+interface How {
+  /** A folder of its own for what is unpacked. */
+  scratch: string;
+  release: readonly string[];
+  asked?: ReadRequest | undefined;
+}
+
+/** Looks through a folder, with the store's own review and no store. */
+export async function gathered(
   folder: string,
-  call: GatherCall,
-  asked: ReadRequest | undefined,
+  { scratch, release, asked }: How,
+  call: Pick<Call, 'json' | 'quiet' | 'world'>,
 ): Promise<FoundInFolder> {
   const progress = progressOf(call);
-  const releaseTo = channelsNamed(call.options.release);
+  const releaseTo = channelsNamed(release);
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   try {
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
         gather(folder, {
-          ...{
-            reviewer,
-            digests,
-            scratch: scratchOf(collector),
-            releaseTo,
-            now: new Date(),
-            request: asked?.statement,
-          },
+          ...{ reviewer, digests, scratch, releaseTo, now: new Date(), request: asked?.statement },
           progress(step, done, total) {
             if (signal.aborted) throw signal.reason as Failure;
             progress.at(step, done, total);
@@ -135,7 +134,8 @@ async function gathered(
   }
 }
 
-function answerOf({ packages, contents, leftOut }: FoundInFolder): Answer {
+/** What was found, and what was not. */
+export function answerOf({ packages, contents, leftOut }: FoundInFolder): Answer {
   const rows = packages.map(({ namespace, name, revisions, channels }) => [
     `${namespace}/${name}`,
     revisions.map(({ revision }) => revision).join(', '),

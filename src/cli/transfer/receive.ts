@@ -66,18 +66,20 @@ interface ReceiveOptions {
   'floor-lost': boolean;
 }
 
-async function received(
-  store: OpenStore,
-  call: Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions },
-  parts: OpenPart[],
-): Promise<Answer> {
+const received = async (store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> =>
+  answerOf(await takenIn(store, call, parts));
+
+type Calling = Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions };
+
+/** Takes in parts of a transfer, to wait here. */
+export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Received> {
   const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
   const progress = progressOf(call);
   const own = await siteOf(records, siteKey);
   const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
   const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : receiptIn(resolve(receipt), own);
   try {
-    const found = await interruptible((signal) =>
+    return await interruptible((signal) =>
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
@@ -91,7 +93,6 @@ async function received(
         ),
       ),
     );
-    return answerOf(found);
   } finally {
     progress.end();
   }

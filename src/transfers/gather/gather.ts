@@ -14,7 +14,7 @@ import { firstMember, namesIn, unpack } from './archives.ts';
 import { readAt, visit, type FoundFile, type Place } from './folder.ts';
 import { takeReleases, tellUnmet } from './releases.ts';
 import { carriedAssertions, takeSnap } from './snaps.ts';
-import { Sorting, type Gathering } from './sorting.ts';
+import { Sorting, type Gathering, type SaidSlot } from './sorting.ts';
 import { takeNaming, takeStoreFile, whyUnknown } from './store-files.ts';
 import { FoundTransfers } from './transfers.ts';
 
@@ -25,6 +25,10 @@ export interface FoundInFolder {
   assertions: string[];
   contents: Carrying['contents'];
   leftOut: TransferLeftOut[];
+  /** What devices install with the snaps that were found, and for which; not in the folder. */
+  needs: { name: string; by: string[] }[];
+  /** What answers say that channels hold. */
+  said: SaidSlot[];
   /** Where the bytes of each content lie, by its SHA3-384. */
   places: Map<string, readonly Place[]>;
 }
@@ -190,7 +194,12 @@ class Looking {
     const { packages, accounts } = sorting.gathered.told();
     const carried = new Set(packages.flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])));
     const { contents } = sorting.gathered;
+    const here = new Set(packages.filter(({ namespace }) => namespace === 'snap').map(({ name }) => name));
+    const needs = [...sorting.needs]
+      .filter(([name]) => !here.has(name))
+      .map(([name, by]) => ({ name, by: [...by].sort() }));
     return {
+      ...{ needs, said: sorting.said },
       ...{ packages, accounts, contents, leftOut: sorting.gathered.leftOut },
       assertions: carriedAssertions(
         names.filter((name) => carried.has(name)),

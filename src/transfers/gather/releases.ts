@@ -26,7 +26,9 @@ export function takeReleases(sorting: Sorting): void {
 function releasesOf(said: SaidPackage, found: FoundPackage, sorting: Sorting): void {
   const missing = new Set<number>();
   for (const release of said.releases) {
+    const at = { packageId: said.id, package: found.called, channel: release.channel, revision: release.revision };
     if (!found.hasRevision(release.revision)) {
+      sorting.said.push({ ...at, slot: slotSaid(release) });
       missing.add(release.revision);
       continue;
     }
@@ -34,6 +36,7 @@ function releasesOf(said: SaidPackage, found: FoundPackage, sorting: Sorting): v
     const fitting = fittingSlots(release, slots, said);
     const what = `${found.called} ${release.channel}`;
     if (fitting === 'told elsewhere') continue;
+    sorting.said.push(...fitting.map(({ slot }) => ({ ...at, slot })));
     if (fitting.length === 0) {
       sorting.gathered.leave(
         what,
@@ -52,6 +55,9 @@ function releasesOf(said: SaidPackage, found: FoundPackage, sorting: Sorting): v
     );
   }
 }
+
+const slotSaid = ({ base, architecture }: SaidRelease): string =>
+  base === undefined ? (architecture ?? '*') : `${base.name}/${base.channel}/${base.architecture}`;
 
 /** Which of the slots that a revision fills an answer speaks of. */
 function fittingSlots(

@@ -10,6 +10,7 @@ import { provenanceIn } from '#review/provenance.ts';
 import { snapFactsOf } from '#review/reviewer.ts';
 import type { SnapFacts } from '#review/verdict.ts';
 import { inStreams, mediaTypes } from '../carried.ts';
+import { needsOfSnap } from '../closure.ts';
 import { time } from './answers.ts';
 import type { FoundFile } from './folder.ts';
 import { opened, type Sorting } from './sorting.ts';
@@ -71,6 +72,8 @@ function take(
   });
   if (!isOnly) return { why: `Another file in the folder is revision ${String(snap.revision)} of snap/${snap.name}.` };
   sorting.slots.set(`${snap.id}/${String(snap.revision)}`, slotsOf('snap', facts));
+  for (const { name } of needsOfSnap({ type: facts.type, base: facts.base }, facts.snapYaml))
+    sorting.needs.set(name, (sorting.needs.get(name) ?? new Set()).add(snap.name));
   return { assertion: snap.assertion };
 }
 

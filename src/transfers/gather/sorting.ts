@@ -32,6 +32,16 @@ export interface Gathering {
 /** Digests of a whole file, in hexadecimal. */
 export type FileDigests = Required<SaidFile> & { sha256: string; sha384: string; sha3_384: string; size: number };
 
+/** What a part of a channel holds at the store that was asked. */
+export interface SaidSlot {
+  packageId: string;
+  /** `namespace/name`. */
+  package: string;
+  channel: string;
+  slot: string;
+  revision: number;
+}
+
 /** All that is known of a folder while it is looked through. */
 export class Sorting {
   readonly gathering: Gathering;
@@ -41,6 +51,10 @@ export class Sorting {
   readonly images = new Images();
   /** Which parts of a channel each revision fills, by package and number. */
   readonly slots = new Map<string, Slot[]>();
+  /** What devices install with the snaps that were found, and for which of them. */
+  readonly needs = new Map<string, Set<string>>();
+  /** What answers say that channels hold, whether it was found or not. */
+  readonly said: SaidSlot[] = [];
   readonly #fates = new Map<string, { name: string; why: string | undefined }>();
   readonly #digests = new Map<string, FileDigests>();
   readonly #contents = new Map<string, TransferContent>();

@@ -1,0 +1,30 @@
+// A transfer that is received where it is made: its parts as if they had been written and opened again.
+import { NotATransfer } from './form/not-a-transfer.ts';
+import { proven } from './form/proven.ts';
+import type { OpenPart } from './form/read.ts';
+import { readSignatures } from './form/signatures.ts';
+import { idOf } from './form/statement.ts';
+import type { Content } from './form/write.ts';
+import type { Transfer } from './form/members.ts';
+
+export function unwrittenParts(transfer: Transfer, content: Content, from: string): OpenPart[] {
+  const { statement, bytes, signatures } = transfer;
+  const [id, given] = [idOf(bytes), readSignatures(signatures)];
+  return statement.parts.map((pieces, at) => ({
+    ...transfer,
+    ...{ file: from, id, part: at + 1, given },
+    size: pieces.reduce((sum, { size }) => sum + size, 0),
+    async *pieces() {
+      for (const piece of pieces) {
+        const of = statement.blobs[piece.blob]!;
+        const unproven = async function* (): AsyncGenerator<Buffer> {
+          for await (const some of content(of, piece.offset, piece.size)) yield Buffer.from(some);
+        };
+        const wrong = () => new NotATransfer(`A file in ${from} is not what it was when it was gathered; begin again.`);
+        const place = { file: from, offset: piece.offset };
+        yield { piece, of, at: place, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
+      }
+    },
+    close: async () => undefined,
+  }));
+}

@@ -104,7 +104,7 @@ export const rotateSource = act({
   },
 });
 
-type Optional = 'scanners' | 'scans' | 'automatic';
+type Optional = 'scanners' | 'scans';
 type NewSource = Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'addedAt' | 'addedBy' | Optional> &
   Partial<Pick<TransferSource, Optional>>;
 
@@ -129,7 +129,7 @@ export const trustSource = act({
         `${String(source.threshold)} signatures are asked for, and '${source.name}' has ${String(source.keys.length)} keys.`,
       );
     }
-    const { scanners = [], scans = 0, automatic = false } = source;
+    const { scanners = [], scans = 0 } = source;
     if (scans > scanners.length) {
       throw new Refusal(
         'api-error',
@@ -137,15 +137,14 @@ export const trustSource = act({
       );
     }
     note({ ...source });
-    await tx.transferSources.set({ ...source, scanners, scans, automatic, addedAt: at, addedBy: actor });
+    await tx.transferSources.set({ ...source, scanners, scans, addedAt: at, addedBy: actor });
   },
 });
 
 /** What is believed of a source, for those who approve of it. */
-const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0, automatic }: NewSource): string =>
+const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0 }: NewSource): string =>
   `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}` +
-  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`) +
-  (automatic === true ? '; what brings nothing new is let in by itself' : '');
+  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`);
 
 /** Why somebody says which number was let in last: its receipt says so, or nobody knows, which others approve of. */
 interface Floor {

@@ -775,7 +775,7 @@ CREATE TABLE transfer_sources (
   floor       INTEGER NOT NULL DEFAULT 0,
   added_at    TEXT NOT NULL,
   added_by    TEXT NOT NULL
-);
+, floor_in_doubt INTEGER NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT NOT NULL DEFAULT '[]', scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE transfers (
   id          TEXT PRIMARY KEY,
   source      TEXT NOT NULL,
@@ -1017,6 +1017,7 @@ INSERT INTO migrations (name) VALUES ('0069-passing-deltas');
 INSERT INTO migrations (name) VALUES ('0070-requests');
 INSERT INTO migrations (name) VALUES ('0071-sent-packages');
 INSERT INTO migrations (name) VALUES ('0072-media');
+INSERT INTO migrations (name) VALUES ('0073-floors-in-doubt');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -20,30 +20,27 @@ export interface TransferSource {
   scans: number;
   /** How often its keys were rotated. */
   rotation: number;
-  /** Whether what brings nothing new is let in by itself. */
-  automatic: boolean;
   addedAt: string;
   /** As the audit log writes it. */
   addedBy: string;
 }
 
 type Lists = 'keys' | 'packages' | 'scanners';
-type Flags = 'mayRelease' | 'floorInDoubt' | 'automatic';
+type Flags = 'mayRelease' | 'floorInDoubt';
 type Row = Omit<TransferSource, Lists | Flags> & Record<Lists, string> & Record<Flags, 0 | 1>;
 
-const asSource = ({ keys, packages, scanners, mayRelease, floorInDoubt, automatic, ...row }: Row): TransferSource => ({
+const asSource = ({ keys, packages, scanners, mayRelease, floorInDoubt, ...row }: Row): TransferSource => ({
   ...row,
   keys: JSON.parse(keys) as string[],
   packages: JSON.parse(packages) as string[],
   scanners: JSON.parse(scanners) as string[],
   mayRelease: mayRelease === 1,
   floorInDoubt: floorInDoubt === 1,
-  automatic: automatic === 1,
 });
 
 const sourceColumns = columns`
   name, keys, threshold, packages, may_release AS "mayRelease", floor, floor_in_doubt AS "floorInDoubt", scanners, scans, rotation,
-  automatic, added_at AS "addedAt", added_by AS "addedBy"`;
+  added_at AS "addedAt", added_by AS "addedBy"`;
 
 export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(name: string): Promise<TransferSource | undefined> {
@@ -62,14 +59,14 @@ export const transferSourceChanges = (db: Queries) => ({
   set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation'>) =>
     db.run(sql`
       INSERT INTO transfer_sources
-        (name, keys, threshold, packages, may_release, scanners, scans, automatic, added_at, added_by, floor)
+        (name, keys, threshold, packages, may_release, scanners, scans, added_at, added_by, floor)
       VALUES (${s.name}, ${JSON.stringify(s.keys)}, ${s.threshold}, ${JSON.stringify(s.packages)}, ${Number(s.mayRelease)},
-        ${JSON.stringify(s.scanners)}, ${s.scans}, ${Number(s.automatic)}, ${s.addedAt}, ${s.addedBy},
+        ${JSON.stringify(s.scanners)}, ${s.scans}, ${s.addedAt}, ${s.addedBy},
         COALESCE((SELECT MAX(sequence) FROM transfers WHERE source = ${s.name} AND status IN ('accepted', 'withdrawn')), 0))
       ON CONFLICT (name) DO UPDATE
       SET keys = excluded.keys, threshold = excluded.threshold, packages = excluded.packages,
         may_release = excluded.may_release, scanners = excluded.scanners, scans = excluded.scans,
-        automatic = excluded.automatic, added_at = excluded.added_at, added_by = excluded.added_by`),
+        added_at = excluded.added_at, added_by = excluded.added_by`),
 
   /** Takes other keys for a source, by the statement that has this number. */
   rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'>) =>

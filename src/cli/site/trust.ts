@@ -54,10 +54,6 @@ export const siteTrust = command({
       maximum: 16,
       summary: 'How many of the scanning stations must have signed; otherwise one.',
     },
-    automatic: {
-      type: 'boolean',
-      summary: 'What brings no new name, publisher or track, and no downgrade, is let in by itself.',
-    },
     'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
   },
   examples: [
@@ -79,7 +75,7 @@ export const siteTrust = command({
       ...{ name, keys, threshold: options.threshold ?? identity.threshold },
       packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
       mayRelease: !options['no-releases'],
-      ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1), automatic: options.automatic },
+      ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1) },
     };
     return withStore({ data, world }, async ({ acts, person }) => {
       await acts.do(trustSource, person, source);

@@ -5,5 +5,3 @@ ALTER TABLE transfer_sources ADD COLUMN scanners TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE transfer_sources ADD COLUMN scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0);
 -- How often its keys were rotated: a statement about them is good once.
 ALTER TABLE transfer_sources ADD COLUMN rotation INTEGER NOT NULL DEFAULT 0;
--- Whether what brings nothing new is let in by itself.
-ALTER TABLE transfer_sources ADD COLUMN automatic INTEGER NOT NULL DEFAULT 0 CHECK (automatic IN (0, 1));

@@ -145,6 +145,15 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
     ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ store, run, stick, typed })),
     {
+      is: 'cli/transfer/adopt.ts trust_source',
+      what: 'what signs for a former store',
+      async go() {
+        // Nothing lies there that could come in, so that this alone is asked for.
+        const { text } = await typed(`transfer adopt ${folder(t)} --yes`)();
+        return { text, done: (await store.beside.records.transferSources.find('former-store')) !== undefined };
+      },
+    },
+    {
       is: 'cli/transfer/request.ts make_request',
       what: 'a request',
       go: typed(`transfer request ${join(stick, 'out.tar')} --inventory none --yes`),

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 
 import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
-import { policyTexts } from '#domain/approvals.ts';
+import { policyTexts, type Line } from '#domain/approvals.ts';
 import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -72,10 +72,11 @@ export const acceptTransfer = act({
   on: 'transfer/ID',
   object: ({ id }: Accepted) => `transfer/${id}`,
   gate: {
-    kinds: ['transfers', 'releases'],
+    kinds: ['transfers', 'releases', 'unsigned_folders'],
     async lines(tx, accepted: Accepted, { at }) {
       if ((await tx.transfers.find(accepted.id))?.status !== 'waiting') return [];
-      return approvalLines(await planOf(tx, await planningOf(tx, accepted, at)));
+      const lines = approvalLines(await planOf(tx, await planningOf(tx, accepted, at)));
+      return [...lines, ...lateLine(accepted.statement, at)];
     },
   },
 
@@ -102,6 +103,7 @@ export const acceptTransfer = act({
       format: 1,
       ...{ transfer: id, source: statement.source, sequence: statement.sequence },
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
+      ...(statement.expires <= doing.at && { expired: statement.expires }),
       ...{ signatures: signaturesKept(before, planning.source), media: JSON.parse(before.media) as string[] },
       ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
@@ -119,6 +121,17 @@ export const acceptTransfer = act({
     return receipt;
   },
 });
+
+/** What those approve of whom the policy asks about what is good no more. */
+const lateLine = ({ expires, source, sequence }: TransferStatement, at: string): Line[] =>
+  expires > at
+    ? []
+    : [
+        {
+          ...{ kind: 'unsigned_folders', on: `transfer ${String(sequence)} of ${source}`, part: null },
+          ...{ from: `good until ${expires}`, to: 'let in later than that' },
+        },
+      ];
 
 /** The signatures that came with it, of keys that this site knew of its source. */
 function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {
@@ -139,7 +152,7 @@ async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
   refuseDoubtfulFloor(source);
-  refuseUnfit(statement, { site, at, floor: source.floor });
+  refuseUnfit(statement, { site, at, floor: source.floor, policy: await tx.approvalPolicy.inForce() });
   const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
   const arrived = await tx.transfers.arrived(id);
   return {

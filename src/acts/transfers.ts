@@ -1,6 +1,6 @@
 // Transfers: made for others, taken in to wait, let in or not, and put back.
 import type { TransferStatement } from '#api/wire.ts';
-import type { Line } from '#domain/approvals.ts';
+import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -142,6 +142,8 @@ export interface Receipt {
   media: string[];
   'accepted-at': string;
   'accepted-by': string;
+  /** Until when it was good, where it was let in later than that. */
+  expired?: string;
   lines: object[];
   'left-out': object[];
   approvals: object[];
@@ -276,10 +278,13 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'applianc
   );
 }
 
-/** Refuses a statement that is not for this site, or not now. */
+/**
+ * Refuses a statement that is not for this site, or not now. What has expired comes in with the approvals of an unsigned folder:
+ * only where the policy asks somebody for these.
+ */
 export function refuseUnfit(
   { for: sites, created, expires, source, sequence }: TransferStatement,
-  { site, at, floor }: { site: string | undefined; at: string; floor: number },
+  { site, at, floor, policy }: { site: string | undefined; at: string; floor: number; policy: ApprovalPolicy },
 ): void {
   if (sites.length > 0 && (site === undefined || !sites.includes(site))) {
     throw new Refusal(
@@ -293,7 +298,13 @@ export function refuseUnfit(
       `It is number ${String(sequence)} of '${source}', and number ${String(floor)} was let in already: what is older comes in no more.`,
     );
   }
-  if (expires <= at) throw new Refusal('conflict', `It was good until ${expires}; have '${source}' make it again.`);
+  if (expires <= at && policy.rules.unsigned_folders === undefined) {
+    throw new Refusal(
+      'conflict',
+      `It was good until ${expires}; have '${source}' make it again. ` +
+        `Where 'approvals.unsigned_folders' names people, it comes in when they approve.`,
+    );
+  }
   const day = 24 * 60 * 60 * 1000;
   if (Date.parse(created) > Date.parse(at) + day) {
     throw new Refusal(

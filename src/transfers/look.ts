@@ -33,6 +33,8 @@ export interface Looking {
 export interface Seen {
   transfer: ReceivedTransfer;
   statement: TransferStatement;
+  /** Whether it waits, and is good no more. */
+  isLate: boolean;
   plan: Plan;
   /** What its releases need, and neither it brings nor this site has. */
   needed: Missing[];
@@ -85,7 +87,8 @@ export async function lookAt(
   const plan = await planOf(records, planning);
   const signatures = signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, findings);
-  return { transfer, statement, plan, needed, believed, digest: digestOf(plan), disbelieved, signatures };
+  const isLate = transfer.status === 'waiting' && statement.expires <= at;
+  return { transfer, statement, isLate, plan, needed, believed, digest: digestOf(plan), disbelieved, signatures };
 }
 
 function signaturesOn(

@@ -60,6 +60,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
     site: receiving.site,
     at: timestamp(receiving.now()),
     floor: await floorOf(source, receiving),
+    policy: await receiving.records.approvalPolicy.inForce(),
   });
   await refuseWithoutRoom(parts, receiving);
   const kept = await keepWhole(first.bytes, receiving.blobs);

@@ -1,12 +1,17 @@
 // A transfer that waits for people: two approve of what it changes, and it comes in by the same command again.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
-import { askingSite } from '#test/fixtures/approvers.ts';
+import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { folder } from '#test/cli/process.ts';
+import { idOf } from '#transfers/form/statement.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { snapOf } from '#test/fixtures/online-store.ts';
+import { example, helloWith, seedOf, written } from './example.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(300_000);
@@ -67,4 +72,54 @@ t.test('where releases to a channel wait, a transfer is no way around that', asy
   t.match(await run('approval show 2'), { out: /snap\/hello-on:latest\/stable \(amd64\): nothing → 12/ });
   t.match(await judge('approve', 'bob', 2), { code: 0 });
   t.match(await run(`transfer accept ${id} --yes`), { code: 0 });
+});
+
+/** A transfer of a depot that this site believes, of which bob has approved. */
+async function fromDepot(
+  t: Parameters<typeof folder>[0],
+  { run, judge }: Pick<Awaited<ReturnType<typeof askingSite>>, 'run' | 'judge'>,
+  said: Parameters<typeof example>[1] = {},
+): Promise<{ part: string; id: string }> {
+  const stick = folder(t);
+  const { publicKey } = seedOf(1);
+  const identity = join(stick, 'depot.json');
+  writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
+  await run('site init site-b');
+  const trust = `site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''}`;
+  await run(trust);
+  await judge('approve', 'bob', 1);
+  await run(trust);
+  const file = snapOf(offered('hello-on', 1));
+  const transfer = example([file], { packages: [{ ...helloWith([file]), name: 'hello-on' }], ...said });
+  const [part = ''] = await written(transfer, stick);
+  return { part, id: idOf(transfer.bytes) };
+}
+
+t.test('what has expired comes in only where somebody is asked, who approves of just that', async (t) => {
+  const { store, run, judge } = await askingSite(t, 'requests = "1 of B"');
+  const { part, id } = await fromDepot(t, { run, judge });
+  t.match(await run(`transfer receive ${part}`), { code: 1, err: /It was good until 2026-10-28.* make it again/ });
+  await configure(store, `requests = "1 of ${store.ids.bob}"\nunsigned_folders = "1 of ${store.ids.bob}"`);
+  t.match(await run(`transfer receive ${part}`), { code: 0 });
+  t.match(await run(`transfer preview ${id}`), { out: /It has expired: it comes in when those approve/ });
+  t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: /Waits for 1 more approval \(proposal 2/ });
+  t.match(await run('approval show 2'), { out: /transfer 1 of depot.*good until 2026-10-28.*let in later than that/ });
+  t.match(await judge('approve', 'bob', 2), { code: 0 });
+  const came = await run(`transfer accept ${id} --yes --json`);
+  t.match(JSON.parse(came.out), { expired: '2026-10-28T12:00:00Z', approvals: [{ accountId: store.ids.bob }] });
+});
+
+t.test('a policy that asks for more after somebody approved is the one that counts', async (t) => {
+  const { store, run, judge } = await askingSite(t, 'transfers = "1 of B, C, D"');
+  const [created, expires] = [-1e9, 1e9].map((later) => new Date(Date.now() + later).toISOString());
+  const { part, id } = await fromDepot(t, { run, judge }, { created: created ?? '', expires: expires ?? '' });
+  await run(`transfer receive ${part}`);
+  const accept = () => run(`transfer accept ${id} --yes`);
+  t.match(await accept(), { code: 1, err: /Waits for 1 more approval \(proposal 2/ });
+  t.match(await judge('approve', 'dave', 2), { code: 0 });
+  const people = [store.ids.bob, store.ids['carol'], store.ids['dave']].join(', ');
+  await configure(store, `transfers = "2 of ${people}"`);
+  t.match(await accept(), { code: 1, err: /Waits for 1 more approval \(proposal 2.*carol/ });
+  t.match(await judge('approve', 'carol', 2), { code: 0 });
+  t.match(await accept(), { code: 0 });
 });

@@ -49,7 +49,7 @@ export async function seen(
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */
-export function reportOf({ transfer, statement, plan, needed, digest, disbelieved, signatures }: Seen): Report {
+export function reportOf({ transfer, statement, isLate, plan, needed, digest, disbelieved, signatures }: Seen): Report {
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
     (one) => `${one.fingerprint}${one['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
@@ -58,6 +58,9 @@ export function reportOf({ transfer, statement, plan, needed, digest, disbelieve
     title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
     said: [
       `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
+      ...(isLate
+        ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
+        : []),
       `Its id is ${transfer.id}.`,
       `Signed with ${keys.join(', ')}.`,
       `The digest of these changes is ${digest}.`,
@@ -82,10 +85,11 @@ export function reportOf({ transfer, statement, plan, needed, digest, disbelieve
 }
 
 /** The same for programs. */
-export const present = ({ transfer, statement, plan, needed, digest, disbelieved, signatures }: Seen) => ({
+export const present = ({ transfer, statement, isLate, plan, needed, digest, disbelieved, signatures }: Seen) => ({
   id: transfer.id,
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
+  expired: isLate,
   ...(statement.reason !== undefined && { reason: statement.reason }),
   lines: plan.lines,
   problems: plan.problems,

@@ -62,6 +62,7 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
     said: [
       `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
       `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
       ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
       `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
       ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),

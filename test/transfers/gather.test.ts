@@ -132,6 +132,8 @@ t.test('what cannot be understood is listed with its reason, and nothing is gues
   writeFileSync(join(fetched, 'login.json'), JSON.stringify({ auths: { host: { auth: secret } } }));
   writeFileSync(join(fetched, 'notes.txt'), 'do not forget');
   writeFileSync(join(fetched, 'cut.assert'), 'type: account\nauthority-id: nobody\n');
+  const twofold = tar(['a', 'a/b'].map((name) => ({ name, content: 'x' })));
+  writeFileSync(join(fetched, 'twofold.tar'), twofold);
   writeFileSync(join(fetched, 'layers.tar.gz'), gzipSync(tar([{ name: 'etc/passwd', content: 'root' }])));
   const desk = await collector(t);
   const made = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')}`);
@@ -146,6 +148,7 @@ t.test('what cannot be understood is listed with its reason, and nothing is gues
     'notes.txt': /nothing that can be carried/,
     'image/one': /No resource of a charm in the folder names the image/,
     'layers.tar.gz': /none of its 1 files can be carried/,
+    'twofold.tar': /names that no folder can hold together/,
   });
   t.ok(why['cut.assert']);
   t.notOk(readFileSync(join(stick, 'in.tar')).includes(secret));

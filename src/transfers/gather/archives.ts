@@ -39,18 +39,22 @@ function filesIn(path: string): ReadonlyMap<string, TarFile> | string {
   }
 }
 
+/** What the system says of a name that is a file and a folder in one archive, or too long. */
+const impossible = new Set(['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG']);
+
 /** Unpacks an archive into a folder; a sentence where it is none, or would grow beyond measure. */
 export async function unpack({ path, kind, size }: FoundFile, folder: string): Promise<string | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (kind === 'tar') return extract(path, folder);
   const whole = `${folder}.tar`;
   try {
+    if (kind === 'tar') return await extract(path, folder);
     await writeWhole(whole, bounded(path, size), 0o600);
     return await extract(whole, folder);
   } catch (error) {
     if (error instanceof Unacceptable) return error.sentences.join(' ');
-    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
-      return 'It is damaged: it cannot be unpacked.';
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code.startsWith('Z_')) return 'It is damaged: it cannot be unpacked.';
+    if (impossible.has(code)) return 'It holds names that no folder can hold together, so it cannot be unpacked.';
     throw error;
   } finally {
     await rm(whole, { force: true });

@@ -22,6 +22,7 @@ import { withdraw } from './revisions.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import {
+  isExpired,
   refuseDoubtfulClock,
   refuseDoubtfulFloor,
   refuseUnfit,
@@ -103,7 +104,7 @@ export const acceptTransfer = act({
       format: 1,
       ...{ transfer: id, source: statement.source, sequence: statement.sequence },
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
-      ...(statement.expires <= doing.at && { expired: statement.expires }),
+      ...(isExpired(statement, doing.at) && { expired: statement.expires }),
       ...{ signatures: signaturesKept(before, planning.source), media: JSON.parse(before.media) as string[] },
       ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
@@ -123,15 +124,12 @@ export const acceptTransfer = act({
 });
 
 /** What those approve of whom the policy asks about what is good no more. */
-const lateLine = ({ expires, source, sequence }: TransferStatement, at: string): Line[] =>
-  expires > at
-    ? []
-    : [
-        {
-          ...{ kind: 'unsigned_folders', on: `transfer ${String(sequence)} of ${source}`, part: null },
-          ...{ from: `good until ${expires}`, to: 'let in later than that' },
-        },
-      ];
+function lateLine(statement: TransferStatement, at: string): Line[] {
+  if (!isExpired(statement, at)) return [];
+  const { expires, source, sequence } = statement;
+  const on = `transfer ${String(sequence)} of ${source}`;
+  return [{ kind: 'unsigned_folders', on, part: null, from: `good until ${expires}`, to: 'let in later than that' }];
+}
 
 /** The signatures that came with it, of keys that this site knew of its source. */
 function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {

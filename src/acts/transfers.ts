@@ -278,14 +278,18 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'applianc
   );
 }
 
+/** Whether a transfer is good no more. */
+export const isExpired = ({ expires }: Pick<TransferStatement, 'expires'>, at: string): boolean => expires <= at;
+
 /**
  * Refuses a statement that is not for this site, or not now. What has expired comes in with the approvals of an unsigned folder:
  * only where the policy asks somebody for these.
  */
 export function refuseUnfit(
-  { for: sites, created, expires, source, sequence }: TransferStatement,
+  statement: TransferStatement,
   { site, at, floor, policy }: { site: string | undefined; at: string; floor: number; policy: ApprovalPolicy },
 ): void {
+  const { for: sites, created, expires, source, sequence } = statement;
   if (sites.length > 0 && (site === undefined || !sites.includes(site))) {
     throw new Refusal(
       'conflict',
@@ -298,7 +302,7 @@ export function refuseUnfit(
       `It is number ${String(sequence)} of '${source}', and number ${String(floor)} was let in already: what is older comes in no more.`,
     );
   }
-  if (expires <= at && policy.rules.unsigned_folders === undefined) {
+  if (isExpired(statement, at) && policy.rules.unsigned_folders === undefined) {
     throw new Refusal(
       'conflict',
       `It was good until ${expires}; have '${source}' make it again. ` +

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { believe, type Believed } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
 import { type Plan, type Planning } from '#acts/transfer-planning.ts';
+import { isExpired } from '#acts/transfers.ts';
 import type { TransferStatement } from '#api/wire.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
@@ -87,7 +88,7 @@ export async function lookAt(
   const plan = await planOf(records, planning);
   const signatures = signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, findings);
-  const isLate = transfer.status === 'waiting' && statement.expires <= at;
+  const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   return { transfer, statement, isLate, plan, needed, believed, digest: digestOf(plan), disbelieved, signatures };
 }
 

@@ -11,7 +11,7 @@ import { folder } from '#test/cli/process.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
-import { example, helloWith, seedOf, written } from './example.ts';
+import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(300_000);
@@ -111,8 +111,7 @@ t.test('what has expired comes in only where somebody is asked, who approves of 
 
 t.test('a policy that asks for more after somebody approved is the one that counts', async (t) => {
   const { store, run, judge } = await askingSite(t, 'transfers = "1 of B, C, D"');
-  const [created, expires] = [-1e9, 1e9].map((later) => new Date(Date.now() + later).toISOString());
-  const { part, id } = await fromDepot(t, { run, judge }, { created: created ?? '', expires: expires ?? '' });
+  const { part, id } = await fromDepot(t, { run, judge }, goodNow());
   await run(`transfer receive ${part}`);
   const accept = () => run(`transfer accept ${id} --yes`);
   t.match(await accept(), { code: 1, err: /Waits for 1 more approval \(proposal 2/ });

@@ -52,6 +52,12 @@ export interface Example extends Transfer {
 
 export const seedOf = (number: number): SigningSeed => new SigningSeed(Buffer.alloc(32, number));
 
+/** Made now, and good for eleven days more. */
+export const goodNow = (): Pick<TransferStatement, 'created' | 'expires'> => ({
+  created: new Date().toISOString(),
+  expires: new Date(Date.now() + 1e9).toISOString(),
+});
+
 /** A transfer of these files, signed by one key. */
 export function example(
   files: Uint8Array[],

@@ -9,7 +9,7 @@ import { trustSource } from '#acts/sites.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { example, partBytes, seedOf } from './example.ts';
+import { example, goodNow, partBytes, seedOf } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, twoSites } from './sites.ts';
 
@@ -99,11 +99,7 @@ t.test('what another key signed, under any name, is refused', async (t) => {
   const { here, stick } = await twoSites(t);
   const { attempt } = await receiver(t, here);
   const file = join(stick, 'forged.tar');
-  const said = {
-    source: 'depot',
-    created: new Date().toISOString(),
-    expires: new Date(Date.now() + 1e9).toISOString(),
-  };
+  const said = { source: 'depot', ...goodNow() };
   writeFileSync(file, await partBytes(example([Buffer.from('evil')], { ...said, seed: seedOf(7) })));
   await t.rejects(attempt([file]), { message: /signed by 0 of the keys of 'depot'/ });
   const strange = join(stick, 'strange.tar');
@@ -129,7 +125,7 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   const { attempt, store } = await receiver(t, here);
   const big = Buffer.alloc(8 * 1024 * 1024, 'larder');
   const folder = join(stick, 'parts');
-  const said = { created: new Date().toISOString(), expires: new Date(Date.now() + 1e9).toISOString() };
+  const said = goodNow();
   const transfer = example([big, Buffer.from('small')], { ...said, source: 'maker', partSize: 3 * 1024 * 1024 });
   t.ok(transfer.statement.parts.length >= 3, 'on a visit there are several of them');
   await store.acts.do(
@@ -161,7 +157,7 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
   const { attempt, store } = await receiver(t, here, () =>
     Promise.resolve({ kind: 'revision', version: '1', details: { architectures: ['amd64'] }, ...nothing }),
   );
-  const said = { created: new Date().toISOString(), expires: new Date(Date.now() + 1e9).toISOString() };
+  const said = goodNow();
   const { statement, seed } = example([Buffer.from('one'), Buffer.from('two')], { ...said, source: 'maker' });
   const trusted = { name: 'maker', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);

@@ -9,7 +9,7 @@ import { rememberTime } from '#acts/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
 import { signaturesOf, signed, together } from '#transfers/form/signatures.ts';
-import { example, seedOf, written } from './example.ts';
+import { example, goodNow, seedOf, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
 
@@ -44,11 +44,7 @@ t.test('the keys of a source rotate by what those before have signed, and by not
 t.test('as many keys must have signed as are asked for, a scanning station beside them', async (t) => {
   const here = await site(t, 'site-a');
   const { attempt, store } = await receiver(t, here);
-  const said = {
-    source: 'maker',
-    created: new Date().toISOString(),
-    expires: new Date(Date.now() + 1e9).toISOString(),
-  };
+  const said = { source: 'maker', ...goodNow() };
   const transfer = example([Buffer.from('hello')], said);
   const [one, two, station] = [seedOf(1), seedOf(2), seedOf(3)];
   const source = {

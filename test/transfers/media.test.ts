@@ -21,7 +21,7 @@ import { partSizeFor } from '#cli/transfer/writing.ts';
 import { makeAgain } from '#transfers/make.ts';
 import { folder, start } from '#test/cli/process.ts';
 import { stick as formatted } from '#test/packaging/stick.ts';
-import { example, written } from './example.ts';
+import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
@@ -33,11 +33,7 @@ const isRoot = process.getuid?.() === 0;
 t.test('a stick that fails in the middle, or a file that shrinks while it is read, leaves nothing wrong', async (t) => {
   const here = await site(t, 'site-a');
   const { attempt, store } = await receiver(t, here);
-  const said = {
-    source: 'maker',
-    created: new Date().toISOString(),
-    expires: new Date(Date.now() + 1e9).toISOString(),
-  };
+  const said = { source: 'maker', ...goodNow() };
   const files = ['one', 'two', 'three'].map((name) => Buffer.alloc(3 * MiB, name));
   const transfer = example(files, said);
   const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };

@@ -8,6 +8,7 @@ import { edit, type Value } from './configuration/edit.ts';
 import { findKey, sections } from './configuration/keys.ts';
 import { render } from './configuration/render.ts';
 import { bytes } from './configuration/sizes.ts';
+import type { SiteLabels } from './domain/site-label.ts';
 import { prepareFile, type PreparedFile } from './files/durable.ts';
 import { inWords } from './system-errors.ts';
 
@@ -46,6 +47,7 @@ export interface Config {
   };
   readonly limits: Settled<SectionOf<'limits'>>;
   readonly approvals: Settled<SectionOf<'approvals'>>;
+  readonly site: SiteLabels;
   readonly transfers: Readonly<SectionOf<'transfers'>>;
 }
 

@@ -9,6 +9,8 @@ import { leaves } from './exports.ts';
 interface NewRequest extends Pick<MadeRequest, 'number' | 'id' | 'bytes'> {
   /** Of the whole file. */
   sha256: string;
+  /** Of this site; nothing where it has none. */
+  label: string | null;
   /** What it tells, part by part, in words; the same for the same content. */
   told: readonly { part: string; says: string }[];
 }
@@ -24,14 +26,14 @@ export const makeRequest = act({
       told.map(({ part, says }) => ({ kind: 'requests', on: `request ${part}`, part: null, from: null, to: says })),
   },
 
-  async perform(tx, { told, sha256, ...made }: NewRequest, doing) {
+  async perform(tx, { told, sha256, label, ...made }: NewRequest, doing) {
     const { number, id, bytes } = made;
     if (number <= ((await tx.requests.newest())?.number ?? 0)) {
       throw new Refusal('conflict', 'Another request was made meanwhile; make this one again.');
     }
     doing.note({ number, id, bytes, tells: Object.fromEntries(told.map(({ part, says }) => [part, says])) });
     await tx.requests.add({ ...made, madeAt: doing.at, madeBy: doing.actor });
-    await leaves(tx, { what: 'request', name: id, sha256, bytes }, doing);
+    await leaves(tx, { what: 'request', name: id, sha256, bytes, label }, doing);
   },
 });
 

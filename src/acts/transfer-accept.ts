@@ -28,6 +28,7 @@ import {
   refuseUnfit,
   undoOf,
   waiting,
+  type Here,
   type Receipt,
   type SourceTold,
 } from './transfers.ts';
@@ -52,11 +53,9 @@ export interface FoundLibrary {
 /** What a review of a resource found; where it names an image, its content was made here. */
 export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
-export interface Accepted {
+export interface Accepted extends Here {
   id: string;
   statement: TransferStatement;
-  /** What this site is called. */
-  site: string | undefined;
   /** Assertions that come in with it, as far as they are believed. */
   believed: Believed & { find: Planning['believed'] };
   only: readonly string[];
@@ -103,6 +102,7 @@ export const acceptTransfer = act({
     const receipt: Receipt = {
       format: 1,
       ...{ transfer: id, source: statement.source, sequence: statement.sequence },
+      ...(statement.label !== undefined && { label: statement.label }),
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
       ...{ signatures: signaturesKept(before, planning.source), media: JSON.parse(before.media) as string[] },
@@ -146,11 +146,11 @@ const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: Tran
 
 /** What it takes to say what a transfer changes; refuses one that is not for this site, or not now. */
 async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning & { source: TransferSource }> {
-  const { id, statement, site, believed, only, without, asChannel } = accepted;
+  const { id, statement, site, labels, believed, only, without, asChannel } = accepted;
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
   refuseDoubtfulFloor(source);
-  refuseUnfit(statement, { site, at, floor: source.floor, policy: await tx.approvalPolicy.inForce() });
+  refuseUnfit(statement, { site, labels, at, floor: source.floor, policy: await tx.approvalPolicy.inForce() });
   const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
   const arrived = await tx.transfers.arrived(id);
   return {

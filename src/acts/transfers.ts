@@ -4,6 +4,7 @@ import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import type { Changes } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
@@ -136,6 +137,8 @@ export interface Receipt {
   transfer: string;
   source: string;
   sequence: number;
+  /** Of the site that made it; nothing where it has none. */
+  label?: string;
   /** The keys of its source that have signed it, as they are believed here, with what they have signed. */
   signatures: { keyid: string; sig: string }[];
   /** What it came on. */
@@ -278,6 +281,29 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'applianc
   );
 }
 
+/** What this site is, as far as it says what may come to it. */
+export interface Here {
+  /** What it is called, where it has a name. */
+  site: string | undefined;
+  labels: SiteLabels;
+}
+
+/** Refuses what is labelled higher than this site is, or as nothing that this site knows. */
+function refuseLabel({ label }: Pick<TransferStatement, 'label'>, labels: SiteLabels): void {
+  const { label: own, levels } = labels;
+  if (label === undefined || mayCome(label, labels)) return;
+  const isKnown = levels.includes(label);
+  throw new Refusal(
+    'conflict',
+    `It has the label '${label}', ` +
+      (!isKnown
+        ? "which is none that this site knows: 'site.levels' in larder.toml names those that there are, from the lowest to the highest."
+        : own === undefined
+          ? "and this site has none: 'site.label' in larder.toml says which one it has."
+          : `which is higher than that of this site, '${own}': it does not come in here.`),
+  );
+}
+
 /** Whether a transfer is good no more. */
 export const isExpired = ({ expires }: Pick<TransferStatement, 'expires'>, at: string): boolean => expires <= at;
 
@@ -287,7 +313,7 @@ export const isExpired = ({ expires }: Pick<TransferStatement, 'expires'>, at: s
  */
 export function refuseUnfit(
   statement: TransferStatement,
-  { site, at, floor, policy }: { site: string | undefined; at: string; floor: number; policy: ApprovalPolicy },
+  { site, labels, at, floor, policy }: Here & { at: string; floor: number; policy: ApprovalPolicy },
 ): void {
   const { for: sites, created, expires, source, sequence } = statement;
   if (sites.length > 0 && (site === undefined || !sites.includes(site))) {
@@ -296,6 +322,7 @@ export function refuseUnfit(
       `It is for ${sites.join(', ')}, and this site is ${site === undefined ? 'without a name' : `'${site}'`}.`,
     );
   }
+  refuseLabel(statement, labels);
   if (sequence <= floor) {
     throw new Refusal(
       'conflict',

@@ -180,6 +180,12 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
     broken.push({ path: ['tls', 'authority_file'], message });
   }
+  const [label, levels] = [at(values, ['site', 'label']), at(values, ['site', 'levels']) ?? []];
+  const isListed = Array.isArray(levels) && levels.includes(label);
+  if (label !== undefined && !isListed && !alreadyWrong.some(([section]) => section === 'site')) {
+    const message = `site.label: expected one of site.levels, which names them from the lowest to the highest, got ${described(label)}`;
+    broken.push({ path: ['site', 'label'], message });
+  }
   return broken;
 }
 

@@ -119,7 +119,7 @@ export async function signGathered(
   const content = contentFrom(places, bySha3);
   const sequence = nextSequence(collector);
   const transfer = await compose({ ...found, assertions }, wished, {
-    ...{ site: collector.site, sequence, at: now, content },
+    ...{ site: collector.site, sequence, at: now, label: undefined, content },
     refuseLacking: async (carried) => {
       refuseGone(
         carried.filter((blob) => !bySha3.has(blob['sha3-384'])),

@@ -34,6 +34,8 @@ interface Composing {
   site: Site;
   sequence: number;
   at: Date;
+  /** Of the site that makes it; nothing where it has none, as a collector has none. */
+  label: string | undefined;
   content: Content;
   /** Refuses content that is not there, or not what it was. */
   refuseLacking: (carried: readonly TransferBlob[]) => Promise<void>;
@@ -43,7 +45,7 @@ interface Composing {
 export async function compose(
   { accounts, assertions, packages, contents, leftOut }: Carrying,
   { sites, base, known, expiresDays, partSize, reason }: Intent,
-  { site, sequence, at, content, refuseLacking }: Composing,
+  { site, sequence, at, label, content, refuseLacking }: Composing,
 ): Promise<Transfer> {
   const all = new Map<string, TransferBlob>();
   for (const one of assertions) all.set(one['sha3-384'], { ...one, 'media-type': 'application/x.ubuntu.assertion' });
@@ -56,6 +58,7 @@ export async function compose(
     ...{ source: site.name, sequence, for: [...sites].sort() },
     ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
     ...(reason !== undefined && { reason }),
+    ...(label !== undefined && { label }),
     ...{ accounts, assertions, packages, blobs: carried, 'left-out': leftOut },
   };
   return signedBy(site, await withParts(statement, partSize, content));

@@ -8,6 +8,7 @@ import type { TransferBlob, TransferContent, TransferRequest, TransferStatement 
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import type { Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
@@ -27,6 +28,7 @@ export interface Making {
   by: By;
   blobs: Blobs;
   site: Site;
+  labels: SiteLabels;
   now: Now;
   /** Does what concerns the file that is written with the rights of whoever wants it. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -49,8 +51,9 @@ export interface Wished extends Intent {
 
 /** Makes a transfer of what is held here; its files have their names when all of them are durable. */
 export async function make(wished: Wished, making: Making): Promise<Made> {
-  const { records, acts, by, blobs, site, now } = making;
+  const { records, acts, by, blobs, site, labels, now } = making;
   const at = now();
+  if (wished.request !== undefined) refuseDownward(wished.request, labels);
   // Which images the resources name is read beside what is answered, and may not have been read yet.
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
@@ -76,7 +79,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     { ...held, assertions },
     { ...wished, base },
     {
-      ...{ site, sequence, at, content },
+      ...{ site, sequence, at, label: labels.label, content },
       refuseLacking: (carried) => refuseLacking(carried, blobs),
     },
   );
@@ -92,6 +95,16 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
       contents: statement.blobs.map((blob) => blob['sha3-384']),
     });
   });
+}
+
+/** Refuses to make what the site that asks would not let in: what is labelled goes to nobody whose label is lower. */
+function refuseDownward({ site, label: there }: TransferRequest, { label, levels }: SiteLabels): void {
+  if (mayCome(label, { ...(there !== undefined && { label: there }), levels })) return;
+  throw new Refusal(
+    'conflict',
+    `What is made here has the label '${label ?? ''}', and '${site}' says that it has ${there === undefined ? 'none' : `'${there}'`}, ` +
+      'which is not as high: it would not let it in, and nothing was made.',
+  );
 }
 
 /** Makes one part of a transfer again, with the same bytes. */

@@ -2,7 +2,7 @@
 // reviewed, and nothing of it shows before it is let in.
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor } from '#acts/sites.ts';
-import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit } from '#acts/transfers.ts';
+import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, type Here } from '#acts/transfers.ts';
 import type { TransferStatement } from '#api/wire.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
@@ -17,15 +17,13 @@ import { oneTransfer } from './part-files.ts';
 import { keepWhole } from './whole.ts';
 import { reviewAll, type Reviewing } from './reviews.ts';
 
-export interface Receiving extends Keeping, Reviewing {
+export interface Receiving extends Here, Keeping, Reviewing {
   /** What it comes on, as whoever carried it calls that. */
   media: string | undefined;
   records: Records;
   acts: Acts;
   by: By;
   newId: Pick<NewIds, 'uuid'>;
-  /** What this site is called, where it has a name. */
-  site: string | undefined;
   now: Now;
   /** What says after a restore which number was let in last: the receipt of that, or that nobody knows. */
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
@@ -58,6 +56,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   await settleDoubt(source, receiving);
   refuseUnfit(statement, {
     site: receiving.site,
+    labels: receiving.labels,
     at: timestamp(receiving.now()),
     floor: await floorOf(source, receiving),
     policy: await receiving.records.approvalPolicy.inForce(),

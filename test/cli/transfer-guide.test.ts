@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { parse } from 'smol-toml';
 import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
@@ -14,6 +15,14 @@ t.setTimeout(300_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');
+
+/** Takes what a block says into the configuration, where the sections stand already. */
+function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
+  for (const [section, keys] of Object.entries(parse(text) as Record<string, Record<string, string | string[]>>)) {
+    const values = Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value]);
+    changeConfig(join(data, 'larder.toml'), Object.fromEntries(values) as Record<string, string | string[]>);
+  }
+}
 
 t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
   const [depot, here, fresh] = [await newStore(t), await newStore(t), await newStore(t)];
@@ -37,8 +46,12 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   const known: Record<string, string> = {};
   for (const [, text = ''] of guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)) {
     const [where = '', ...lines] = text.trim().split('\n');
-    const site = sites[where.replace('# ', '')];
+    const site = sites[where.replace(/^# (?:larder\.toml )?/, '')];
     if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
+    if (where.startsWith('# larder.toml ')) {
+      configured(site, lines.join('\n'));
+      continue;
+    }
     for (const line of lines) {
       const env = { ...process.env, ...known, PATH: `${bin}:${process.env['PATH'] ?? ''}`, LARDER_DATA: site.data };
       const { stdout } = await promisify(execFile)(
@@ -59,6 +72,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /1 releases/);
   t.match(said.join('\n'), /It meets request 1 of site-a/);
+  t.match(said.join('\n'), /It has the label restricted/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
   t.ok(said.some((one) => /larder\/statement\.json\nlarder\/signatures\.json/.test(one)));
   t.match(await fresh.json('package show snap/hello-on'), { name: 'hello-on' }, 'the former store is taken over');

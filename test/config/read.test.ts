@@ -58,6 +58,7 @@ const defaults = {
     policy: '0',
     days: 7,
   },
+  site: { levels: [] },
   transfers: {},
 };
 
@@ -132,6 +133,10 @@ unsigned_folders = "3 of bob, carol, dave"
 releases = ["1 for snap/*:*/stable"]
 days = 3
 
+[site]
+label = "restricted"
+levels = ["open", "restricted", "secret"]
+
 [transfers]
 expected_days = 30
 `;
@@ -186,6 +191,7 @@ const everythingRead = {
     policy: '0',
     days: 3,
   },
+  site: { label: 'restricted', levels: ['open', 'restricted', 'secret'] },
   transfers: { expected_days: 30 },
 };
 
@@ -218,6 +224,14 @@ t.test('the two files of a certificate belong together', async (t) => {
     /larder\.toml:2: tls\.certificate_file and tls\.key_file belong together/,
   ]);
   t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
+});
+
+t.test('the label of a site is one of its labels', async (t) => {
+  t.match(refusal('[site]\nlabel = "secret"\n'), [/larder\.toml:2: site\.label: expected one of site\.levels/]);
+  t.match(refusal('[site]\nlevels = ["open"]\nlabel = "secret"\n'), [/larder\.toml:3: .*got "secret"/]);
+  t.match(refusal('[site]\nlevels = ["open", "open"]\n'), [/larder\.toml:2: site\.levels: expected/]);
+  t.match(refusal('[site]\nlevels = ["Open"]\n'), [/site\.levels\[1\]: expected lower-case letters/]);
+  t.strictSame(refusal('[site]\nlevels = ["open", "secret"]\n'), [], 'a list alone says what is known');
 });
 
 t.test('an unknown key is refused with its line and the key that was meant', async (t) => {

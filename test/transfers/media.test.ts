@@ -87,9 +87,10 @@ t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what w
   const { withBlobs } = await import('#data/blobs.ts');
   const { ownSite } = await import('#transfers/site.ts');
   await withBlobs(store, async ({ blobs }) => {
-    const { records, acts, siteKey, now } = store;
+    const { records, acts, siteKey, now, config } = store;
     const making = {
-      ...{ records, acts, by: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey), now },
+      ...{ records, acts, by: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey) },
+      ...{ now, labels: config.site },
       asCaller: <Result>(work: () => Promise<Result>) => work(),
       ...{ signal: ended.signal, progress: () => undefined },
     };

@@ -33,6 +33,7 @@ export async function receiver(
           digests,
           newId,
           site: 'site-a',
+          labels: config.site,
           directory,
           now,
         };

@@ -49,7 +49,7 @@ export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'ar
   const into = arrivals.map((one) => ({
     at: one.at,
     texts: ['in', one.at, one.actor, 'transfer', `${one.source} ${String(one.sequence)}`, one.transfer, ''],
-    more: [one.media.join('; '), '', one.approvedBy.join('; '), notesOf(one)],
+    more: [one.media.join('; '), one.label ?? '', one.approvedBy.join('; '), notesOf(one)],
   }));
   for (const { texts, more } of [...out, ...into].sort((a, b) => (a.at < b.at ? -1 : 1)))
     yield csvText([...texts, ...more]);

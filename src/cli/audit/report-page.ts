@@ -28,9 +28,9 @@ export function opening({ from, to, entries, doings, exports, arrivals, head, pr
     cells([one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256, one.media ?? '', one.label ?? ''], []),
   );
   const came = arrivals.map((one) => {
-    const { at, actor, source, sequence, transfer, approvedBy, media } = one;
+    const { at, actor, source, sequence, transfer, label, approvedBy, media } = one;
     const which = `${source} ${String(sequence)}`;
-    return cells([at, actor, which, transfer, approvedBy.join(', '), media.join(', '), notesOf(one)], []);
+    return cells([at, actor, which, transfer, approvedBy.join(', '), media.join(', '), label ?? '', notesOf(one)], []);
   });
   return `<!doctype html>
 <html lang="en">
@@ -51,7 +51,7 @@ ${begun(['Who', 'Action', 'Outcome', 'Times'])}${did.join('')}${ended}
 <h2>What left the host</h2>
 ${exports.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256', 'Medium', 'Label'])}${left.join('')}${ended}`}
 <h2>What came in</h2>
-${arrivals.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who let it in', 'From', 'SHA-256', 'Approved by', 'Media', 'Notes'])}${came.join('')}${ended}`}
+${arrivals.length === 0 ? '<p>Nothing.</p>' : `${begun(['Time', 'Who let it in', 'From', 'SHA-256', 'Approved by', 'Media', 'Label', 'Notes'])}${came.join('')}${ended}`}
 <h2>All entries</h2>
 ${begun(['Number', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'])}`;
 }

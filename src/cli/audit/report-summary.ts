@@ -17,6 +17,8 @@ export interface Arrival {
   sequence: number;
   /** The SHA-256 of its statement. */
   transfer: string;
+  /** Of the site that made it; nothing where it has none. */
+  label: string | null;
   changes: number;
   leftOut: number;
   /** The user names of those who approved of it. */
@@ -85,7 +87,12 @@ async function arrivalsIn({ transfers }: Pick<Records, 'transfers'>, from: strin
       const said = JSON.parse(receipt ?? '{}') as Receipt;
       return {
         ...{ at: said['accepted-at'], actor: said['accepted-by'], source: said.source, sequence: said.sequence },
-        ...{ transfer: said.transfer, changes: said.lines.length, leftOut: said['left-out'].length },
+        ...{
+          transfer: said.transfer,
+          label: said.label ?? null,
+          changes: said.lines.length,
+          leftOut: said['left-out'].length,
+        },
         approvedBy: (said.approvals as Approval[]).map(({ username }) => username),
         media: said.media,
         withdrawnAt: status === 'withdrawn' ? settledAt : null,

@@ -52,11 +52,12 @@ export const transferAccept = command({
 
 /** Lets in what was looked at. */
 export async function letIn(
-  { records, acts, person, siteKey, directory }: OpenStore,
+  { records, acts, person, siteKey, directory, config }: OpenStore,
   { transfer, statement, believed, digest, narrowed }: Awaited<ReturnType<typeof seen>>,
 ): Promise<Receipt> {
   const site = (await siteOf(records, siteKey))?.name;
-  const accepted = { id: transfer.id, statement, site, believed, ...narrowed, seen: digest, digestOf };
+  const here = { site, labels: config.site };
+  const accepted = { id: transfer.id, statement, ...here, believed, ...narrowed, seen: digest, digestOf };
   const receipt = await acts.do(acceptTransfer, person, accepted);
   rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
   return receipt;

@@ -13,6 +13,7 @@ export function reportOf(said: Said, scriptDigest: string): Report {
     title: `Request ${String(said.number)} of ${said.site}`,
     said: [
       `Made ${said.created}. The key of ${said.site} has the fingerprint ${fingerprintOf(said.keys).join(', ')}.`,
+      ...(said.label === undefined ? [] : [`The label of ${said.site} is ${said.label}.`]),
       inventory.kind === 'none'
         ? 'It does not say what is there.'
         : `It names ${String(inventory.contents.length)} contents that are there, by their digests (${inventory.kind === 'all' ? 'all' : 'those that came from elsewhere'}).`,

@@ -1,4 +1,5 @@
 // larder transfer check
+import { labelText } from '#domain/site-label.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { figuresOf } from '#transfers/composing.ts';
@@ -76,13 +77,14 @@ function describe(id: string, parts: readonly OpenPart[]) {
     text: [
       `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, for ${statement.for.join(', ') || 'any site'}.`,
       `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
+      `It has ${labelText(statement.label)}.`,
       `Signed with ${keys.join(', ')}.`,
       `${whole} It carries ${bytes(figures.bytes)}.`,
       fitted(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
     ].join('\n'),
     json: {
       id,
-      ...{ source: statement.source, sequence: statement.sequence, for: statement.for },
+      ...{ source: statement.source, sequence: statement.sequence, for: statement.for, label: statement.label ?? null },
       ...{
         created: statement.created,
         expires: statement.expires,

@@ -3,6 +3,7 @@ import type { Planning } from '#acts/transfer-planning.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
+import { labelText } from '#domain/site-label.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
 import { lookAt, transferOf, type Seen } from '#transfers/look.ts';
 import { UsageError } from '../frame/command.ts';
@@ -58,6 +59,7 @@ export function reportOf({ transfer, statement, isLate, plan, needed, digest, di
     title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
     said: [
       `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
+      `It has ${labelText(statement.label)}.`,
       ...(isLate
         ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
         : []),
@@ -90,6 +92,7 @@ export const present = ({ transfer, statement, isLate, plan, needed, digest, dis
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
   expired: isLate,
+  label: statement.label ?? null,
   ...(statement.reason !== undefined && { reason: statement.reason }),
   lines: plan.lines,
   problems: plan.problems,

@@ -77,7 +77,7 @@ export const transferMake = command({
 
 async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   const { options: given } = call;
-  const { records, acts, person: by, siteKey, now, asCaller } = store;
+  const { records, acts, person: by, siteKey, now, asCaller, config } = store;
   const site = await ownSite(records, siteKey);
   const sequence = given.again ?? (await records.transfers.newestMade()) + 1;
   const file = fileAt(resolve(call.positionals.file), `${site.name}-${String(sequence)}.tar`);
@@ -85,7 +85,10 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
   try {
     return await interruptible((signal) =>
       withBlobs(store, async ({ blobs }) => {
-        const making: Making = { records, acts, by, blobs, site, now, asCaller, signal, progress: progress.at };
+        const making: Making = {
+          ...{ records, acts, by, blobs, site, labels: config.site, now, asCaller, signal },
+          progress: progress.at,
+        };
         if (given.again !== undefined) {
           const again = { sequence, part: given.part ?? 1, file, media: mediumNamed(given.media) };
           return answerOf(await writing(file, () => makeAgain(again, making)), site.seed.publicKey);

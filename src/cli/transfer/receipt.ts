@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
 import type { Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { labelText } from '#domain/site-label.ts';
 import { transferOf } from '#transfers/look.ts';
 import type { Approval } from '#records/proposals.ts';
 import { receiptTold, signedReceipt } from '#transfers/receipts.ts';
@@ -62,6 +63,7 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
     said: [
       `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
       `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      `It had ${labelText(told.label)}.`,
       ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
       ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
       `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,

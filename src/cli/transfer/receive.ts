@@ -84,7 +84,7 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
             ...{ records, acts, by, blobs, digests, newId, directory, now, signal, lastReceipt },
-            ...{ site: own?.name, media: mediumNamed(call.options.media) },
+            ...{ site: own?.name, labels: config.site, media: mediumNamed(call.options.media) },
             largest: config.uploads.max_size,
             credentialFor: credentials(store),
             findingsOf: reviewing({ blobs, digests, reviewer, newId }),

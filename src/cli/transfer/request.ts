@@ -62,13 +62,13 @@ export const transferRequest = command({
 });
 
 async function requested(store: OpenStore, call: RequestCall): Promise<Answer> {
-  const { records, siteKey, now } = store;
+  const { records, siteKey, now, config } = store;
   const { inventory = 'imported', 'include-own': includeOwn, 'dry-run': isDry } = call.options;
   const site = await ownSite(records, siteKey);
   const said = await withBlobs(store, ({ blobs }) =>
     askFor(
       { inventory: inventory as 'none' | 'imported' | 'all', includeOwn },
-      { records, blobs, site, now, keyRequest: keyRequestOf(store, call) },
+      { records, blobs, site, label: config.site.label, now, keyRequest: keyRequestOf(store, call) },
     ),
   );
   const { text: table, withheld } = tableOf(said);
@@ -121,7 +121,14 @@ async function placed({ acts, person, asCaller }: OpenStore, { file, said, writt
   try {
     const { id, bytes: content } = written;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const made = { number: said.number, id, bytes: content.length, sha256, told: toldOf(said) };
+    const made = {
+      number: said.number,
+      id,
+      bytes: content.length,
+      sha256,
+      label: said.label ?? null,
+      told: toldOf(said),
+    };
     await acts.do(makeRequest, person, made);
   } catch (error) {
     await asCaller(() => rm(partial, { force: true }));

@@ -36,6 +36,8 @@ export interface Asking {
   records: Records;
   blobs: Pick<Blobs, 'open'>;
   site: Site;
+  /** Of this site; nothing where it has none. */
+  label: string | undefined;
   now: Now;
   /** The request for the registration of a key; refused while the store is sealed. */
   keyRequest: (key: Pick<SigningKey, 'brandAccountId' | 'sha3_384' | 'name'>, since: Date) => Promise<string>;
@@ -53,7 +55,7 @@ export type Said = Omit<TransferRequest, 'files'>;
 const pageSize = 500;
 
 export async function askFor({ inventory, includeOwn }: Telling, asking: Asking): Promise<Said> {
-  const { records, site, now } = asking;
+  const { records, site, label, now } = asking;
   const last = await records.requests.newest();
   const packages = await packagesOf(records);
   const withheld: TransferLeftOut[] = [];
@@ -61,6 +63,7 @@ export async function askFor({ inventory, includeOwn }: Telling, asking: Asking)
   return {
     format: 1,
     ...{ site: site.name, keys: [site.seed.publicKey], number: (last?.number ?? 0) + 1, created: timestamp(now()) },
+    ...(label !== undefined && { label }),
     subscriptions: await subscriptionsOf(records),
     missing: await missingOf(records, { packages, includeOwn, withheld }),
     lost: await lostOf(asking),
@@ -238,6 +241,7 @@ export function toldOf(said: Said): { part: string; says: string }[] {
     list.length === 0 ? [] : [{ part, says: list.join('; ') }];
   const named = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
   return [
+    ...some('label', said.label === undefined ? [] : [said.label]),
     ...some(
       'wishes',
       said.subscriptions.map((one) => `${named(one)} ${one.channels.join(', ')} (${one.architectures.join(', ')})`),

@@ -290,7 +290,7 @@ export interface Here {
 
 /** Refuses what is labelled higher than this site is, or as nothing that this site knows. */
 function refuseLabel({ label }: Pick<TransferStatement, 'label'>, labels: SiteLabels): void {
-  const { label: own, levels } = labels;
+  const { label: own, levels = [] } = labels;
   if (label === undefined || mayCome(label, labels)) return;
   const isKnown = levels.includes(label);
   throw new Refusal(

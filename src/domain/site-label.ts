@@ -4,11 +4,11 @@
 export interface SiteLabels {
   label?: string;
   /** The labels that there are, from the lowest to the highest. */
-  levels: readonly string[];
+  levels?: readonly string[];
 }
 
 /** Whether what has one label may come to a site that has another one; what has none may come everywhere. */
-export function mayCome(label: string | undefined, { label: own, levels }: SiteLabels): boolean {
+export function mayCome(label: string | undefined, { label: own, levels = [] }: SiteLabels): boolean {
   if (label === undefined) return true;
   const [height, most] = [levels.indexOf(label), own === undefined ? -1 : levels.indexOf(own)];
   return height !== -1 && height <= most;

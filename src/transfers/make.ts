@@ -98,8 +98,8 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
 }
 
 /** Refuses to make what the site that asks would not let in: what is labelled goes to nobody whose label is lower. */
-function refuseDownward({ site, label: there }: TransferRequest, { label, levels }: SiteLabels): void {
-  if (mayCome(label, { ...(there !== undefined && { label: there }), levels })) return;
+function refuseDownward({ site, label: there }: TransferRequest, { label, levels = [] }: SiteLabels): void {
+  if (mayCome(label, there === undefined ? { levels } : { label: there, levels })) return;
   throw new Refusal(
     'conflict',
     `What is made here has the label '${label ?? ''}', and '${site}' says that it has ${there === undefined ? 'none' : `'${there}'`}, ` +

@@ -58,7 +58,7 @@ const defaults = {
     policy: '0',
     days: 7,
   },
-  site: { levels: [] },
+  site: {},
   transfers: {},
 };
 

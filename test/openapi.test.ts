@@ -9,6 +9,7 @@ import { examples } from '#api/documents/examples.ts';
 import { refusalsOf } from '#api/documents/responses.ts';
 import { openapi } from '#api/openapi.ts';
 import type { Operation } from '#api/operation.ts';
+import { consoleSection } from '#console/index.ts';
 import { identitySection } from '#identity/operations.ts';
 import { sections as ours } from '#operations/index.ts';
 import { everyAct } from '#acts/index.ts';
@@ -16,7 +17,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { fault } from '#test/fixtures/contract.ts';
 
 /** What a store serves: its own operations and those of the identity provider inside. */
-const sections = [...ours, identitySection];
+const sections = [...ours, identitySection, consoleSection];
 const operations = sections.flatMap((section) => section.operations);
 const kept = join(import.meta.dirname, 'fixtures/operations.txt');
 

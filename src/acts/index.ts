@@ -80,6 +80,7 @@ import { createSigningKey, deleteSigningKey, importSigningKey, requestRegistrati
 import { rememberSiteKey } from './site-key.ts';
 import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
 import {
+  beginBrowserSession,
   endTokens,
   exchangeCredential,
   exchangeLogin,
@@ -249,6 +250,7 @@ export const everyAct: readonly Act<never, unknown>[] = [
   retireKeys,
   rotateRootKey,
   // Tokens
+  beginBrowserSession,
   endTokens,
   exchangeCredential,
   exchangeLogin,

@@ -76,6 +76,20 @@ export const exchangeCredential = act({
   },
 });
 
+export const beginBrowserSession = act({
+  name: 'begin_browser_session',
+  summary: 'Begin a session in the console, by whoever has logged in there.',
+  on: 'session/ID',
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  async perform(tx, { session, address }: { session: NewSession; address: string }, { note }): Promise<void> {
+    note({ address, account: session.accountId, until: session.validUntil });
+    await existing(tx, session.accountId);
+    await tx.macaroons.add(session);
+  },
+});
+
 interface ExchangedLogin {
   session: NewSession;
   /** When the login was issued, in milliseconds since the epoch. */

@@ -9,7 +9,7 @@ import { grants, storePermission, type Permission } from '#domain/permission.ts'
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { then, type Soon } from '#domain/soon.ts';
-import type { Login } from '#macaroons/authority.ts';
+import type { Browsing, Login } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { AssignedRole } from '#records/accounts.ts';
 import type { Brand } from '#records/brands.ts';
@@ -24,6 +24,8 @@ export interface Asked {
   authenticate(): Soon<Principal>;
   /** The login behind the request's macaroons, proven and ready to be exchanged. */
   login(): Promise<Login>;
+  /** Who is at the browser that asks, by the cookie of its session; refused with 401 when there is none in force. */
+  browse(): Promise<Browsing>;
   /** Whether the request brings a token at all. */
   presentsToken(): Promise<boolean>;
   /** Whether the token that `authenticate` looked at came in the payload. */

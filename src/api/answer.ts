@@ -5,10 +5,11 @@ import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import { decode, readBytes } from './body.ts';
+import { browsingOf } from './browser.ts';
 import { credentials, type Presented } from './credentials.ts';
 import { readJson } from './json.ts';
 import { refuseNarrowed } from './narrowing.ts';
-import { Answer, type Operation } from './operation.ts';
+import { Answer, type Operation, type Refused } from './operation.ts';
 import type { Repeats } from './repeats.ts';
 import { check } from './schema.ts';
 import { json, type Sent } from './sent.ts';
@@ -24,8 +25,11 @@ export interface Exchange {
   query: Record<string, string>;
   address: string;
   requestId: string;
-  /** Filled in on the way, for the log. */
+  /** Filled in on the way, for the log; the refusal where a page told of it. */
   principal?: Principal;
+  refused?: Refusal;
+  /** What the body says, for whoever tells of a refusal; read once. */
+  typed?: () => Soon<unknown>;
 }
 
 /** How the server answers, beside what it works with. */
@@ -43,6 +47,8 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
   const bytes = (): Soon<Buffer> => (came ??= readPayload(op, request));
   let read: Soon<unknown>;
   const body = (): Soon<unknown> => (read ??= then(bytes(), (content) => parse(op, request, content)));
+
+  if (op.refused !== undefined) exchange.typed = body;
 
   const tokens = (): Soon<Presented> =>
     credentials(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
@@ -66,6 +72,12 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
           return principal;
         });
       }),
+    browse: async () => {
+      const browsing = await browsingOf(exchange, services);
+      exchange.principal = browsing.principal;
+      authority.used(browsing.principal.sessionId);
+      return browsing;
+    },
     login: async () => authority.login((await tokens()).tokens),
     presentsToken: async () => (await tokens()).tokens.length > 0,
     inPayload: () => inPayload,
@@ -88,6 +100,25 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
       }),
     );
   });
+}
+
+/** The same for an operation that people see: what it refuses it tells them on a page. */
+export async function answerWithPages(
+  op: Operation,
+  exchange: Exchange,
+  services: ServerServices,
+  manner: Manner,
+): Promise<Sent> {
+  try {
+    return await answer(op, exchange, services, manner);
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal) || op.refused === undefined) throw refusal;
+    exchange.refused = refusal;
+    const read = async (): Promise<unknown> => exchange.typed?.();
+    const typed = op.body === undefined ? undefined : await read().catch(() => undefined);
+    const asked = Object.assign(Object.create(services) as object, exchange, { typed }) as unknown as Refused;
+    return present(op, await op.refused(refusal, asked), manner);
+  }
 }
 
 /**

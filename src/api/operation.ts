@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-import type { RefusalCode } from '#domain/refusal.ts';
+import type { Principal } from '#domain/principal.ts';
+import type { Refusal, RefusalCode } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { Access } from './access.ts';
 import type { ErrorFamily } from './refusals.ts';
@@ -70,6 +71,19 @@ export class Answer {
   }
 }
 
+/** A request that was refused, for the page that says so. */
+export interface Refused extends Services {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  request: IncomingMessage;
+  address: string;
+  requestId: string;
+  /** Who asks, where that was found out before it was refused. */
+  principal?: Principal;
+  /** What was typed into the form; nothing where there was none, or none that can be read. */
+  typed: unknown;
+}
+
 interface Declaration<
   Path extends string,
   Evidence,
@@ -101,6 +115,7 @@ interface Declaration<
     | 'store.offline_mode'
     | 'internal.package_permissions'
     | 'internal.build_records'
+    | 'http.console'
     | 'http.metrics'
     | 'http.documents';
   unstable?: boolean;
@@ -117,6 +132,8 @@ interface Declaration<
   asks?: Readonly<Record<number, string>>;
   /** Whether people read its refusals: they come as pages, but for those of a request that no form of ours makes. */
   refusesWithPages?: true;
+  /** The page that a person sees in place of any refusal, where it is not the handler that catches them. */
+  refused?(refusal: Refusal, asked: Refused): Answer | Promise<Answer>;
   /** Headers of success that its clients read, beside those of every answer. */
   headers?: readonly HeaderName[];
   /**

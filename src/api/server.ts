@@ -12,7 +12,7 @@ import { attempt, then, type Soon } from '#domain/soon.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import { logAnswered } from '#src/log.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
-import { answer, members, type Exchange } from './answer.ts';
+import { answer, answerWithPages, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
@@ -125,7 +125,10 @@ function conversations({
       const { op, params } = findOperation(call, places, current);
       call.exchange.params = params;
       call.exchange.query = members(call.search, 'The query', op.repeated);
-      return answer(op, call.exchange, current, { checkAnswers, repeats: repeats.get(op) });
+      const manner = { checkAnswers, repeats: repeats.get(op) };
+      return op.refused === undefined
+        ? answer(op, call.exchange, current, manner)
+        : answerWithPages(op, call.exchange, current, manner);
     });
   };
 }
@@ -227,7 +230,7 @@ interface Outcome {
 /** Counts a request that was answered, and writes its line. */
 function conclude({ exchange, operation }: Conversation, outcome: Outcome, { metrics, log }: ServerServices): void {
   const { status, failure, aborted, milliseconds } = outcome;
-  const refusal = failure instanceof Refusal ? failure : undefined;
+  const refusal = failure instanceof Refusal ? failure : exchange.refused;
   metrics.answered({ operation, status, refusal: refusal?.code, seconds: milliseconds / 1000 });
   const line = {
     request: exchange.requestId,
@@ -238,13 +241,13 @@ function conclude({ exchange, operation }: Conversation, outcome: Outcome, { met
     address: exchange.address,
     ms: Math.round(milliseconds * 10) / 10,
   };
-  if (failure === undefined && !aborted) return logAnswered(log, line);
+  if (failure === undefined && refusal === undefined && !aborted) return logAnswered(log, line);
   const told = {
     ...line,
     ...(refusal && { refusal: refusal.code, reason: refusal.message }),
     ...(aborted && { aborted }),
   };
-  if (failure === undefined || refusal !== undefined) log.info(told, 'answered');
+  if (failure === undefined || failure instanceof Refusal) log.info(told, 'answered');
   else log.error({ ...told, err: failure }, 'failed');
 }
 

@@ -10,6 +10,7 @@ export const isOn = ({ enabledBy }: Operation, config: Config): boolean =>
 const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
   'devices.charm': ({ devices }) => devices.charm,
   'devices.snap': ({ devices }) => devices.snap,
+  'http.console': ({ http }) => http.console,
   'http.documents': ({ http }) => http.documents,
   'http.metrics': ({ http }) => http.metrics,
   'internal.build_records': ({ internal }) => internal.build_records,

@@ -14,6 +14,7 @@ import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloads, type Downloads } from '#blobs/downloads.ts';
 import { createRates } from '#domain/rate.ts';
+import { consoleSection } from '#console/index.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identitySection } from '#identity/operations.ts';
 import { createDeviceSessions } from '#macaroons/device-sessions.ts';
@@ -43,7 +44,7 @@ interface Made {
   current: Current;
 }
 
-const everySection = [...sections, identitySection];
+const everySection = [...sections, identitySection, consoleSection];
 
 /** Starts answering; `url` is where it really listens, `services` what the next request will get. */
 export async function startServing(

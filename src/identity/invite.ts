@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http';
 
 import { acceptInvite, inviteDigest, rejectInvite } from '#acts/collaborators.ts';
 import { anyone } from '#api/access.ts';
+import { refuseForeign } from '#api/browser.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ShownInvite } from '#records/invites.ts';
-import { messagePage, orSaidWhy, refuseForeign, seeOther } from './login-page.ts';
+import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
 import { page } from './pages.ts';
 
 const address = '/identity/invite';

@@ -1,7 +1,6 @@
 // The login page: name and password, and on a second page the one-time password. It works without JavaScript.
-import type { IncomingMessage } from 'node:http';
-
 import { anyone } from '#api/access.ts';
+import { refuseForeign } from '#api/browser.ts';
 import type { Interaction } from '#api/identity.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
@@ -186,19 +185,6 @@ export const seeOther = (location: string): Answer =>
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     body: '',
   });
-
-/**
- * Only our own page may send our form: another site's could log a browser in as somebody else.
- * Browsers say where a form comes from; programs say nothing, and nobody's browser is theirs.
- */
-export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
-  const { origin, host, 'sec-fetch-site': site } = request.headers;
-  const own = [new URL(baseUrl).origin, `http://${host ?? ''}`, `https://${host ?? ''}`];
-  const foreign =
-    site === undefined ? origin !== undefined && !own.includes(origin) : site !== 'same-origin' && site !== 'none';
-  if (foreign)
-    throw new Refusal('forbidden', 'The form was sent by a page of another site. Open the login page again.');
-}
 
 /** Who asks for what. That nothing is known is said too, and loudly: it may be a trap. */
 function inWords({ caveat, address, redirect }: Interaction): Words {

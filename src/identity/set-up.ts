@@ -1,12 +1,13 @@
 // Setting one's own password with a link from an administrator. The link works once, and for a while.
 import { linkIsVoid } from '#acts/credentials.ts';
 import { anyone } from '#api/access.ts';
+import { refuseForeign } from '#api/browser.ts';
 import { operation, type Answer } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { messagePage, orSaidWhy, refuseForeign, seeOther } from './login-page.ts';
+import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
 import { page } from './pages.ts';
 import { shortestPassword } from './passwords.ts';
 

@@ -1,12 +1,14 @@
 // The authority: issues the store's tokens, and says whom a token stands for.
 import { days } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
+import { createBrowserSessions, type BrowserSessions } from './browser-sessions.ts';
 import { createChecking, type Checking } from './checking.ts';
 import { createIssuing, type Issuing, type IssuingOptions } from './issuing.ts';
 import { createRotating, type Rotating } from './rotating.ts';
 import { createSessions } from './sessions.ts';
 import { createUses, type Uses } from './uses.ts';
 
+export type { Browsing } from './browser-sessions.ts';
 export type { Login } from './login.ts';
 export type { LoginRequest } from './issuing.ts';
 
@@ -15,6 +17,8 @@ export interface AuthorityOptions extends Omit<IssuingOptions, 'sessions'> {
 }
 
 export interface Authority extends Issuing, Checking, Rotating, Uses {
+  /** What people have in their browsers who logged in to the console. */
+  browsers: BrowserSessions;
   /** Milliseconds that a token lasts at most, as the store is configured. */
   longestLife(): number;
   /** The latest time that was ever seen: a clock that is set back brings no token to life. */
@@ -37,6 +41,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
     ...createChecking({ ...options, sessions }),
     ...createRotating(options),
     ...createUses(options),
+    browsers: createBrowserSessions({ ...options, sessions }),
     longestLife,
     latestTime: () => latestTime.now(),
   };

@@ -1,0 +1,104 @@
+// What stands around every page: where one is, where one can go, who one is.
+import { isOverTls } from '#api/browser.ts';
+import type { Answer } from '#api/operation.ts';
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { Services } from '#api/services.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Browsed } from './access.ts';
+import { pageOf } from './page.ts';
+import { formOf } from './parts/form.ts';
+import { notice } from './parts/notice.ts';
+import { said } from './said.ts';
+import { renewal } from './session.ts';
+import { viewerOf, type Viewer } from './viewer.ts';
+
+/** What a screen shows. */
+export interface View {
+  title: string;
+  /** A sentence that answers the question of the page. */
+  lead?: Content;
+  content: Html;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** What a view is shown with. */
+export interface Shown extends Browsed, Pick<Services, 'config' | 'records' | 'version'> {
+  request: IncomingMessage;
+  query?: unknown;
+}
+
+/** The view in its frame. */
+export async function framed(call: Shown, view: View): Promise<Answer> {
+  const { config, request, browsing, records } = call;
+  const { base_url: baseUrl } = config.http;
+  const viewer = await viewerOf(browsing.principal, records);
+  const [address = ''] = (request.url ?? '').split('?');
+  const store = new URL(baseUrl).host;
+  const done = said((call.query as { done?: string } | undefined)?.done);
+  return pageOf({
+    title: view.title,
+    store,
+    status: view.status,
+    headers: { ...renewal(call), ...view.headers },
+    body: html`<body hx-boost="true">
+      <a class="skip" href="#main">To the content</a>
+      <header>
+        <a class="home" href="/console"><img src="/favicon.ico" width="28" height="28" alt="" />${store}</a>
+        ${menu(viewer, address)} ${myself(call, viewer)}
+      </header>
+      <main id="main" tabindex="-1">
+        ${isOverTls(baseUrl) ? nothing : inClear} ${done === undefined ? nothing : notice('good', done)}
+        <h1>${view.title}</h1>
+        ${view.lead === undefined ? nothing : html`<p class="lead">${view.lead}</p>`} ${view.content}
+      </main>
+      <footer>
+        <p>Release ${call.version}. <a href="/docs/">Documents</a></p>
+      </footer>
+    </body>`,
+  });
+}
+
+const inClear = notice(
+  'note',
+  'This page came without TLS, which is only safe because browser and store are on the same machine.',
+);
+
+interface Entry {
+  address: string;
+  words: string;
+  for(viewer: Viewer): boolean;
+}
+
+const everybody = (): boolean => true;
+const entries: readonly Entry[] = [
+  { address: '/console', words: 'Front page', for: everybody },
+  { address: '/console/packages', words: 'Packages', for: everybody },
+  { address: '/console/waiting', words: 'What waits', for: everybody },
+  { address: '/console/carry', words: 'Carry', for: ({ oversees }) => oversees },
+  { address: '/console/people', words: 'People and tokens', for: ({ administers }) => administers },
+  { address: '/console/audit', words: 'Audit', for: ({ oversees }) => oversees },
+];
+
+function menu(viewer: Viewer, address: string): Html {
+  const links = entries
+    .filter((entry) => entry.for(viewer))
+    .map(({ address: to, words }) => {
+      const isHere = to === '/console' ? address === to : address === to || address.startsWith(`${to}/`);
+      return html`<li><a href="${to}" ${isHere ? html`aria-current="page"` : nothing}>${words}</a></li>`;
+    });
+  return html`<nav aria-label="Console">
+    <details open>
+      <summary>Menu</summary>
+      <ul>
+        ${links}
+      </ul>
+    </details>
+  </nav>`;
+}
+
+const myself = ({ browsing }: Browsed, { name }: Viewer): Html =>
+  html`<div class="myself">
+    <a href="/console/myself">${name}</a>
+    ${formOf(browsing, '/console/log-out', html`<button class="quiet">Log out</button>`)}
+  </div>`;

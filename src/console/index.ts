@@ -1,0 +1,13 @@
+// Every page of the console.
+import type { Section } from '#api/operation.ts';
+import { consoleAsset } from './assets.ts';
+import { consoleFront } from './front/front.ts';
+import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
+
+export const consoleSection: Section = {
+  title: 'Console',
+  about: 'Pages for people; each does what operations and commands do, by the same acts.',
+  operations: [consoleFront, consoleLogIn, consoleSubmitLogIn, consoleLogOut, consoleAsset],
+};
+
+export const consoleOperations = consoleSection.operations;

@@ -1,0 +1,75 @@
+// The page on which somebody logs in to the console: name, password, and the one-time password where he has one.
+import type { Answer } from '#api/operation.ts';
+import { isOverTls } from '#api/browser.ts';
+import { html, nothing } from '#api/pages/html.ts';
+import type { Config } from '#src/config.ts';
+import { pageOf } from './page.ts';
+import { field } from './parts/form.ts';
+import { notice } from './parts/notice.ts';
+import type { Typed } from './typed.ts';
+
+interface LogInPage {
+  config: Config;
+  /** Where he wanted to go: an address of the console. */
+  to: string;
+  /** What he had typed into a form there, which he finds again after logging in. */
+  typed?: Typed | undefined;
+  status?: number;
+  /** Why he has to, or what was wrong. */
+  says?: string | undefined;
+  username?: string | undefined;
+  /** Whether something was wrong with what was typed here. */
+  failed?: boolean;
+  headers?: Record<string, string>;
+}
+
+export function logInPage({
+  config,
+  to,
+  typed,
+  status,
+  says,
+  username,
+  failed = false,
+  headers = {},
+}: LogInPage): Answer {
+  const { base_url: baseUrl } = config.http;
+  const store = new URL(baseUrl).host;
+  return pageOf({
+    title: failed ? 'Not logged in' : 'Log in',
+    store,
+    status: status ?? 200,
+    headers,
+    body: html`<body class="alone">
+      <header>
+        <span class="home"><img src="/favicon.ico" width="28" height="28" alt="" />${store}</span>
+      </header>
+      <main id="main">
+        <h1>Log in</h1>
+        ${says === undefined ? nothing : notice(failed ? 'warn' : 'note', says)}
+        ${typed === undefined ? nothing : notice('note', 'What you had typed is kept, and comes back when you have logged in.')}
+        <form method="post" action="/console/log-in">
+          <input type="hidden" name="to" value="${to}" />
+          ${typed === undefined ? nothing : html`<input type="hidden" name="typed" value="${JSON.stringify(typed)}" />`}
+          ${field({ name: 'username', label: 'User name or e-mail address', value: username, maxLength: 320, required: true, autocomplete: 'username' })}
+          ${field({ name: 'password', label: 'Password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
+          ${field({
+            name: 'code',
+            label: 'One-time password',
+            maxLength: 16,
+            autocomplete: 'one-time-code',
+            inputMode: 'numeric',
+            hint: 'Six digits, where your account asks for them; empty otherwise.',
+          })}
+          <button>Log in</button>
+        </form>
+        ${isOverTls(baseUrl) ? nothing : notice('note', 'This page came without TLS, which is only safe because browser and store are on the same machine.')}
+      </main>
+      <footer>
+        <p>
+          This is the package store of this site. It asks nobody outside for anything. <a href="/docs/">Documents</a>
+        </p>
+      </footer>
+    </body>`,
+  });
+}

@@ -1,0 +1,131 @@
+// Logging in to the console, and out of it.
+import { revokeOwnToken } from '#acts/tokens.ts';
+import { account, anyone } from '#api/access.ts';
+import { refuseForeign, refuseInClear } from '#api/browser.ts';
+import { readJson } from '#api/json.ts';
+import { operation, type Answer } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import type { ConsoleLogIn } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { IncomingMessage } from 'node:http';
+import { framed } from './frame.ts';
+import { logInPage } from './log-in-page.ts';
+import { saying } from './said.ts';
+import { deed, seeOther } from './screen.ts';
+import { forgetting, keeping } from './session.ts';
+import { formAgain, kept, type Typed } from './typed.ts';
+
+const page = {
+  since: 0,
+  access: anyone,
+  prefixed: false,
+  enabledBy: 'http.console',
+  produces: ['text/html'],
+  refusesWithPages: true,
+} as const;
+
+export const consoleLogIn = operation({
+  ...page,
+  name: 'console_log_in',
+  method: 'GET',
+  path: '/console/log-in',
+  summary: 'Show the page on which somebody logs in to the console.',
+  query: 'ConsoleLogInQuery',
+  refuses: ['forbidden'],
+  handle: ({ query, config, address }) =>
+    orShown({ config, to: ownAddress(query.to), username: undefined }, () => {
+      refuseInClear(config.http.base_url, address);
+      return logInPage({ config, to: ownAddress(query.to), says: query.done === 'logged-out' ? loggedOut : undefined });
+    }),
+});
+
+const loggedOut = 'You have logged out.';
+
+export const consoleSubmitLogIn = operation({
+  ...page,
+  name: 'console_submit_log_in',
+  method: 'POST',
+  path: '/console/log-in',
+  summary: 'Log in to the console with what the page was filled in with.',
+  consumes: 'application/x-www-form-urlencoded',
+  bodyLimit: 128 * 1024,
+  body: 'ConsoleLogIn',
+  also: { 303: 'Logged in; the browser goes to where somebody wanted to go.' },
+  headers: ['location'],
+  refuses: ['forbidden', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
+  handle(call) {
+    const { config, body } = call;
+    const [to, typed] = [ownAddress(body.to), typedIn(body)];
+    return orShown({ config, to, typed, username: body.username }, () => logIn(call, to, typed));
+  },
+});
+
+export const consoleLogOut = deed({
+  name: 'console_log_out',
+  path: '/console/log-out',
+  summary: 'Log out of the console.',
+  access: account('token'),
+  body: 'ConsoleForm',
+  async perform({ acts, principal: { accountId, sessionId }, requestId, config }) {
+    await acts.do(revokeOwnToken, { actor: accountId, sessionId, requestId }, { sessionId, accountId });
+    return seeOther(saying('/console/log-in', 'logged-out'), forgetting(config.http.base_url));
+  },
+});
+
+interface LoggingIn extends Pick<Services, 'authority' | 'config' | 'identity' | 'records' | 'version'> {
+  body: ConsoleLogIn;
+  request: IncomingMessage;
+  address: string;
+  requestId: string;
+}
+
+async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Promise<Answer> {
+  const { request, body, config, identity, authority, records, version, address, requestId } = call;
+  const { base_url: baseUrl } = config.http;
+  refuseInClear(baseUrl, address);
+  refuseForeign(request, baseUrl);
+  const account = await identity.logins.logIn({
+    name: body.username,
+    password: body.password,
+    oneTimePassword: body.code === '' ? undefined : body.code,
+    address,
+    requestId,
+  });
+  const session = await authority.browsers.begin(account.id, { address, requestId });
+  const headers = keeping(session, baseUrl);
+  if (typed === undefined) return seeOther(to, headers);
+  const browsing = await authority.browsers.find(session);
+  return framed(
+    { request, config, records, version, browsing },
+    {
+      title: 'Look it through, and send it',
+      lead: 'You are logged in again. This is what you had typed; nothing of it has been done.',
+      content: formAgain(browsing, to, typed, []),
+      headers,
+    },
+  );
+}
+
+/** What was refused is said on the page itself, above its form. */
+async function orShown(
+  about: { config: Services['config']; to: string; typed?: Typed | undefined; username: string | undefined },
+  make: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await make();
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    const { status, message, retryAfter } = refusal;
+    const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
+    return logInPage({ ...about, status, says: message, failed: true, ...(headers && { headers }) });
+  }
+}
+
+/** An address of the console; the front page in place of any other, which could be anybody's. */
+const ownAddress = (text = '/console'): string =>
+  /^\/console(?:[/?][\w/.:?&=%~+-]*)?$/.test(text) ? text : '/console';
+
+/** What had been typed before, which our own page brings along. */
+function typedIn({ typed }: ConsoleLogIn): Typed | undefined {
+  return typed === undefined ? undefined : kept(readJson(typed));
+}

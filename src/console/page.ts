@@ -1,0 +1,70 @@
+// A page of the console as an answer: its head, its policy, and what it may load, all of it from here.
+import { Answer } from '#api/operation.ts';
+import { html, type Content, type Html } from '#api/pages/html.ts';
+import { version } from '#src/version.ts';
+
+interface Page {
+  title: string;
+  /** The store's name, as its address has it. */
+  store: string;
+  body: Html;
+  status?: number | undefined;
+  headers?: Record<string, string>;
+}
+
+/** Our own style sheet, scripts, pictures and forms, and nothing else; nothing kept, nothing framed. */
+const policy = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+    "frame-ancestors 'none'; base-uri 'none'",
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Browsers name the origin of a form only where this allows it.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/**
+ * What htmx does: nothing that asks for `eval`, no styles of its own, no copy of pages in the browser's storage, and what was
+ * refused is shown like what was not.
+ */
+const htmx = JSON.stringify({
+  allowEval: false,
+  allowScriptTags: false,
+  includeIndicatorStyles: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  refreshOnHistoryMiss: true,
+  responseHandling: [
+    { code: '204', swap: false },
+    { code: '...', swap: true },
+  ],
+});
+
+/** The address of one of our files, which changes with the release, so that a browser may keep it. */
+const asset = (name: string): Content => `/console/assets/${name}?release=${version}`;
+
+export const pageOf = ({ title, store, body, status = 200, headers = {} }: Page): Answer =>
+  new Answer({
+    status,
+    headers: { ...policy, ...headers },
+    body: html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <meta name="robots" content="noindex" />
+          <meta name="htmx-config" content="${htmx}" />
+          <title>${title} – ${store}</title>
+          <link rel="icon" type="image/svg+xml" href="/favicon.ico" />
+          <link rel="stylesheet" href="${asset('style.css')}" />
+          <script src="${asset('htmx.js')}" defer></script>
+          <script src="${asset('console.js')}" defer></script>
+        </head>
+        ${body}
+      </html> `.toString(),
+  });

@@ -1,0 +1,99 @@
+// Forms: each brings back the token of its session, and works without a script.
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { Browsed } from '../access.ts';
+
+/** A form to an address of the console. */
+export const formOf = (browsing: Browsed['browsing'], address: string, content: Content): Html =>
+  html`<form method="post" action="${address}">
+    <input type="hidden" name="form-token" value="${browsing.formToken(address)}" />
+    ${content}
+  </form>`;
+
+/** A form that asks: its fields are in the address, and it changes nothing. Its answer is looked for in `target` as one types. */
+export const searchOf = (address: string, target: string, content: Content): Html =>
+  html`<form
+    class="search"
+    role="search"
+    method="get"
+    action="${address}"
+    hx-get="${address}"
+    hx-target="#${target}"
+    hx-select="#${target}"
+    hx-swap="outerHTML"
+    hx-push-url="true"
+    hx-trigger="input changed delay:250ms from:find input, change, submit"
+  >
+    ${content}
+  </form>`;
+
+export interface Field {
+  name: string;
+  label: string;
+  type?: 'text' | 'password' | 'search' | 'email' | 'number' | 'date';
+  value?: string | undefined;
+  /** A sentence below it. */
+  hint?: Content;
+  required?: boolean;
+  maxLength: number;
+  autocomplete?: string;
+  /** What keyboards of phones offer. */
+  inputMode?: 'numeric';
+}
+
+/** A labelled line to type into. */
+export function field({ name, label, type = 'text', value = '', hint, ...more }: Field): Html {
+  const hinted = hint === undefined ? nothing : html`aria-describedby="${name}-hint"`;
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      maxlength="${more.maxLength}"
+      ${more.required === true ? html`required` : nothing}
+      autocomplete="${more.autocomplete ?? 'off'}"
+      ${more.inputMode === undefined ? nothing : html`inputmode="${more.inputMode}"`}
+      autocapitalize="none"
+      spellcheck="false"
+      ${hinted}
+    />
+    ${hint === undefined ? nothing : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+  </div>`;
+}
+
+/** A labelled field of several lines. */
+export const longField = ({ name, label, value = '', hint, required, maxLength }: Field): Html =>
+  html`<div class="field">
+    <label for="${name}">${label}</label>
+    <textarea
+      id="${name}"
+      name="${name}"
+      rows="3"
+      maxlength="${maxLength}"
+      ${required === true ? html`required` : nothing}
+      ${hint === undefined ? nothing : html`aria-describedby="${name}-hint"`}
+    >
+${value}</textarea>
+    ${hint === undefined ? nothing : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+  </div>`;
+
+/** A choice of one of a few. */
+export const choice = (
+  { name, label, value }: Pick<Field, 'name' | 'label' | 'value'>,
+  options: readonly (readonly [value: string, words: string])[],
+): Html =>
+  html`<div class="field">
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${options.map(
+        ([one, words]) => html`<option value="${one}" ${one === value ? html`selected` : nothing}>${words}</option>`,
+      )}
+    </select>
+  </div>`;
+
+/** Something to be ticked. */
+export const tick = (name: string, words: Content, ticked = false): Html =>
+  html`<label class="tick"
+    ><input type="checkbox" name="${name}" value="yes" ${ticked ? html`checked` : nothing} /> ${words}</label
+  >`;

@@ -1,0 +1,68 @@
+// The page that somebody sees in place of what was refused. What he had typed is on it, so that nobody types it twice.
+import { browsingOf } from '#api/browser.ts';
+import type { Answer, Refused } from '#api/operation.ts';
+import { html, nothing } from '#api/pages/html.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import { framed } from './frame.ts';
+import { logInPage } from './log-in-page.ts';
+import { pageOf } from './page.ts';
+import { notice } from './parts/notice.ts';
+import { formAgain, kept } from './typed.ts';
+
+export async function refused(refusal: Refusal, asked: Refused): Promise<Answer> {
+  const { request, config, records, version, principal } = asked;
+  const [address = ''] = (request.url ?? '').split('?');
+  const isForm = request.method === 'POST';
+  if (principal === undefined) {
+    if (refusal.status !== 401) return plainly(refusal, asked);
+    const typed = isForm ? kept(asked.typed) : undefined;
+    return logInPage({
+      config,
+      to: isForm ? address : (request.url ?? address),
+      typed,
+      status: 401,
+      says: refusal.message,
+    });
+  }
+  const browsing = await browsingOf(asked, asked);
+  const typed = isForm ? kept(asked.typed) : undefined;
+  const names = isForm && typeof asked.typed === 'object' ? Object.keys(asked.typed ?? {}) : [];
+  const view = {
+    title: titles[refusal.status] ?? 'This cannot be done',
+    status: statusOf(refusal),
+    headers: retrying(refusal),
+    content: html`${notice('warn', refusal.message)}
+      ${typed === undefined ? nothing : formAgain(browsing, address, typed, names)}
+      <p><a href="/console">Back to the front page</a></p>`,
+  };
+  return framed({ request, config, records, version, browsing }, view);
+}
+
+/** Whoever is known needs no login: what his account may not do is forbidden. */
+const statusOf = ({ status }: Refusal): number => (status === 401 ? 403 : status);
+
+const retrying = ({ retryAfter }: Refusal): Record<string, string> =>
+  retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+
+const titles: Readonly<Record<number, string>> = {
+  401: 'This is not for you to see',
+  403: 'This cannot be done like this',
+  404: 'There is nothing here',
+  409: 'This does not go together',
+  429: 'Too much at once',
+};
+
+/** A page without a frame, for somebody of whom nothing is known. */
+const plainly = (refusal: Refusal, { config }: Refused): Answer =>
+  pageOf({
+    title: 'This cannot be done',
+    store: new URL(config.http.base_url).host,
+    status: refusal.status,
+    headers: retrying(refusal),
+    body: html`<body class="alone">
+      <main id="main">
+        <h1>This cannot be done</h1>
+        ${notice('warn', refusal.message)}
+      </main>
+    </body>`,
+  });

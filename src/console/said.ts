@@ -1,0 +1,15 @@
+// What a page says of what was just done. The address names it by one of these words, so nobody can make a page say anything else.
+
+const sentences = {
+  'logged-out': 'You have logged out.',
+} as const;
+
+export type Said = keyof typeof sentences;
+
+/** The sentence of a word; nothing of any other text. */
+export const said = (word: string | undefined): string | undefined =>
+  word !== undefined && Object.hasOwn(sentences, word) ? sentences[word as Said] : undefined;
+
+/** An address of the console, for the page there to say what was done. */
+export const saying = (address: string, word: Said): string =>
+  `${address}${address.includes('?') ? '&' : '?'}done=${word}`;

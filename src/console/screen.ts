@@ -1,0 +1,112 @@
+// How the pages of the console are declared. A screen shows something, and changes nothing; a deed is what a form of a screen
+// does, by the acts that operations and commands do, and leads to a screen that shows it.
+import type { IncomingMessage } from 'node:http';
+
+import type { Access } from '#api/access.ts';
+import { refuseForeign } from '#api/browser.ts';
+import { Answer, operation, type Call, type Operation } from '#api/operation.ts';
+import type { Shape } from '#api/schema.ts';
+import type { Services } from '#api/services.ts';
+import type { Wire } from '#api/wire.ts';
+import type { RefusalCode } from '#domain/refusal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { inBrowser, type Browsed } from './access.ts';
+import { framed, type View } from './frame.ts';
+import { refused } from './refused.ts';
+import { renewal } from './session.ts';
+
+interface Common<Path extends string, Evidence> {
+  /** `console_` and what is shown or done. */
+  name: `console_${string}`;
+  /** Below `/console`. */
+  path: Path;
+  /** One sentence. */
+  summary: string;
+  access: Access<Evidence>;
+  refuses?: readonly RefusalCode[];
+}
+
+interface Screen<Path extends string, Evidence, Query extends Shape | undefined> extends Common<Path, Evidence> {
+  query?: Query;
+  show(call: Call<Path, Evidence & Browsed, Query, undefined>): Promise<View> | View;
+}
+
+/** Declares a page. */
+export const screen = <const Path extends string, Evidence, const Query extends Shape | undefined = undefined>({
+  show,
+  access,
+  ...record
+}: Screen<Path, Evidence, Query>): Operation =>
+  operation({
+    ...record,
+    ...everyPage,
+    method: 'GET',
+    access: inBrowser(access),
+    handle: async (call: Call<Path, Evidence & Browsed, Query, undefined>) => framed(call, await show(call)),
+  });
+
+/** The shapes of forms: each has the token that says whose page it is of. */
+type FormShape = { [K in Shape]: Wire[K] extends { 'form-token': string } ? K : never }[Shape];
+
+interface Deed<Path extends string, Evidence, Body extends FormShape> extends Common<Path, Evidence> {
+  body: Body;
+  /** Does it; where the browser goes then, an address of the console, or what it is shown at once, such as a secret. */
+  perform(call: Call<Path, Evidence & Browsed, undefined, Body>): Promise<string | Answer>;
+}
+
+/** Declares what a form does. */
+export const deed = <const Path extends string, Evidence, const Body extends FormShape>({
+  perform,
+  access,
+  refuses = [],
+  ...record
+}: Deed<Path, Evidence, Body>): Operation =>
+  operation({
+    ...record,
+    ...everyPage,
+    method: 'POST',
+    access: inBrowser(access),
+    consumes: 'application/x-www-form-urlencoded',
+    bodyLimit: 64 * 1024,
+    also: { 303: 'Done; the browser goes on to a page that shows it.' },
+    headers: ['location'],
+    refuses: ['forbidden', ...refuses],
+    async handle(call: Call<Path, Evidence & Browsed, undefined, Body>) {
+      refuseForged(call);
+      const done = await perform(call);
+      return done instanceof Answer ? done : seeOther(done, renewal(call));
+    },
+  });
+
+const everyPage = {
+  since: 0,
+  prefixed: false,
+  enabledBy: 'http.console',
+  produces: ['text/html'],
+  refusesWithPages: true,
+  refused,
+} as const;
+
+interface Sent extends Browsed, Pick<Services, 'config'> {
+  request: IncomingMessage;
+  body: { 'form-token': string };
+}
+
+/** A form is sent by the page that we made for this session, and by no other. */
+function refuseForged({ request, config, browsing, body }: Sent): void {
+  refuseForeign(request, config.http.base_url);
+  const [address = ''] = (request.url ?? '').split('?');
+  if (browsing.isFormToken(body['form-token'], address)) return;
+  throw new Refusal(
+    'forbidden',
+    'This form is of a login that has ended meanwhile. Look it through, and send it again.',
+  );
+}
+
+/** Another page, which the browser gets with GET. */
+export const seeOther = (location: string, headers: Record<string, string>): Answer =>
+  new Answer({
+    status: 303,
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin', ...headers },
+    body: '',
+  });

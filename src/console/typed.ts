@@ -1,0 +1,44 @@
+// What somebody had typed into a form that could not be taken as it came: it is shown again, to be sent again.
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Browsed } from './access.ts';
+import { field, formOf, longField } from './parts/form.ts';
+
+/** The fields of a form by their names, without its token. */
+export type Typed = Readonly<Record<string, string>>;
+
+/** What is typed anew each time, and is in no page that we write. */
+const secrets = new Set(['form-token', 'password', 'new-password', 'again', 'code', 'fingerprint']);
+
+/** What is kept of a form. */
+export function kept(form: unknown): Typed | undefined {
+  if (typeof form !== 'object' || form === null) return undefined;
+  const fields = Object.entries(form).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string' && !secrets.has(pair[0]),
+  );
+  return Object.fromEntries(fields);
+}
+
+/** The form once more, with what was typed in it, and empty fields for what is not kept. */
+export function formAgain(
+  browsing: Browsed['browsing'],
+  address: string,
+  typed: Typed,
+  asked: readonly string[],
+): Html {
+  const again = asked.filter((name) => secrets.has(name) && name !== 'form-token');
+  return formOf(
+    browsing,
+    address,
+    html`${Object.entries(typed).map(([name, value]) => fieldOf(name, value))}
+      ${again.map((name) => field({ name, label: inWords(name), type: 'password', maxLength: 1024, required: true }))}
+      ${Object.keys(typed).length + again.length === 0 ? html`<p>Nothing was typed into it.</p>` : nothing}
+      <button>Send it again</button>`,
+  );
+}
+
+const fieldOf = (name: string, value: string): Html =>
+  value.length > 80 || value.includes('\n')
+    ? longField({ name, label: inWords(name), value, maxLength: 65536 })
+    : field({ name, label: inWords(name), value, maxLength: 65536 });
+
+const inWords = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;

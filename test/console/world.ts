@@ -1,0 +1,112 @@
+// A store with its console, and people who look at it: what a browser does without a script, it does here by `fetch`.
+import { startIdentity, password, type IdentityStore } from '#test/identity/world.ts';
+
+type Test = Parameters<typeof startIdentity>[0];
+
+/** A page as it came. */
+export interface Page {
+  status: number;
+  headers: Headers;
+  /** The address that it came from in the end, without the store's own. */
+  address: string;
+  html: string;
+  /** What a person reads, with one space between words. */
+  text: string;
+}
+
+/** Somebody at his browser. */
+export interface Visitor {
+  /** The cookie that the browser sends; empty where it has none. */
+  cookie: string;
+  open(address: string, headers?: Record<string, string>): Promise<Page>;
+  /** Logs in as the page asks for it. */
+  logIn(username: string, more?: Record<string, string>): Promise<Page>;
+  /** Sends the form of a page that goes to an address, filled in with these beside what is hidden in it; follows where it leads. */
+  send(page: Page, address: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Page>;
+}
+
+export interface ConsoleStore extends IdentityStore {
+  /** A browser that nobody has logged in with. */
+  visitor(): Visitor;
+  /** Somebody who has logged in; he gets a password when he has none. */
+  visit(person: string): Promise<Visitor>;
+}
+
+/** A store in which ada and bob publish, and root administers. */
+export async function startConsole(t: Test, configure?: (text: string) => string): Promise<ConsoleStore> {
+  const store = await startIdentity(t, configure);
+  const visitor = (): Visitor => browse(store.url);
+  const ready = new Set(['ada']);
+  return Object.assign(store, {
+    visitor,
+    async visit(person: string) {
+      if (!ready.has(person)) await store.setPassword(person);
+      ready.add(person);
+      const somebody = visitor();
+      const page = await somebody.logIn(person);
+      if (page.status !== 200) throw new Error(`cannot log ${person} in: ${String(page.status)} ${page.text}`);
+      return somebody;
+    },
+  });
+}
+
+const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+
+/** The text of a piece of HTML. */
+export const textOf = (html: string): string =>
+  html
+    .replace(/<(script|style|head)\b.*?<\/\1>/gs, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+const attribute = (tag: string, name: string): string | undefined =>
+  textOf(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '\u0000').replace('\u0000', '') || undefined;
+
+/** What is in the fields of the form that goes to an address; fails where the page has none. */
+function fieldsOf(html: string, address: string): Record<string, string> {
+  for (const [, open = '', inner = ''] of html.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
+    if (attribute(open, 'action') !== address || attribute(open, 'method') !== 'post') continue;
+    const inputs = [...inner.matchAll(/<input([^>]*)>/g)].map(([, tag = '']) => tag);
+    const filled = inputs.filter(
+      (tag) => !['checkbox', 'radio'].includes(attribute(tag, 'type') ?? '') || /\schecked/.test(tag),
+    );
+    const areas = [...inner.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)];
+    return Object.fromEntries([
+      ...filled.map((tag) => [attribute(tag, 'name') ?? '', attribute(tag, 'value') ?? '']),
+      ...areas.map(([, tag = '', text = '']) => [attribute(tag, 'name') ?? '', textOf(text)]),
+    ]) as Record<string, string>;
+  }
+  throw new Error(`the page has no form to ${address}`);
+}
+
+function browse(url: string): Visitor {
+  const call = async (address: string, init: RequestInit = {}): Promise<Page> => {
+    const response = await fetch(url + address, {
+      ...init,
+      redirect: 'manual',
+      headers: { accept: 'text/html', ...(self.cookie !== '' && { cookie: self.cookie }), ...(init.headers as object) },
+    });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) self.cookie = set.includes('Max-Age=0') ? '' : (set.split(';')[0] ?? '');
+    const location = response.headers.get('location');
+    if (response.status === 303 && location !== null) return call(location);
+    const html = await response.text();
+    return { status: response.status, headers: response.headers, address, html, text: textOf(html) };
+  };
+  const post = (address: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    call(address, {
+      method: 'POST',
+      headers: { origin: url, 'sec-fetch-site': 'same-origin', ...headers },
+      body: new URLSearchParams(fields),
+    });
+  const self: Visitor = {
+    cookie: '',
+    open: (address, headers = {}) => call(address, { headers }),
+    logIn: (username, more = {}) => post('/console/log-in', { username, password, code: '', to: '/console', ...more }),
+    send: (page, address, fields = {}, headers = {}) =>
+      post(address, { ...fieldsOf(page.html, address), ...fields }, headers),
+  };
+  return self;
+}

@@ -17,6 +17,7 @@ const arrow = [
   'api',
   'operations identity jobs integrity backup transfers',
   'data',
+  'examinations',
   'console',
   'appliance',
   'cli',

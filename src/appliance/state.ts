@@ -3,31 +3,15 @@ import type { StoreState } from '#api/metrics.ts';
 import type { ServerServices } from '#api/services.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
+import type { ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
-import type { ScrubState } from '#integrity/scrub.ts';
-import type { JobState } from '#jobs/runner.ts';
 import { version } from '#src/version.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
-
-/** What the serving process says of itself, in a file of the data directory. */
-export interface ServingState {
-  pid: number;
-  url: string;
-  version: string;
-  since: string;
-  level: string;
-  sealed: boolean;
-  certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
-  problems: string[];
-  notices?: string[];
-  jobs: JobState[];
-  scrub: ScrubState;
-}
 
 /** How often it is said anew. */
 const interval = seconds(10);

@@ -1,4 +1,5 @@
 // What is wrong with a configuration that is well-formed: what belongs together and is not all there, what the disk cannot keep.
+import { tooSmall } from '#data/disk-size.ts';
 import { missingForExchange, type Config } from '#src/config.ts';
 import type { Health } from '#src/health.ts';
 
@@ -14,14 +15,3 @@ export function watchSettings(health: Pick<Health, 'watch'>, config: () => Confi
   });
   health.watch('reserve', () => tooSmall(diskSize(), config().uploads.reserve));
 }
-
-/** That a disk is smaller than what is to be kept free on it; the numbers as people write them in the configuration. */
-export function tooSmall(diskSize: number, reserve: number): string | undefined {
-  if (diskSize > reserve) return undefined;
-  return (
-    `The whole disk has ${mebibytes(diskSize)}, and uploads.reserve keeps ${mebibytes(reserve)} of it free, so nothing can be ` +
-    'uploaded. Use a larger disk, or set uploads.reserve in larder.toml lower and restart the server.'
-  );
-}
-
-const mebibytes = (bytes: number): string => `${String(Math.floor(bytes / 1024 / 1024))} MiB`;

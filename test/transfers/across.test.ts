@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import type { Patient } from '#cli/store/examinations/examination.ts';
-import { transfers } from '#cli/store/examinations/transfers.ts';
+import type { Patient } from '#examinations/examination.ts';
+import { transfers } from '#examinations/transfers.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
 import { offered, trust, twoSites, site, type Sites } from './sites.ts';

@@ -5,7 +5,7 @@ import { quotaOfEverybody, unlimited } from '#domain/quota.ts';
 import { presentQuota } from '#operations/accounts/present-quota.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 
 export const accountQuota = command({
   name: 'account quota',

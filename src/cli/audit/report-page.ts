@@ -2,7 +2,7 @@
 import { escape } from '#api/documents/html.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { notesOf } from './report-csv.ts';
 import type { Summary } from './report-summary.ts';
 

@@ -8,7 +8,7 @@ import { momentNamed } from '../frame/moment.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { csvLine, csvHeading, movedHeading, movedLines, notesOf } from './report-csv.ts';
 import { closing, opening, rowOf } from './report-page.ts';
 import { rowsOf, summaryOf, type Summary } from './report-summary.ts';

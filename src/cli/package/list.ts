@@ -9,7 +9,7 @@ import { momentNamed } from '../frame/moment.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { channelNamed } from '../release/channels.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 
 /** How many rows are looked at in one piece. */
 const batch = 500;

@@ -5,7 +5,7 @@ import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, table, visible, widthOf } from '../frame/terminal.ts';
 import { channelTable } from '../release/table.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { packageArgument, packageOf } from './named.ts';
 
 /** How many of the newest revisions are printed; `--json` has fifty. */

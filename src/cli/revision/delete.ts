@@ -9,7 +9,7 @@ import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { channelNamed } from '../release/channels.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 
 export const revisionDelete = command({
   name: 'revision delete',

@@ -5,7 +5,7 @@ import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 
 /** How many rows are looked at in one piece. */
 const batch = 500;

@@ -1,8 +1,9 @@
 // larder doctor
 import { command } from '../frame/command.ts';
-import { examine, patientIn, type Finding, type Level } from './examinations/examination.ts';
-import { examinations } from './examinations/index.ts';
+import { examine, type Finding, type Level } from '#examinations/examination.ts';
+import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
+import { patientIn } from './patient.ts';
 import { style, visible, type Style } from '../frame/terminal.ts';
 
 type Told = Finding & { what: string };

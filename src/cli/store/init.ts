@@ -15,7 +15,7 @@ import { tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
-import { tooSmall } from '#appliance/watched-settings.ts';
+import { tooSmall } from '#data/disk-size.ts';
 import { command, dataInUse, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';

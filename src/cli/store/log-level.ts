@@ -4,7 +4,7 @@ import { setLogLevel } from '#acts/appliance.ts';
 import { changeConfig } from '#src/config.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { servingState } from '../frame/serving.ts';
+import { servingState } from '#data/serving-state.ts';
 import { withStore } from '../frame/store.ts';
 
 export const logLevel = command({

@@ -5,10 +5,11 @@ import { tokensEnding } from '#macaroons/uses.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { occupied } from '#data/blobs.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { version } from '#src/version.ts';
 import { command, type Call } from '../frame/command.ts';
-import { servingState } from '../frame/serving.ts';
+import { servingState } from '#data/serving-state.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
@@ -134,13 +135,6 @@ function rowsOfProblems({ serving }: Found): Row[] {
 function jobsSay(jobs: readonly { failures: number; problem: string | undefined }[]): string {
   const failing = jobs.filter(({ problem }) => problem !== undefined).length;
   return failing === 0 ? `all ${String(jobs.length)} go well` : `${String(failing)} of ${String(jobs.length)} fail`;
-}
-
-/** A number of bytes as a person reads it. */
-export function bytes(count: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, count)) / 10)));
-  return power === 0 ? `${String(count)} bytes` : `${(count / 2 ** (10 * power)).toFixed(1)} ${units[power]!}`;
 }
 
 function age(at: string, now: Date): string {

@@ -2,7 +2,7 @@
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { bytes } from './status.ts';
+import { bytes } from '#domain/byte-size.ts';
 
 export const storage = command({
   name: 'storage',

@@ -7,7 +7,7 @@ import { fingerprintOfId } from '#transfers/site.ts';
 import { command, type Answer } from '../frame/command.ts';
 import { progressOf } from '../frame/progress.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { shortId, withParts } from './parts.ts';
 import { fitted } from './report.ts';
 

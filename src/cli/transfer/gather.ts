@@ -16,7 +16,7 @@ import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
 import { channelsNamed } from '../release/channels.ts';
 import { collectorHere } from '../site/collector.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { writtenOf } from './collected.ts';
 import { requestAt } from './met.ts';
 import { fitted } from './report.ts';

@@ -17,7 +17,7 @@ import { canAsk, confirmed, needsYes } from '../frame/questions.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { custodyOf } from '../key/keys.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { figuresOf, reportOf } from './asked.ts';
 import { fileAt } from './writing.ts';
 import { shortId } from './parts.ts';

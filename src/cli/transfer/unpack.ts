@@ -8,7 +8,7 @@ import { command, Failure, UsageError } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { cannotRead, writing } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { newFileAt } from './writing.ts';
 import { shortId, withParts } from './parts.ts';
 

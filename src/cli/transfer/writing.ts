@@ -8,7 +8,7 @@ import type { Asked } from '#transfers/collector.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { shortId } from './parts.ts';
 
 export const writingOptions = {

@@ -1,20 +1,11 @@
 // How times, sizes and durations are shown.
 import { html, type Html } from '#api/pages/html.ts';
+export { bytes as size } from '#domain/byte-size.ts';
 import { days, hours, minutes, seconds } from '#domain/clock.ts';
 
 /** A moment, RFC 3339: in UTC, and by the script of our pages in the reader's zone beside it. */
 export const time = (moment: string): Html =>
   html`<time datetime="${moment}">${moment.slice(0, 16).replace('T', ' ')} UTC</time>`;
-
-const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
-
-/** So many bytes in the largest unit of which there is one, with three digits at most: `1.44 MiB`. */
-export function size(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
-  const count = bytes / 2 ** (10 * power);
-  const digits = power === 0 || count >= 100 ? 0 : count >= 10 ? 1 : 2;
-  return `${count.toFixed(digits)} ${units[power] ?? ''}`;
-}
 
 const lengths = [
   [days(1), 'day'],

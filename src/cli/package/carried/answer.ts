@@ -3,7 +3,7 @@ import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { Answer } from '../../frame/command.ts';
 import { table, visible } from '../../frame/terminal.ts';
-import { bytes } from '../../store/status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import type { Told } from './files.ts';
 import type { Seen } from './look.ts';
 import type { ReleasedPackage } from './take.ts';

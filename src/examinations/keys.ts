@@ -1,17 +1,12 @@
 // The two wrapping keys.
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
-import { readSiteKey } from '#data/secrets.ts';
-import { masterKeyOf } from '../../key/keys.ts';
+import { readMasterKey, readSiteKey } from '#data/secrets.ts';
 import { CannotLook, well, wrong, type Examination } from './examination.ts';
 
 export const siteKey: Examination = {
   what: 'Site key',
-  async look({ data, world, store }) {
-    const key = readSiteKey({
-      directory: data,
-      credentials: world.env['CREDENTIALS_DIRECTORY'],
-      masterKeyFile: undefined,
-    });
+  async look({ data, credentials, store }) {
+    const key = readSiteKey({ directory: data, credentials, masterKeyFile: undefined });
     try {
       await store();
     } catch (error) {
@@ -24,12 +19,14 @@ export const siteKey: Examination = {
 
 export const signingKey: Examination = {
   what: 'Signing key',
-  look: ({ data, world, config }) =>
-    masterKeyOf({ directory: data, config: config() }, world)
+  look({ data, credentials, config }) {
+    const { master_key_file: masterKeyFile, passphrase_file: passphraseFile } = config().keys;
+    return readMasterKey({ directory: data, credentials, masterKeyFile, passphraseFile })
       ? well('the signing master key is there')
       : wrong(
           'the store is sealed and signs nothing',
           'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file; a key ' +
             'that systemd keeps encrypted is there while the service runs.',
-        ),
+        );
+  },
 };

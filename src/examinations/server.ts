@@ -1,12 +1,13 @@
 // The process that serves the store: what it says of itself, and what it would leave behind.
 import { leavesMemory } from '#src/core-dumps.ts';
-import { bytes } from '../status.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
 
 const unserved = 'the store is not being served at the moment';
 
 export const server: Examination = {
   what: 'Server',
+  onHostAlone: true,
   look({ serving }) {
     const state = serving();
     if (state === undefined) return well(unserved);

@@ -3,12 +3,13 @@ import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
 import { occupied } from '#data/blobs.ts';
-import { tooSmall } from '#appliance/watched-settings.ts';
-import { bytes } from '../status.ts';
+import { tooSmall } from '#data/disk-size.ts';
+import { bytes } from '#domain/byte-size.ts';
 import { well, wrong, type Examination } from './examination.ts';
 
 export const owner: Examination = {
   what: 'Owner',
+  onHostAlone: true,
   look({ data }) {
     const { uid, gid } = lstatSync(data);
     const foreign = entriesOf(data).filter(({ stats }) => stats.uid !== uid);
@@ -23,6 +24,7 @@ export const owner: Examination = {
 
 export const permissions: Examination = {
   what: 'Permissions',
+  onHostAlone: true,
   look({ data }) {
     const open = entriesOf(data, 0).filter(({ name, stats }) => !name.startsWith('store.lock') && isOpen(stats));
     if (isOpen(lstatSync(data))) open.unshift({ name: '.', stats: lstatSync(data) });

@@ -1,21 +1,16 @@
 // What the records say, and whether they are whole.
-import { join } from 'node:path';
-
 import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
-import { checkDatabase } from '#engine/sqlite/check.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
-import { nativeBinding } from '#src/native.ts';
-import { refuseWithoutDatabase } from '../../frame/store.ts';
 import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
 
 export const records: Examination = {
   what: 'Records',
-  async look({ data, store }) {
-    refuseWithoutDatabase(data);
+  onHostAlone: true,
+  async look({ data, store, damage }) {
     // The file alone first: what is damaged may be the very thing that keeps the store from opening.
-    const problems = checkDatabase(join(data, 'larder.db'), { nativeBinding: nativeBinding() });
+    const problems = damage();
     if (problems.length > 0) {
       return wrong(
         `the database is damaged: ${problems[0]!}`,

@@ -38,6 +38,7 @@ export const storeAssertion: Examination = {
 /** What devices find at the address of the store, by what 'larder device snippet' gives them to trust. */
 export const deviceTrust: Examination = {
   what: 'Device trust',
+  onHostAlone: true,
   async look(patient) {
     const config = patient.config();
     const { base_url: url } = config.http;

@@ -1,0 +1,55 @@
+// The store that 'larder doctor' examines, from outside of the process that serves it.
+import { join } from 'node:path';
+
+import { servingState } from '#data/serving-state.ts';
+import type { Store } from '#data/store.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
+import { CannotLook, type Patient } from '#examinations/examination.ts';
+import { readConfig } from '#src/config.ts';
+import { nativeBinding } from '#src/native.ts';
+import type { World } from '../frame/command.ts';
+import { openUpgraded, refuseWithoutDatabase } from '../frame/store.ts';
+
+/** The store in a data directory, as its owner sees it. */
+export function patientIn(data: string, world: World): Patient & { close(): Promise<void> } {
+  const config = once(() => readConfig(join(data, 'larder.toml')), 'larder.toml is not good');
+  const serving = once(() => servingState(data), 'store.lock cannot be used');
+  let opening: Promise<Store> | undefined;
+  return {
+    data,
+    credentials: world.env['CREDENTIALS_DIRECTORY'],
+    config,
+    damage() {
+      refuseWithoutDatabase(data);
+      return checkDatabase(join(data, 'larder.db'), { nativeBinding: nativeBinding() });
+    },
+    serving,
+    store() {
+      config();
+      opening ??= openUpgraded(data, world).catch((cause: unknown) => {
+        throw new CannotLook('the store cannot be opened', { cause });
+      });
+      return opening;
+    },
+    async close() {
+      const store = await opening?.catch(() => undefined);
+      await store?.close();
+    },
+  };
+}
+
+/** Asked for more than once and found out once; where that fails, what depends on it cannot be looked at. */
+function once<Found>(find: () => Found, because: string): () => Found {
+  let found: { value: Found } | { cause: unknown } | undefined;
+  return () => {
+    if (found === undefined) {
+      try {
+        found = { value: find() };
+      } catch (cause) {
+        found = { cause };
+      }
+    }
+    if ('value' in found) return found.value;
+    throw new CannotLook(because, { cause: found.cause });
+  };
+}

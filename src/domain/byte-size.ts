@@ -1,0 +1,8 @@
+// How many bytes something has, as people read it.
+
+/** A number of bytes as a person reads it. */
+export function bytes(count: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, count)) / 10)));
+  return power === 0 ? `${String(count)} bytes` : `${(count / 2 ** (10 * power)).toFixed(1)} ${units[power]!}`;
+}

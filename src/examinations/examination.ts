@@ -1,0 +1,56 @@
+// What is looked at to say how the store is, by 'larder doctor' and by the front page of the console: one examination a record.
+// All of them are always told of: one that cannot be done says why, and so never passes for one that found nothing.
+import type { ServingState } from '#data/serving-state.ts';
+import type { Store } from '#data/store.ts';
+import type { Config } from '#src/config.ts';
+import { inOneSentence } from '#src/system-errors.ts';
+
+/** A notice is something to know of, with which all can be well. */
+export type Level = 'well' | 'notice' | 'wrong' | 'not looked at';
+
+export interface Finding {
+  level: Level;
+  /** A clause, without a full stop. */
+  says: string;
+  /** What to do about it, in whole sentences. */
+  mend?: string | undefined;
+}
+
+export interface Examination {
+  /** What is looked at, a word or two. */
+  what: string;
+  /** Whether only the command looks: it takes too long for a page, or the serving process looks by itself. */
+  onHostAlone?: true;
+  look(patient: Patient): Finding | Promise<Finding>;
+}
+
+/** The store that is examined. What cannot be had of it is thrown as `CannotLook`. */
+export interface Patient {
+  data: string;
+  /** The folder of what systemd hands over, where it does. */
+  credentials: string | undefined;
+  config(): Config;
+  /** What is wrong with the file of the database, read by itself; throws where there is none. */
+  damage(): string[];
+  /** The store, opened once for all examinations. */
+  store(): Promise<Store>;
+  /** What the serving process says of itself; nothing when there is none. */
+  serving(): ServingState | undefined;
+}
+
+/** Why an examination cannot be done: something that another one tells of. */
+export class CannotLook extends Error {}
+
+export const well = (says: string): Finding => ({ level: 'well', says });
+export const notice = (says: string, mend?: string): Finding => ({ level: 'notice', says, mend });
+export const wrong = (says: string, mend?: string): Finding => ({ level: 'wrong', says, mend });
+
+/** Does one examination, whatever comes of it. */
+export async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
+  try {
+    return await look(patient);
+  } catch (error) {
+    if (!(error instanceof CannotLook)) return wrong(inOneSentence(error, { data: patient.data }));
+    return { level: 'not looked at', says: `could not be looked at because ${error.message}` };
+  }
+}

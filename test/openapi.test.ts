@@ -14,6 +14,7 @@ import { identitySection } from '#identity/operations.ts';
 import { sections as ours } from '#operations/index.ts';
 import { everyAct } from '#acts/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { asRead } from '#test/fixtures/html.ts';
 import { fault } from '#test/fixtures/contract.ts';
 
 /** What a store serves: its own operations and those of the identity provider inside. */
@@ -152,7 +153,7 @@ t.test('the documents are served as pages that ask nothing of anybody else', asy
   const rows = pages
     .get('/docs/audit')!
     .split('<tr>')
-    .map((row) => asText(row.replace(/<[^>]*>/g, '|')));
+    .map((row) => asRead(row.replace(/<[^>]*>/g, '|')));
   for (const { name, outcome, summary, on, gate } of everyAct) {
     const row = rows.find((row) => row.includes(`|${name}|`) && row.includes(summary))!;
     t.match(row, on, `${name} says to what it is done`);
@@ -193,6 +194,3 @@ t.test('the documents can be turned off, and the front door is for programs alon
     t.match(await store.anyone.get(path), { status: 404 });
   t.match(await store.anyone.get('/', { accept: 'text/html' }), { status: 200, body: { service: 'larder' } });
 });
-
-const asText = (html: string): string =>
-  html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');

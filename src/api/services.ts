@@ -18,7 +18,7 @@ import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#src/config.ts';
-import type { Documents } from './documents/html.ts';
+import type { Documents } from './documents/page.ts';
 import type { HandlerRecords } from './handler-records.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';

@@ -1,6 +1,7 @@
 // What the pages load, all of it from here: the style sheet, our own script, and htmx as its package has it.
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { styleSheet } from '#api/pages/style-sheet.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { embeddedText } from '#src/embedded.ts';
 
@@ -27,7 +28,7 @@ export const consoleAsset = operation({
     const file = Object.hasOwn(files, params.file) ? files[params.file] : undefined;
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file of the console.');
     const [path, type] = file;
-    const body = texts.get(path) ?? embeddedText(path);
+    const body = texts.get(path) ?? (type === 'text/css' ? styleSheet(path) : embeddedText(path));
     texts.set(path, body);
     return new Answer({
       headers: {

@@ -10,7 +10,8 @@ import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ShownInvite } from '#records/invites.ts';
 import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
-import { page } from './pages.ts';
+import { inviteContent } from './pages/invite.ts';
+import { page } from './pages/page.ts';
 
 const address = '/identity/invite';
 
@@ -123,16 +124,15 @@ async function shown(token: string, { records, now }: Pick<Services, 'records' |
 }
 
 function invitePage(found: ShownInvite, baseUrl: string, refusal?: Refusal, username?: string): Answer {
-  const words = {
+  const content = inviteContent({
     inviter: `${found.inviterName} (${found.inviter})`,
     package: `${found.namespace}/${found.name}`,
     invited: found.username,
     email: found.email,
-    until: found.expiresAt,
-    untilWords: `${found.expiresAt.slice(0, 16).replace('T', ' ')} UTC`,
+    until: new Date(found.expiresAt),
     username: (username ?? found.username).slice(0, 320),
     problem: refusal?.message,
-  };
+  });
   const title = refusal === undefined ? 'An invite' : 'Not answered yet';
-  return page('invite', title, words, { baseUrl, ...(refusal && { status: refusal.status }) });
+  return page(title, content, { baseUrl, ...(refusal && { status: refusal.status }) });
 }

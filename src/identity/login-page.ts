@@ -7,7 +7,9 @@ import type { Services } from '#api/services.ts';
 import type { LoginForm } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
-import { page, styleSheet, type Words } from './pages.ts';
+import { codeContent, loginContent, type About } from './pages/login.ts';
+import { messageContent } from './pages/message.ts';
+import { identityStyleSheet, page } from './pages/page.ts';
 import { inPlainWords } from './words.ts';
 
 export const login = operation({
@@ -89,7 +91,7 @@ export const identityStyle = operation({
   access: anyone,
   prefixed: false,
   produces: ['text/css'],
-  handle: () => styleSheet(),
+  handle: () => identityStyleSheet(),
 });
 
 type Logging = Pick<Services, 'identity' | 'config'> & { address: string; requestId: string };
@@ -129,27 +131,24 @@ export function loginPage(
   baseUrl: string,
   failed?: { refusal: Refusal; username: string | undefined },
 ): Answer {
-  return page(
-    'login',
-    failed === undefined ? 'Log in' : 'Not logged in',
-    {
-      did: interaction.id,
-      ...inWords(interaction),
-      username: failed?.username?.slice(0, 320),
-      problem: failed?.refusal.message,
-    },
-    { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) },
-  );
+  const content = loginContent({
+    did: interaction.id,
+    about: aboutOf(interaction),
+    username: failed?.username?.slice(0, 320),
+    problem: failed?.refusal.message,
+  });
+  const title = failed === undefined ? 'Log in' : 'Not logged in';
+  return page(title, content, { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) });
 }
 
 function codePage(interaction: Interaction, account: Account, baseUrl: string, refusal?: Refusal): Answer {
-  const words = { did: interaction.id, username: account.username, problem: refusal?.message };
+  const content = codeContent({ did: interaction.id, username: account.username, problem: refusal?.message });
   const title = refusal === undefined ? 'One-time password' : 'Not logged in';
-  return page('code', title, words, { baseUrl, ...leadingTo(interaction), ...(refusal && saying(refusal)) });
+  return page(title, content, { baseUrl, ...leadingTo(interaction), ...(refusal && saying(refusal)) });
 }
 
 export const messagePage = (baseUrl: string, status: number, heading: string, words: string): Answer =>
-  page('message', heading, { heading, words, alert: status !== 200 }, { baseUrl, status });
+  page(heading, messageContent(heading, words, { alert: status !== 200 }), { baseUrl, status });
 
 /** A page rather than an error for programs, when something is refused. */
 export async function orSaidWhy(baseUrl: string, make: () => Answer | Promise<Answer>): Promise<Answer> {
@@ -186,11 +185,11 @@ export const seeOther = (location: string): Answer =>
     body: '',
   });
 
-/** Who asks for what. That nothing is known is said too, and loudly: it may be a trap. */
-function inWords({ caveat, address, redirect }: Interaction): Words {
-  if (redirect !== undefined) return { site: new URL(redirect.to).origin };
+/** Who asks for what. */
+function aboutOf({ caveat, address, redirect }: Interaction): About {
+  if (redirect !== undefined) return { kind: 'site', site: new URL(redirect.to).origin };
   const purpose = caveat?.purpose;
-  if (purpose === undefined) return { unknown: true, address };
+  if (purpose === undefined) return { kind: 'unknown', address };
   const { description, permissions, channels, moreChannels, packages, until } = purpose;
   const more = moreChannels === 0 ? '' : ` and ${moreChannels} more`;
   const where = [
@@ -198,12 +197,11 @@ function inWords({ caveat, address, redirect }: Interaction): Words {
     ...(channels === null ? [] : [`the channels ${channels.join(', ')}${more}`]),
   ];
   return {
-    purpose: true,
+    kind: 'purpose',
     asker: description === null || description === '' ? 'A program' : description,
     may: inPlainWords(permissions),
     where: where.join('; '),
-    until: until.toISOString(),
-    untilWords: `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    until,
     address,
   };
 }

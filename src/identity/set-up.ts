@@ -8,7 +8,8 @@ import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
-import { page } from './pages.ts';
+import { page } from './pages/page.ts';
+import { setUpContent } from './pages/set-up.ts';
 import { shortestPassword } from './passwords.ts';
 
 /** Ends the address of the page that says that a password is set; it names nobody, because anybody may ask for it. */
@@ -105,13 +106,13 @@ function setUpPage(
   { baseUrl, hasTokens }: { baseUrl: string; hasTokens: boolean },
   refusal?: Refusal,
 ): Answer {
-  const words = {
+  const content = setUpContent({
     key,
     username: account.username,
-    shortest: String(shortestPassword),
+    shortest: shortestPassword,
     problem: refusal?.message,
-    tokens: hasTokens ? 'yes' : undefined,
-  };
+    hasTokens,
+  });
   const title = refusal === undefined ? 'Choose a password' : 'Not set yet';
-  return page('set-up', title, words, { baseUrl, ...(refusal && { status: refusal.status }) });
+  return page(title, content, { baseUrl, ...(refusal && { status: refusal.status }) });
 }

@@ -52,7 +52,7 @@ t.test('the page says who asks for what, and has nothing in it that a script cou
     t.match(html, new RegExp(`id="${id}"`));
   }
   const style = await store.anyone.get('/identity/style.css');
-  t.match(style, { status: 200, body: /prefers-color-scheme: dark/ });
+  t.match(style, { status: 200, body: /color-scheme: light dark;.*light-dark\(/s });
   t.equal(style.headers.get('content-type'), 'text/css; charset=utf-8');
   t.notMatch(style.body, /url\(|@import/, 'nothing is fetched from anywhere');
 });

@@ -3,8 +3,9 @@ import { everyAct } from '#acts/index.ts';
 import { permissions } from '#domain/permission.ts';
 import { statuses } from '#domain/refusal.ts';
 import type { Section } from '../operation.ts';
-import { code, escape, guides } from './html.ts';
+import { html, joined, type Content, type Html } from '../pages/html.ts';
 import { operationLink } from './operations.ts';
+import { code, guides } from './page.ts';
 
 const teasers = {
   publisher: 'From an account to a released revision, with the tools you have.',
@@ -18,59 +19,85 @@ const teasers = {
 };
 
 /** The first page. */
-export const first =
-  (): string => `<p class="lead">This is larder, which keeps and serves the packages of a site without internet. These pages come from the store itself:
-they are about exactly the release that runs here, and ask nothing of any other machine.</p>
-<div class="cards">
-${Object.entries(guides)
-  .map(
-    ([name, title]) =>
-      `<a class="card" href="/docs/${name}"><strong>${title}</strong><span>${teasers[name as keyof typeof guides]}</span></a>`,
-  )
-  .join('\n')}
-<a class="card" href="/docs/operations"><strong>Operations</strong><span>Every call of the interface, who may make it, and what it answers.</span></a>
-<a class="card" href="/openapi.json"><strong>openapi.json</strong><span>The same for programs: OpenAPI 3.1.</span></a>
-</div>`;
+export const first = (): Html => {
+  const card = (address: string, title: string, teaser: string): Html =>
+    html`<a class="card" href="/${address}"><strong>${title}</strong><span>${teaser}</span></a>`;
+  return html`<p class="lead">
+      This is larder, which keeps and serves the packages of a site without internet. These pages come from the store
+      itself: they are about exactly the release that runs here, and ask nothing of any other machine.
+    </p>
+    <div class="cards">
+      ${Object.entries(guides).map(([name, title]) =>
+        card(`docs/${name}`, title, teasers[name as keyof typeof guides]),
+      )}
+      ${card('docs/operations', 'Operations', 'Every call of the interface, who may make it, and what it answers.')}
+      ${card('openapi.json', 'openapi.json', 'The same for programs: OpenAPI 3.1.')}
+    </div>`;
+};
+
+const table = (headings: readonly string[], rows: readonly (readonly Content[])[]): Html =>
+  html`<table>
+    <thead>
+      <tr>
+        ${headings.map((heading) => html`<th>${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (cells) =>
+          html`<tr>
+            ${cells.map((cell) => html`<td>${cell}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
 
 /** The statuses and codes of refusals. */
-export function errors(): string {
-  const rows = Object.entries(statuses).map(
-    ([name, status]) => `<tr><td>${String(status)}</td><td>${code(name)}</td></tr>`,
-  );
-  return `<p class="lead">A refused call is answered with <code>{"error-list": [{"code", "message"}]}</code>. The code is for programs and
-never changes; the message is for people and says what to do.</p>
-<p>A package that is not there and one that is somebody else's are answered alike, with 404 <code>resource-not-found</code>.
-429 and 507 carry <code>Retry-After</code>. A 5xx other than 503 and 507 is the store's own fault; its log has the details under
-the answer's <code>x-request-id</code>.</p>
-<table><thead><tr><th>Status</th><th>Code</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+export function errors(): Html {
+  const rows = Object.entries(statuses).map(([name, status]) => [status, code(name)]);
+  return html`<p class="lead">
+      A refused call is answered with ${code('{"error-list": [{"code", "message"}]}')}. The code is for programs and
+      never changes; the message is for people and says what to do.
+    </p>
+    <p>
+      A package that is not there and one that is somebody else's are answered alike, with 404
+      <code>resource-not-found</code>. 429 and 507 carry <code>Retry-After</code>. A 5xx other than 503 and 507 is the
+      store's own fault; its log has the details under the answer's <code>x-request-id</code>.
+    </p>
+    ${table(['Status', 'Code'], rows)}`;
 }
 
 /** Which permission opens what. */
-export function permissionTable(sections: readonly Section[]): string {
+export function permissionTable(sections: readonly Section[]): Html {
   const rows = permissions.map((permission) => {
     const links = sections.flatMap((section) =>
       section.operations
         .filter(({ access }) => access.permissions.includes(permission))
         .map((op) => operationLink(section, op)),
     );
-    return `<tr><td>${code(permission)}</td><td>${links.join(', ') || '—'}</td></tr>`;
+    return [code(permission), links.length === 0 ? '—' : joined(links, ', ')];
   });
-  return `<p class="lead">A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
-them all.</p>
-<table><thead><tr><th>Permission</th><th>Operations</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  return html`<p class="lead">
+      A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
+      them all.
+    </p>
+    ${table(['Permission', 'Operations'], rows)}`;
 }
 
 /** The words of the audit log: what may be done to the store, and whether it may wait until others approve of it. */
-export function auditWords(): string {
+export function auditWords(): Html {
   const byWord = everyAct.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const rows = byWord.map(({ name, outcome, summary, on, gate }) => {
-    const word = outcome === 'refused' ? `${code(name)}, refused` : code(name);
-    const waits = 'kinds' in gate ? `yes: ${gate.kinds.join(', ')}` : `no: ${escape(gate.never)}`;
-    return `<tr><td>${word}</td><td>${escape(summary)}</td><td>${code(on)}</td><td>${waits}</td></tr>`;
-  });
-  return `<p class="lead">Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by whom, and
-to what. These are its words. Whoever did it is an account, <code>cli:USER</code> for a command on the host, <code>device:KEY</code> for a
-device, or <code>larder</code> for what the store does by itself.</p>
-<p>What may wait can be held until another person approves of it; what cannot says why.</p>
-<table><thead><tr><th>Word</th><th>What it does</th><th>To what</th><th>May wait</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  const rows = byWord.map(({ name, outcome, summary, on, gate }) => [
+    [code(name), outcome === 'refused' && ', refused'],
+    summary,
+    code(on),
+    'kinds' in gate ? `yes: ${gate.kinds.join(', ')}` : `no: ${gate.never}`,
+  ]);
+  return html`<p class="lead">
+      Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by
+      whom, and to what. These are its words. Whoever did it is an account, <code>cli:USER</code> for a command on the
+      host, <code>device:KEY</code> for a device, or <code>larder</code> for what the store does by itself.
+    </p>
+    <p>What may wait can be held until another person approves of it; what cannot says why.</p>
+    ${table(['Word', 'What it does', 'To what', 'May wait'], rows)}`;
 }

@@ -3,18 +3,20 @@
 import { embeddedText } from '#src/embedded.ts';
 import { openapi } from '../openapi.ts';
 import type { Section } from '../operation.ts';
+import { markup, type Html } from '../pages/html.ts';
+import { styleSheet } from '../pages/style-sheet.ts';
 import { isOn } from '../switches.ts';
 import { auditWords, errors, first, permissionTable } from './chapters.ts';
-import { guides, html, slug, type Documents, type Page } from './html.ts';
 import { operationsIndex, operationsOf } from './operations.ts';
+import { guides, page, slug, type Documents, type Page } from './page.ts';
 import { shapeFiles, shapesIndex, shapesOf } from './shapes.ts';
 
 /** Written when first asked for. */
 export function createDocuments(sections: readonly Section[], version: string): Documents {
   const operations = sections.flatMap((section) => section.operations);
-  const titled = (name: string, title: string, content: () => string): [string, () => Page] => [
+  const titled = (name: string, title: string, content: () => Html): [string, () => Page] => [
     name,
-    () => html(title, version, name, content()),
+    () => page(title, version, name, content()),
   ];
   const write = new Map<string, () => Page>([
     titled('', 'Documents', first),
@@ -27,10 +29,8 @@ export function createDocuments(sections: readonly Section[], version: string): 
     titled('permissions', 'Permissions', () => permissionTable(sections)),
     titled('errors', 'Errors', errors),
     titled('audit', 'Audit log', auditWords),
-    ...Object.entries(guides).map(([name, title]) =>
-      titled(name, title, () => embeddedText(`src/api/documents/guides/${name}.html`)),
-    ),
-    ['style.css', () => ({ type: 'text/css; charset=utf-8', text: embeddedText('src/api/documents/style.css') })],
+    ...Object.entries(guides).map(([name, title]) => titled(name, title, () => guide(name))),
+    ['style.css', () => ({ type: 'text/css; charset=utf-8', text: styleSheet('src/api/documents/style.css') })],
   ]);
   const pages = remembered((name: string) => write.get(name)?.());
   // A reload may turn operations on and off; there are few ways in which they stand.
@@ -53,6 +53,10 @@ export function createDocuments(sections: readonly Section[], version: string): 
       ),
   };
 }
+
+/** A guide; what scrolls sideways in it can be reached with the keyboard. */
+const guide = (name: string): Html =>
+  markup(embeddedText(`src/api/documents/guides/${name}.html`).replaceAll('<pre>', '<pre tabindex="0">'));
 
 /** What was made of a text once is kept; nothing is of a text of which nothing can be made. */
 function remembered<T>(make: (text: string) => T): (text: string) => T {

@@ -19,7 +19,11 @@ export const html = (strings: TemplateStringsArray, ...values: readonly Content[
   template(strings, ...values) as Html;
 
 /** Markup of our own that comes as text, such as a guide's; never anything that somebody has said. */
-export const markup = (text: string): Html => raw(text) as unknown as Html;
+export const markup = (text: string): Html => raw(text);
 
 /** Nothing. */
 export const nothing: Html = html``;
+
+/** One after another, with the same between each two. */
+export const joined = (parts: readonly Content[], between: Content): Content =>
+  parts.map((part, at) => (at === 0 ? part : [between, part]));

@@ -10,7 +10,7 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { csvLine, csvHeading, movedHeading, movedLines, notesOf } from './report-csv.ts';
-import { closing, opening, rowOf } from './report-page.ts';
+import { partsOf, rowOf } from './report-page.ts';
 import { rowsOf, summaryOf, type Summary } from './report-summary.ts';
 
 export const auditReport = command({
@@ -60,7 +60,8 @@ export const auditReport = command({
 
 async function writePage(file: string, summary: Summary, { records, acts, person, asCaller }: OpenStore) {
   const written = await writeNew(file, asCaller, async (append) => {
-    await append(opening(summary));
+    const { opening, closing } = partsOf(summary);
+    await append(opening);
     for await (const row of rowsOf(records, summary.from, summary.to)) await append(rowOf(row));
     await append(closing);
   });

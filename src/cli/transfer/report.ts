@@ -1,6 +1,7 @@
 // What is told of a transfer, once: as text for a terminal, and as one page for the archive, which say the same.
-import { escape } from '#api/documents/html.ts';
 import type { PlanLine } from '#acts/transfer-planning.ts';
+import { html, markup, type Html } from '#api/pages/html.ts';
+import { styleSheet } from '#api/pages/style-sheet.ts';
 import { table, visible, wrap } from '../frame/terminal.ts';
 
 export interface Report {
@@ -88,43 +89,50 @@ function beginning(text: string, width: number): string {
 
 /** The same as one page, which loads nothing, runs nothing and leads nowhere. */
 export function pageOf({ title, said, changes, lists }: Report): string {
-  const text = (one: string): string => escape(oneLine(one));
-  const row = (line: PlanLine): string =>
-    `<tr>${[...cellsOf(line), line.notes.join('; ')].map((cell) => `<td>${text(cell)}</td>`).join('')}</tr>`;
-  const head = [...headings, 'NOTES'].map((heading) => `<th scope="col">${heading}</th>`).join('');
-  const table = (some: readonly PlanLine[]): string =>
-    some.length === 0
-      ? `<p>${nothing}</p>`
-      : `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${some.map(row).join('\n')}\n</tbody>\n</table>`;
   const told = lists.filter(({ items }) => items.length > 0);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${text(title)}</h1>
-${said.map((sentence) => `<p>${text(sentence)}</p>`).join('\n')}
-${changes === undefined ? '' : table(changes)}
-${told.map(({ heading, items }) => `<h2>${text(heading)}</h2>\n<ul>\n${items.map((one) => `<li>${text(one)}</li>`).join('\n')}\n</ul>`).join('\n')}
-${changes === undefined ? '' : `<p>${escape(words)}</p>`}
-</body>
-</html>
-`;
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${oneLine(title)}</title>
+        <style>
+          ${markup(styleSheet('src/cli/transfer/report.css'))}
+        </style>
+      </head>
+      <body>
+        <h1>${oneLine(title)}</h1>
+        ${said.map((sentence) => html`<p>${oneLine(sentence)}</p>`)} ${changes && changesOf(changes)}
+        ${told.map(
+          ({ heading, items }) =>
+            html`<h2>${oneLine(heading)}</h2>
+              <ul>
+                ${items.map((one) => html`<li>${oneLine(one)}</li> `)}
+              </ul>`,
+        )}
+        ${changes && html`<p>${words}</p>`}
+      </body>
+    </html>`;
+  return `${page.toString()}\n`;
 }
 
-/** As the pages of the documents look, on paper too. */
-const style = `
-:root { color-scheme: light dark; }
-body { max-width: 72rem; margin: 2.5rem auto; padding: 0 1.5rem; overflow-wrap: anywhere;
-  background: light-dark(#ffffff, #1d2023); color: light-dark(#23282b, #dfe3e4); font: 16px/1.6 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.2; }
-h2 { margin-top: 2rem; font-size: 1.2rem; }
-table { width: 100%; border-collapse: collapse; margin: 1.25rem 0; font-size: 0.95rem; }
-th, td { padding: 0.5rem 0.75rem 0.5rem 0; border-bottom: 1px solid light-dark(#e4e1d8, #32383b); text-align: left; vertical-align: top; }
-th { font-weight: 600; color: light-dark(#5c6669, #9fa9ad); }
-`;
+function changesOf(changes: readonly PlanLine[]): Html {
+  if (changes.length === 0) return html`<p>${nothing}</p>`;
+  const row = (line: PlanLine): Html => {
+    const cells = [...cellsOf(line), line.notes.join('; ')];
+    return html`<tr>
+      ${cells.map((cell) => html`<td>${oneLine(cell)}</td>`)}
+    </tr> `;
+  };
+  return html`<table>
+    <thead>
+      <tr>
+        ${[...headings, 'NOTES'].map((heading) => html`<th scope="col">${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${changes.map(row)}
+    </tbody>
+  </table>`;
+}

@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
-import type { Documents } from '#api/documents/html.ts';
+import type { Documents } from '#api/documents/page.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';

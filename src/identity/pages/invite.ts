@@ -1,0 +1,44 @@
+// What the page of an invite says, and the form by which it is answered.
+import { html, type Html } from '#api/pages/html.ts';
+import { moment, passwordField, problemText, usernameField } from './parts.ts';
+
+export interface InviteWords {
+  /** Who invites, by the name that people read and the user name. */
+  inviter: string;
+  /** The package, as `namespace/name`. */
+  package: string;
+  /** The user name of who is invited, and the address to which the invite was sent. */
+  invited: string;
+  email: string;
+  until: Date;
+  /** What was filled in. */
+  username: string;
+  problem: string | undefined;
+}
+
+export const inviteContent = (words: InviteWords): Html =>
+  html`<h1>An invite to collaborate</h1>
+    <section class="purpose" aria-labelledby="purpose">
+      <h2 id="purpose">${words.inviter} asks you to work on ${words.package}</h2>
+      <dl>
+        <div>
+          <dt>Invited</dt>
+          <dd>${words.invited}, by ${words.email}</dd>
+        </div>
+        <div>
+          <dt>Until</dt>
+          <dd>${moment(words.until)}</dd>
+        </div>
+      </dl>
+    </section>
+    ${problemText(words.problem)}
+    <form method="post" action="/identity/invite">
+      ${usernameField(words.username, { autofocus: false })} ${passwordField}
+      <label for="code">One-time password, if your account asks for one</label>
+      <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" />
+      <button type="submit" name="answer" value="accept">Accept</button>
+      <button type="submit" name="answer" value="reject">Decline</button>
+    </form>
+    <p class="hint">
+      A collaborator may do with the package what its publisher may, but for inviting others and giving it up.
+    </p>`;

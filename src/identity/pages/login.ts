@@ -1,0 +1,83 @@
+// What the two pages of a login say: who asks for what, and the forms for the password and the one-time password.
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import { moment, passwordField, problemText, usernameField } from './parts.ts';
+
+/** Who asks for what. */
+export type About =
+  | { kind: 'purpose'; asker: string; may: string; where: string; until: Date; address: string }
+  | { kind: 'site'; site: string }
+  | { kind: 'unknown'; address: string };
+
+export interface LoginWords {
+  /** The id of the login under way. */
+  did: string;
+  about: About;
+  username: string | undefined;
+  problem: string | undefined;
+}
+
+export const loginContent = ({ did, about, username, problem }: LoginWords): Html =>
+  html`<h1>Log in</h1>
+    ${aboutText(about)} ${problemText(problem)}
+    <form method="post" action="/identity/login">
+      <input type="hidden" name="did" value="${did}" />
+      ${usernameField(username, { autofocus: true })} ${passwordField}
+      <button type="submit">Log in</button>
+    </form>
+    <p class="hint">Go on only if you have just begun this login yourself.</p>`;
+
+/** That nothing is known is said too, and loudly: it may be a trap. */
+function aboutText(about: About): Html {
+  if (about.kind === 'purpose') return purposeText(about);
+  if (about.kind === 'site') {
+    return html`<section class="purpose" aria-labelledby="purpose">
+      <h2 id="purpose">${about.site} asks you to log in</h2>
+      <p>An administrator of this store has named this site. It is told who you are, and may act here as you.</p>
+    </section>`;
+  }
+  return html`<section class="purpose unknown" role="alert" aria-labelledby="purpose">
+    <h2 id="purpose">Nothing is known of what this login is for</h2>
+    <p>
+      It was begun from ${about.address}. Whoever began it is told who you are, and may be able to act as you elsewhere.
+      If that was not you, close this page, and begin anew where you wanted to log in.
+    </p>
+  </section>`;
+}
+
+const purposeText = ({ asker, may, where, until, address }: Extract<About, { kind: 'purpose' }>): Html =>
+  html`<section class="purpose" aria-labelledby="purpose">
+    <h2 id="purpose">${asker} asks for a token</h2>
+    <dl>
+      ${fact('May', may)} ${where === '' ? nothing : fact('Only on', where)} ${fact('Until', moment(until))}
+      ${fact('Asked from', address)}
+    </dl>
+  </section>`;
+
+const fact = (term: string, text: string | Html): Html =>
+  html`<div>
+    <dt>${term}</dt>
+    <dd>${text}</dd>
+  </div>`;
+
+export const codeContent = ({ did, username, problem }: Pick<LoginWords, 'did' | 'username' | 'problem'>): Html =>
+  html`<h1>One-time password</h1>
+    <p>The password was right. Now enter the six digits that your authenticator shows for ${username}.</p>
+    ${problemText(problem)}
+    <form method="post" action="/identity/login">
+      <input type="hidden" name="did" value="${did}" />
+      <label for="code">One-time password</label>
+      <input
+        id="code"
+        class="code"
+        name="code"
+        type="text"
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        pattern="[0-9 ]*"
+        maxlength="9"
+        required
+        autofocus
+        aria-describedby="problem"
+      />
+      <button type="submit">Log in</button>
+    </form>`;

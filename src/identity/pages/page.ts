@@ -1,0 +1,80 @@
+// The frame of every page of the identity provider, and how one is answered with.
+import { Answer } from '#api/operation.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { styleSheet } from '#api/pages/style-sheet.ts';
+
+export interface PageOptions {
+  status?: number;
+  /** The store's base URL. */
+  baseUrl: string;
+  /** An origin to which the page's form may lead in the end, besides our own. */
+  leadsTo?: string | undefined;
+  headers?: Record<string, string>;
+}
+
+/** A page as an answer. */
+export function page(title: string, content: Html, options: PageOptions): Answer {
+  const { status = 200, baseUrl, leadsTo, headers } = options;
+  return new Answer({
+    status,
+    headers: { ...security(leadsTo), 'content-type': 'text/html; charset=utf-8', ...headers },
+    body: framed(title, new URL(baseUrl).host, content).toString(),
+  });
+}
+
+export const identityStyleSheet = (): Answer =>
+  new Answer({
+    headers: {
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=3600',
+      'x-content-type-options': 'nosniff',
+    },
+    body: styleSheet('src/identity/pages/style.css'),
+  });
+
+/** Nothing but our own style sheet, our own mark and our own form; nothing kept, nothing framed, and no word of the address to others. */
+const security = (leadsTo: string | undefined): Record<string, string> => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `form-action 'self'${leadsTo === undefined ? '' : ` ${leadsTo}`}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Browsers name the origin of a form only where this allows it.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+});
+
+const framed = (title: string, store: string, content: Html): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title} – ${store}</title>
+        <link rel="icon" type="image/svg+xml" href="/favicon.ico" />
+        <link rel="stylesheet" href="/identity/style.css" />
+      </head>
+      <body>
+        <header>
+          <svg class="mark" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
+            <rect x="4" y="3" width="24" height="26" rx="4" />
+            <path d="M4 12h24M4 21h24" />
+            <path class="goods" d="M9 8.5h3M9 17.5h8M9 25.5h5" />
+          </svg>
+          <p>${store}</p>
+        </header>
+        <main>${content}</main>
+        <footer>
+          <p>This page is part of the package store of this site. It asks nobody outside for anything.</p>
+        </footer>
+      </body>
+    </html>`;

@@ -1,0 +1,58 @@
+// The form in which somebody chooses a password.
+import { html, type Html } from '#api/pages/html.ts';
+import { problemText } from './parts.ts';
+
+export interface SetUpWords {
+  /** The key of the link. */
+  key: string;
+  username: string;
+  /** How many characters the password has at least. */
+  shortest: number;
+  problem: string | undefined;
+  /** Whether anything stays good with the new password that its owner may want to end. */
+  hasTokens: boolean;
+}
+
+export const setUpContent = ({ key, username, shortest, problem, hasTokens }: SetUpWords): Html =>
+  html`<h1>Choose a password</h1>
+    <p>
+      For the account <strong>${username}</strong>. At least ${shortest} characters; 15 or more are better, such as four
+      words that have nothing to do with one another.
+    </p>
+    ${problemText(problem)}
+    <form method="post" action="/identity/set-up">
+      <input type="hidden" name="key" value="${key}" />
+      <input
+        class="aside"
+        name="username"
+        type="text"
+        value="${username}"
+        autocomplete="username"
+        readonly
+        tabindex="-1"
+        aria-hidden="true"
+      />
+      <label for="password">Password</label>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        minlength="${shortest}"
+        maxlength="1024"
+        required
+        autofocus
+        aria-describedby="problem"
+      />
+      <label for="again">The same again</label>
+      <input id="again" name="again" type="password" autocomplete="new-password" maxlength="1024" required />
+      ${hasTokens && endTokens}
+      <button type="submit">Set the password</button>
+    </form>`;
+
+const endTokens: Html = html`<p>Your tokens, by which tools let themselves in, stay good with the new password.</p>
+  <label class="choice">
+    <input type="checkbox" name="end-tokens" value="yes" />
+    End them all now. Tick this when somebody else may have one, or may know the old password; your tools then log in
+    again.
+  </label>`;

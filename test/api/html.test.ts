@@ -1,0 +1,56 @@
+// The templates of the pages: whatever is put into one stays text, and a template within a template stays what it is.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { html, joined, markup, nothing } from '#api/pages/html.ts';
+import { asRead } from '#test/fixtures/html.ts';
+
+t.test('whatever text stands between tags or in an attribute is read as it was', (t) => {
+  const signs = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '/', '`', '$', '{', 'a', 'ü', '\n') });
+  fc.assert(
+    fc.property(signs, signs, (title, words) => {
+      const made = html`<p title="${title}">${[words]}</p>`.toString();
+      const [, first = '', second = ''] = /^<p title="([^"<>]*)">([^<>]*)<\/p>$/.exec(made) ?? [];
+      if (asRead(first) !== title || asRead(second) !== words) throw new Error(made);
+    }),
+  );
+  t.end();
+});
+
+t.test('templates are put together, and what is absent leaves nothing', (t) => {
+  const item = (text: string) => html`<b>${text}</b>`;
+  t.equal(html`${['<', '>'].map(item)}`.toString(), '<b>&lt;</b><b>&gt;</b>');
+  t.equal(html`${undefined}${null}${false}${true}${nothing}${0}`.toString(), '0');
+  t.equal(html`${joined([item('a'), 'b & c'], ', ')}`.toString(), '<b>a</b>, b &amp; c');
+  t.equal(html`${markup('<i>ours</i>')}`.toString(), '<i>ours</i>');
+  t.end();
+});
+
+t.test('no markup is written but by templates, and what is taken for markup as it is are files of ours', (t) => {
+  const src = join(import.meta.dirname, '../../src');
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const tag = '<(?:!doctype|[a-z][a-z0-9]*)[ >]';
+  const wrong = [
+    /'hono\b/,
+    /&(?:lt|gt|amp|quot|#39);/,
+    new RegExp(`(?<!\\bhtml)\`\\s*${tag}`, 'i'),
+    new RegExp(`['"]${tag}`, 'i'),
+  ];
+  const found: string[] = [];
+  const taken: string[] = [];
+  for (const file of files.filter((one) => one !== 'api/pages/html.ts')) {
+    const text = readFileSync(join(src, file), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+    for (const one of wrong) for (const [said] of text.matchAll(new RegExp(one, 'gi'))) found.push(`${file}: ${said}`);
+    for (const [call] of text.matchAll(/\bmarkup\((?:[^()]|\([^()]*\))*\)/g)) taken.push(`${file}: ${call}`);
+  }
+  t.same(found, ["api/documents/documents.ts: '<pre>", "api/documents/documents.ts: '<pre "], 'a mark in the guides');
+  t.same(taken.sort(), [
+    "api/documents/documents.ts: markup(embeddedText(`src/api/documents/guides/${name}.html`).replaceAll('<pre>', '<pre tabindex=\"0\">'))",
+    "cli/audit/report-page.ts: markup(embeddedText('src/cli/audit/report.css'))",
+    "cli/transfer/report.ts: markup(styleSheet('src/cli/transfer/report.css'))",
+  ]);
+  t.end();
+});

@@ -15,7 +15,10 @@ export function bundle(entry: string, outfile: string): void {
 export const workers = (): string[] => files('src').filter((path) => /(?:^|[/-])worker\.ts$/.test(path));
 
 /** Files of packages that travel with the program as they are, and are not part of its text. */
-export const packageFiles = ['node_modules/@zxcvbn-ts/language-common/src/passwords.json'];
+export const packageFiles = [
+  'node_modules/@zxcvbn-ts/language-common/src/passwords.json',
+  'node_modules/htmx.org/dist/htmx.min.js',
+];
 
 const folderOf = (path: string): string | undefined => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 

@@ -1,11 +1,12 @@
 // A transfer is let in: one act, one transaction, all of it or nothing.
 import { hash } from 'node:crypto';
 
-import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import { policyTexts, type Line } from '#domain/approvals.ts';
 import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { jsonOf } from '#domain/sequence.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
@@ -20,7 +21,8 @@ import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
-import { subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
+import type { Statement } from './transfer-statement.ts';
+import { planningOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import {
   isExpired,
   refuseDoubtfulClock,
@@ -55,14 +57,14 @@ export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?
 
 export interface Accepted extends Here {
   id: string;
-  statement: TransferStatement;
+  statement: Statement;
   /** Assertions that come in with it, as far as they are believed. */
   believed: Believed & { find: Planning['believed'] };
   only: readonly string[];
   without: readonly string[];
   asChannel: Planning['asChannel'];
-  /** The digest of the lines that were looked at: where others would be changed, nothing is. */
-  seen: string;
+  /** The digest of the lines that were looked at: where others would be changed, nothing is. Nothing where nobody looked. */
+  seen: string | undefined;
   digestOf: (plan: Plan) => string;
 }
 
@@ -75,8 +77,8 @@ export const acceptTransfer = act({
     kinds: ['transfers', 'releases', 'unsigned_folders'],
     async lines(tx, accepted: Accepted, { at }) {
       if ((await tx.transfers.find(accepted.id))?.status !== 'waiting') return [];
-      const lines = approvalLines(await planOf(tx, await planningOf(tx, accepted, at)));
-      return [...lines, ...lateLine(accepted.statement, at)];
+      const { plan } = await plannedOf(tx, accepted, at);
+      return [...approvalLines(plan), ...lateLine(accepted.statement, at)];
     },
   },
 
@@ -86,10 +88,9 @@ export const acceptTransfer = act({
     if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
     const before = await waiting(tx, id);
     await refuseDoubtfulClock(tx, doing.at);
-    const planning = await planningOf(tx, accepted, doing.at);
-    const plan = await planOf(tx, planning);
+    const { plan, planning, source } = await plannedOf(tx, accepted, doing.at);
     refuseProblems(plan);
-    if (accepted.digestOf(plan) !== accepted.seen) {
+    if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
       throw new Refusal(
         'conflict',
         'What it would change is not what was looked at any more; look at the preview again.',
@@ -105,7 +106,7 @@ export const acceptTransfer = act({
       ...(statement.label !== undefined && { label: statement.label }),
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
-      ...{ signatures: signaturesKept(before, planning.source), media: JSON.parse(before.media) as string[] },
+      ...{ signatures: signaturesKept(before, source), media: JSON.parse(before.media) as string[] },
       ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
       sources: (await tx.transferSources.list()).map(sourceTold),
@@ -113,7 +114,7 @@ export const acceptTransfer = act({
     };
     await tx.transfers.settle(id, {
       status: 'accepted',
-      receipt: JSON.stringify(receipt),
+      receipt: jsonOf(receipt),
       at: doing.at,
       by: doing.actor,
     });
@@ -124,7 +125,7 @@ export const acceptTransfer = act({
 });
 
 /** What those approve of whom the policy asks about what is good no more. */
-function lateLine(statement: TransferStatement, at: string): Line[] {
+function lateLine(statement: Statement, at: string): Line[] {
   if (!isExpired(statement, at)) return [];
   const { expires, source, sequence } = statement;
   const on = `transfer ${String(sequence)} of ${source}`;
@@ -144,19 +145,35 @@ const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: Tran
   'may-release': mayRelease,
 });
 
-/** What it takes to say what a transfer changes; refuses one that is not for this site, or not now. */
-async function planningOf(tx: Changes, accepted: Accepted, at: string): Promise<Planning & { source: TransferSource }> {
+interface Planned {
+  plan: Plan;
+  planning: Planning;
+  source: TransferSource;
+}
+
+/**
+ * What was planned in a transaction, in which those lines are asked for that others approve of, and then the rest. Nothing is
+ * written between the two, and a transaction that is begun again is another one.
+ */
+const planned = new WeakMap<Changes, { accepted: Accepted; planned: Promise<Planned> }>();
+
+function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
+  const before = planned.get(tx);
+  if (before?.accepted === accepted) return before.planned;
+  const made = planIn(tx, accepted, at);
+  planned.set(tx, { accepted, planned: made });
+  return made;
+}
+
+/** What a transfer changes; refuses one that is not for this site, or not now. */
+async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
   const { id, statement, site, labels, believed, only, without, asChannel } = accepted;
   const source = await tx.transferSources.find(statement.source);
   if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
   refuseDoubtfulFloor(source);
   refuseUnfit(statement, { site, labels, at, floor: source.floor, policy: await tx.approvalPolicy.inForce() });
-  const findings = new Map((await tx.transfers.findings(id)).map((one) => [one.subject, one]));
-  const arrived = await tx.transfers.arrived(id);
-  return {
-    ...{ statement, source, findings, arrived, only, without, asChannel, at },
-    ...{ believed: believed.find, fresh: believed.accepted },
-  };
+  const planning = await planningOf(tx, id, { statement, source, only, without, asChannel, at, believed });
+  return { plan: await planOf(tx, planning), planning, source };
 }
 
 function refuseProblems({ problems }: Plan): void {
@@ -227,7 +244,7 @@ class LettingIn {
       else {
         const { sha256, 'sha3-384': sha3_384, size } = one.content;
         const created = { createdAt: one['created-at'], createdBy: one['created-by'] };
-        const found = this.#found(subjectOf(subject.id, one.revision)) as FoundRevision;
+        const found = (await this.#found(subjectOf(subject.id, one.revision))) as FoundRevision;
         await addRevisionTo(this.#tx, subject, { revision: one.revision, sha3_384, sha256, size, ...created }, found);
       }
       if (assertion !== undefined) await this.#tx.revisions.setAssertion(subject.id, one.revision, assertion);
@@ -236,7 +253,7 @@ class LettingIn {
 
   async #resources({ id }: PublishedPackage): Promise<void> {
     for (const { resource, one } of this.#plan.resources) {
-      const found = this.#found(subjectOf(id, resource.name, one.revision)) as FoundResource;
+      const found = (await this.#found(subjectOf(id, resource.name, one.revision))) as FoundResource;
       const content = one.content ?? found.content;
       if (content === undefined) throw new Error(`cannot let in ${resource.name}: it has no content`);
       if (one.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
@@ -256,7 +273,7 @@ class LettingIn {
   /** Lets the credentials count that the content of a resource names. */
   async #credential(repository: Repository): Promise<void> {
     const subject = subjectOf(repository.packageId, repository.resource, 'credential');
-    const { id, secretSha256, sealedSecret } = this.#found(subject) as FoundCredential;
+    const { id, secretSha256, sealedSecret } = (await this.#found(subject)) as FoundCredential;
     const there = await this.#tx.imageCredentials.toPull(repository);
     if (there?.id === id) return;
     if (there !== undefined) {
@@ -276,7 +293,7 @@ class LettingIn {
       }
       for (const { content, 'media-type': mediaType, tags } of manifests) {
         const { sha256, 'sha3-384': sha3_384, size } = content;
-        const found = this.#found(subjectOf(id, resource, sha256)) as FoundManifest;
+        const found = (await this.#found(subjectOf(id, resource, sha256))) as FoundManifest;
         const manifest = { sha256, sha512: null, sha3_384, size, mediaType };
         await this.#tx.images.addManifest(repository, manifest, found, this.#doing.at);
         for (const tag of tags) await this.#tx.images.tag(repository, tag, sha256, this.#doing.at);
@@ -294,7 +311,7 @@ class LettingIn {
       const known = await this.#tx.charmLibraries.byId(id);
       if (known === undefined) await this.#tx.charmLibraries.add({ id, packageId, name, createdAt: this.#doing.at });
       for (const { api, patch, hash, 'created-at': at, 'created-by': by } of versions) {
-        const { text: content } = this.#found(subjectOf(packageId, id, api, patch)) as FoundLibrary;
+        const { text: content } = (await this.#found(subjectOf(packageId, id, api, patch))) as FoundLibrary;
         await this.#tx.charmLibraries.addVersion({ libraryId: id, api, patch, hash, content, at, by });
       }
     }
@@ -345,8 +362,8 @@ class LettingIn {
     return undo;
   }
 
-  #found(subject: string): Findings | FoundManifest | FoundCredential | FoundLibrary {
-    const found = this.#planning.findings.get(subject)?.findings ?? null;
+  async #found(subject: string): Promise<Findings | FoundManifest | FoundCredential | FoundLibrary> {
+    const found = (await this.#planning.finding(subject))?.findings ?? null;
     if (found === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
     return JSON.parse(found) as Findings | FoundManifest | FoundCredential | FoundLibrary;
   }

@@ -10,7 +10,9 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   const fresh = new Map(planning.fresh.map((one) => [nameOf(one), one]));
   const find = (name: string): Assertion | undefined => fresh.get(name);
   const here = new Map((await records.assertions.listOf([...fresh.keys()])).map((one) => [one.name, one]));
-  const revised = plan.packages.flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? []));
+  const revised = [
+    ...plan.packages.values().flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])),
+  ];
   const coming = new Set<string>();
   const bring = (name: string): void => {
     const one = find(name);
@@ -19,8 +21,10 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   revised.forEach(bring);
   // What is new here and vouches for a revision goes without saying, as the revision is told.
   const untold = new Set([...coming].filter((name) => !here.has(name)));
-  const packages = new Map(plan.packages.map(({ carried }) => [carried.id, `${carried.namespace}/${carried.name}`]));
-  const carried = new Set(planning.statement.packages.map(({ id }) => id));
+  const packages = new Map(
+    plan.packages.values().map(({ carried }) => [carried.id, `${carried.namespace}/${carried.name}`]),
+  );
+  const carried = new Set(planning.statement.packages.values().map(({ id }) => id));
   const alone: { name: string; of: string; why: string }[] = [];
   for (const one of planning.fresh) {
     const name = nameOf(one);
@@ -39,7 +43,7 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   for (const one of plan.assertions.filter((some) => !untold.has(nameOf(some)))) {
     const name = nameOf(one);
     const before = here.get(name);
-    plan.lines.push({
+    plan.lines.add({
       package: packages.get(one.headers['snap-id'] as string) ?? `assertion/${one.type}`,
       ...{ kind: 'assertion', what: name, from: before === undefined ? null : `revision ${String(before.revision)}` },
       ...{ to: `revision ${String(one.revision)}`, word: 'upstream' },

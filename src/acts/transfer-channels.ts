@@ -119,7 +119,7 @@ async function whyNot(
 /** What a revision is for; a sentence where it is not here, and does not come, or is withdrawn. */
 async function detailsOf(
   records: PlanRecords,
-  { findings }: Planning,
+  { finding }: Planning,
   made: PackagePlan,
   number: number,
 ): Promise<RevisionDetails | string> {
@@ -129,9 +129,9 @@ async function detailsOf(
   if (here !== undefined) {
     return here.withdrawnAt === null ? here.details : `Revision ${String(number)} is withdrawn here, and stays so.`;
   }
-  const found = findings.get(subjectOf(id, number))?.findings ?? null;
   const comes = made.revisions.some(({ one }) => one.revision === number);
-  if (!comes || found === null) return `Revision ${String(number)} is neither here, nor does it come in.`;
+  const found = comes ? ((await finding(subjectOf(id, number)))?.findings ?? null) : null;
+  if (found === null) return `Revision ${String(number)} is neither here, nor does it come in.`;
   return (JSON.parse(found) as { details?: RevisionDetails }).details ?? {};
 }
 

@@ -1,11 +1,12 @@
 // What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
-import type { TransferPackage, TransferResource, TransferRevision, TransferStatement } from '#api/wire.ts';
+import type { TransferPackage, TransferResource, TransferRevision } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
 import { renamed } from '#domain/channel-renaming.ts';
 import { isTrackName } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { mapped, PackedList } from '#domain/sequence.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { planAssertions } from './transfer-assertions.ts';
 import { planChannels, type Told } from './transfer-channels.ts';
@@ -19,14 +20,34 @@ import {
   type PlanRecords,
   type Word,
 } from './transfer-planning.ts';
+import type { Statement } from './transfer-statement.ts';
 import { planDescription, planLibraries, type Telling } from './transfer-texts.ts';
+
+/** What is to be done to the package that stands there in the statement. */
+interface Planned {
+  at: number;
+  made: Omit<PackagePlan, 'carried'>;
+}
 
 /** What is to be done to each package, in lines for people, and what stands in the way. */
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
-  const plan: Plan = { packages: [], assertions: [], lines: [], releases: [], problems: [], leftOut: [], missing: [] };
+  // What is carried is read from the statement again, so that it is not in memory twice.
+  const plans = new PackedList<Planned>();
+  const packages = mapped(plans, ({ at, made }): PackagePlan => {
+    return { ...made, carried: asReleased(planning.statement.packages.at(at)!, planning.asChannel) };
+  });
+  const [lines, releases] = [new PackedList<PlanLine>(), new PackedList<Line>()];
+  const plan: Plan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
-  const lost = new Set(statement.blobs.map((blob) => blob['sha3-384']).filter((one) => !arrived.has(one)));
+  const lost = new Set(
+    statement.blobs
+      .values()
+      .map((blob) => blob['sha3-384'])
+      .filter((one) => !arrived.has(one)),
+  );
+  let at = -1;
   for (const said of statement.packages) {
+    at += 1;
     const carried = asReleased(said, planning.asChannel);
     const called = `${carried.namespace}/${carried.name}`;
     const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
@@ -34,7 +55,8 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
       plan.leftOut.push({ package: called, what: called, why: whyLeftOut(carried, lost) });
       continue;
     }
-    await new PackagePlanning(records, planning, plan, carried).run();
+    const made = await new PackagePlanning(records, planning, plan, carried).run();
+    if (made !== undefined) plans.add({ at, made: { ...made, ...{ carried: undefined } } });
   }
   await planAssertions(records, planning, plan);
   for (const { what, why } of statement['left-out'])
@@ -45,10 +67,7 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
 }
 
 /** The transfers in which it was told what has not changed since, as far as they were not let in here. */
-async function restingOnMissing(
-  { transfers }: PlanRecords,
-  { source, base }: TransferStatement,
-): Promise<PlanProblem[]> {
+async function restingOnMissing({ transfers }: PlanRecords, { source, base }: Statement): Promise<PlanProblem[]> {
   const numbers = base['rests-on'] ?? [];
   const here = await transfers.letIn(source, numbers);
   return numbers
@@ -93,16 +112,17 @@ class PackagePlanning {
     this.#called = `${carried.namespace}/${carried.name}`;
   }
 
-  async run(): Promise<void> {
+  /** What is to be done to it; nothing where all of it stays out. */
+  async run(): Promise<PackagePlan | undefined> {
     if (!fitsGlob(this.#planning.source.packages, this.#carried)) {
       this.#problem(
         this.#called,
         `'${this.#planning.statement.source}' may bring ${this.#planning.source.packages.join(', ')}, and not this.`,
       );
-      return;
+      return undefined;
     }
     const here = await this.#place();
-    if (here === 'refused') return;
+    if (here === 'refused') return undefined;
     const made: PackagePlan = {
       ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
       ...{ said: {}, libraries: [] },
@@ -125,9 +145,9 @@ class PackagePlanning {
           this.#problem(what, why);
         },
       };
-      this.#plan.releases.push(...(await planChannels(this.#records, this.#planning, made, told)));
+      for (const line of await planChannels(this.#records, this.#planning, made, told)) this.#plan.releases.add(line);
     }
-    this.#plan.packages.push(made);
+    return made;
   }
 
   /** The package as it is here; refused where the name or the id is something else's, or the publisher another one. */
@@ -193,7 +213,7 @@ class PackagePlanning {
         continue;
       }
       if (!(await this.#isThere(what, one.content['sha3-384']))) continue;
-      if (!this.#isGood(subjectOf(id, one.revision), what)) continue;
+      if (!(await this.#isGood(subjectOf(id, one.revision), what))) continue;
       const vouched = this.#vouchedFor(one, what);
       if (vouched === 'refused') continue;
       const notes = [
@@ -258,7 +278,10 @@ class PackagePlanning {
           this.#problem(what, 'It is here with other content, and stays as it is.');
           continue;
         }
-        if (!(await this.#isThere(what, sha3_384)) || !this.#isGood(subjectOf(id, resource.name, one.revision), what))
+        if (
+          !(await this.#isThere(what, sha3_384)) ||
+          !(await this.#isGood(subjectOf(id, resource.name, one.revision), what))
+        )
           continue;
         made.resources.push({ resource, one });
         this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
@@ -280,7 +303,7 @@ class PackagePlanning {
       if (named !== one.image) this.#problem(what, 'It is here with other content, and stays as it is.');
       return;
     }
-    if (!this.#isGood(subjectOf(id, resource.name, one.revision), what)) return;
+    if (!(await this.#isGood(subjectOf(id, resource.name, one.revision), what))) return;
     made.resources.push({ resource, one });
     this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
   }
@@ -293,7 +316,7 @@ class PackagePlanning {
       for (const { content } of image.manifests) {
         const what = `image ${image.resource}@sha256:${content.sha256}`;
         if (await this.#isThere(what, content['sha3-384']))
-          this.#isGood(subjectOf(id, image.resource, content.sha256), what);
+          await this.#isGood(subjectOf(id, image.resource, content.sha256), what);
       }
       for (const blob of image.blobs) await this.#isThere(`image ${image.resource}`, blob['sha3-384']);
       if (this.#plan.problems.length > before) continue;
@@ -342,7 +365,8 @@ class PackagePlanning {
       kept: (what, why) => {
         this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${what}`, why });
       },
-      isGood: async (subject, what, sha3_384) => (await this.#isThere(what, sha3_384)) && this.#isGood(subject, what),
+      isGood: async (subject, what, sha3_384) =>
+        (await this.#isThere(what, sha3_384)) && (await this.#isGood(subject, what)),
       whyNot: async (subject, sha3_384) =>
         (await this.#isHeld(sha3_384)) ? this.#whyBad(subject) : 'Its content is neither in the transfer nor here.',
     };
@@ -359,19 +383,19 @@ class PackagePlanning {
     return false;
   }
 
-  #isGood(subject: string, what: string): boolean {
-    const why = this.#whyBad(subject);
+  async #isGood(subject: string, what: string): Promise<boolean> {
+    const why = await this.#whyBad(subject);
     if (why !== undefined) this.#problem(what, why);
     return why === undefined;
   }
 
-  #whyBad(subject: string): string | undefined {
-    const found = this.#planning.findings.get(subject);
+  async #whyBad(subject: string): Promise<string | undefined> {
+    const found = await this.#planning.finding(subject);
     return (found?.findings ?? null) === null ? (found?.refused ?? 'It has not been reviewed yet.') : undefined;
   }
 
   #line(line: Omit<PlanLine, 'package' | 'word'>, word: Word = 'source'): void {
-    this.#plan.lines.push({ package: this.#called, ...line, word });
+    this.#plan.lines.add({ package: this.#called, ...line, word });
   }
 
   #problem(what: string, why: string): 'refused' {
@@ -382,7 +406,7 @@ class PackagePlanning {
 
 /** The same lines for those who approve of them: as parts of a transfer, and each change of a channel as of any other release. */
 export const approvalLines = ({ lines, releases }: Pick<Plan, 'lines' | 'releases'>): Line[] => [
-  ...lines.map(({ package: called, what, from, to }) => {
+  ...lines.values().map(({ package: called, what, from, to }) => {
     return { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };
   }),
   ...releases,

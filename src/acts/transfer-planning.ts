@@ -5,16 +5,17 @@ import type {
   TransferRelease,
   TransferResource,
   TransferRevision,
-  TransferStatement,
 } from '#api/wire.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import type { Line } from '#domain/approvals.ts';
+import type { PackedList, Sequence } from '#domain/sequence.ts';
 import type { ChannelRenaming } from '#domain/channel-renaming.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
+import type { Statement } from './transfer-statement.ts';
 
 type Nouns =
   | 'accounts'
@@ -93,13 +94,14 @@ export interface PackagePlan {
   closes: { channel: string; held: Release[] }[];
 }
 
+/** What is long is kept packed while it grows. */
 export interface Plan {
-  packages: PackagePlan[];
+  packages: Sequence<PackagePlan>;
   /** Assertions that come in, each after what it rests on. */
   assertions: readonly Assertion[];
-  lines: PlanLine[];
+  lines: PackedList<PlanLine>;
   /** What the channels are to hold, as any other release of it is told to those who approve. */
-  releases: Line[];
+  releases: PackedList<Line>;
   /** As long as there are any, nothing comes in, unless the package is left out. */
   problems: PlanProblem[];
   leftOut: PlanProblem[];
@@ -108,10 +110,10 @@ export interface Plan {
 }
 
 export interface Planning {
-  statement: TransferStatement;
+  statement: Statement;
   source: Pick<TransferSource, 'packages' | 'mayRelease'>;
-  /** What reviews found, by subject. */
-  findings: ReadonlyMap<string, TransferFinding>;
+  /** What a review found of a subject. */
+  finding: (subject: string) => Promise<TransferFinding | undefined>;
   /** The contents of the transfer that have come, by their SHA3-384. */
   arrived: ReadonlySet<string>;
   /** Assertions that are believed, by name; those that are here and those that would come in. */
@@ -125,6 +127,25 @@ export interface Planning {
   asChannel: readonly ChannelRenaming[];
   /** RFC 3339. */
   at: string;
+}
+
+/** What it takes to say what a transfer changes: what is said of it, and what the records have of it. */
+export async function planningOf(
+  { transfers }: PlanRecords,
+  id: string,
+  {
+    believed,
+    ...given
+  }: Omit<Planning, 'finding' | 'arrived' | 'believed' | 'fresh'> & {
+    believed: { find: Planning['believed']; accepted: Planning['fresh'] };
+  },
+): Promise<Planning> {
+  return {
+    ...given,
+    ...{ believed: believed.find, fresh: believed.accepted },
+    finding: (subject) => transfers.finding(id, subject),
+    arrived: await transfers.arrived(id),
+  };
 }
 
 /** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */

@@ -1,9 +1,9 @@
 // Transfers: made for others, taken in to wait, let in or not, and put back.
-import type { TransferStatement } from '#api/wire.ts';
 import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import type { Changes } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
@@ -14,6 +14,7 @@ import { latestTimeName } from './clock.ts';
 import { leaves } from './exports.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
 import { remember, rememberEnded } from './releases.ts';
+import type { Statement } from './transfer-statement.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
 
@@ -147,7 +148,7 @@ export interface Receipt {
   'accepted-by': string;
   /** Until when it was good, where it was let in later than that. */
   expired?: string;
-  lines: object[];
+  lines: Sequence<object>;
   'left-out': object[];
   approvals: object[];
   /** Whom the policy asked when it was let in, rule by rule; empty where it asked nobody. */
@@ -289,7 +290,7 @@ export interface Here {
 }
 
 /** Refuses what is labelled higher than this site is, or as nothing that this site knows. */
-function refuseLabel({ label }: Pick<TransferStatement, 'label'>, labels: SiteLabels): void {
+function refuseLabel({ label }: Pick<Statement, 'label'>, labels: SiteLabels): void {
   const { label: own, levels = [] } = labels;
   if (label === undefined || mayCome(label, labels)) return;
   const isKnown = levels.includes(label);
@@ -305,14 +306,14 @@ function refuseLabel({ label }: Pick<TransferStatement, 'label'>, labels: SiteLa
 }
 
 /** Whether a transfer is good no more. */
-export const isExpired = ({ expires }: Pick<TransferStatement, 'expires'>, at: string): boolean => expires <= at;
+export const isExpired = ({ expires }: Pick<Statement, 'expires'>, at: string): boolean => expires <= at;
 
 /**
  * Refuses a statement that is not for this site, or not now. What has expired comes in with the approvals of an unsigned folder:
  * only where the policy asks somebody for these.
  */
 export function refuseUnfit(
-  statement: TransferStatement,
+  statement: Statement,
   { site, labels, at, floor, policy }: Here & { at: string; floor: number; policy: ApprovalPolicy },
 ): void {
   const { for: sites, created, expires, source, sequence } = statement;

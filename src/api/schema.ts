@@ -44,6 +44,18 @@ export function shapes(): { file: string; shape: Shape; schema: Record<string, u
   );
 }
 
+/** How many items a list in a shape has at most. */
+export function mostItems(shape: Shape, property: string): number {
+  const found = shapes().find((one) => one.shape === shape)?.schema['properties'] as Record<
+    string,
+    { maxItems?: number }
+  >;
+  const most = found[property]?.maxItems;
+  if (most === undefined)
+    throw new Error(`cannot tell how long '${property}' of '${shape}' may be: schemas/ has no bound`);
+  return most;
+}
+
 interface SchemaFile {
   $defs: Record<string, Record<string, unknown>>;
 }

@@ -85,9 +85,19 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       ).map(({ sha3_384 }) => sha3_384),
     ),
 
-  findings: (id: string) =>
-    db.all<TransferFinding>(sql`
-      SELECT subject, findings, refused FROM passing_transfer_findings WHERE transfer = ${id} ORDER BY subject`),
+  /** What a review found of a subject of a transfer. */
+  finding: (id: string, subject: string) =>
+    db.get<TransferFinding>(sql`
+      SELECT subject, findings, refused FROM passing_transfer_findings WHERE transfer = ${id} AND subject = ${subject}`),
+
+  /** The subjects of a transfer of which a review has found something. */
+  reviewed: async (id: string): Promise<Set<string>> =>
+    new Set(
+      (
+        await db.all<{ subject: string }>(sql`
+          SELECT subject FROM passing_transfer_findings WHERE transfer = ${id}`)
+      ).map(({ subject }) => subject),
+    ),
 
   async made(sequence: number): Promise<MadeTransfer | undefined> {
     const row = await db.get<Omit<MadeTransfer, 'sites'> & { sites: string }>(sql`

@@ -1,10 +1,9 @@
 // What would be missing once a transfer is let in: what its releases need, and neither it brings nor the site has.
-import type { Plan, PackagePlan } from '#acts/transfer-planning.ts';
+import type { PackagePlan, Plan, Planning } from '#acts/transfer-planning.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
 import { Closure, type Missing } from '#domain/closure.ts';
 import type { Records } from '#records/index.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
-import type { TransferFinding } from '#records/transfers.ts';
 import type { Findings } from '#records/uploads.ts';
 import { charmsOfBundle } from '#review/named-in.ts';
 import { needsOfSnap } from './closure.ts';
@@ -14,14 +13,14 @@ type Reads = Pick<Records, 'packages' | 'releases' | 'revisions'>;
 export async function missingAfter(
   records: Reads,
   { packages }: Pick<Plan, 'packages'>,
-  findings: ReadonlyMap<string, TransferFinding>,
+  finding: Planning['finding'],
 ): Promise<Missing[]> {
   const missing: Missing[] = [];
   for (const namespace of ['snap', 'charm'] as const) {
     const closure = new Closure();
     const needed = new Set<string>();
-    for (const one of packages.filter(({ carried }) => carried.namespace === namespace)) {
-      for (const name of await addNeeds(closure, one, { records, findings })) needed.add(name);
+    for (const one of packages.values().filter(({ carried }) => carried.namespace === namespace)) {
+      for (const name of await addNeeds(closure, one, { records, finding })) needed.add(name);
     }
     for (const name of needed) {
       const here = await records.packages.find(namespace, name);
@@ -35,7 +34,7 @@ export async function missingAfter(
 
 interface Known {
   records: Reads;
-  findings: ReadonlyMap<string, TransferFinding>;
+  finding: Planning['finding'];
 }
 
 /** Adds what the releases of a package bring and need; the names that they need. */
@@ -70,9 +69,9 @@ async function addNeeds(closure: Closure, { carried, releases }: PackagePlan, kn
 async function saidOf(
   id: string,
   revision: number,
-  { records, findings }: Known,
+  { records, finding }: Known,
 ): Promise<{ details: RevisionDetails; packageYaml: string | null } | undefined> {
-  const found = findings.get(subjectOf(id, revision))?.findings;
+  const found = (await finding(subjectOf(id, revision)))?.findings;
   if (found === undefined || found === null) {
     const here = await records.revisions.forDevices(id, revision);
     return here && { details: here.details, packageYaml: here.packageYaml };

@@ -1,7 +1,8 @@
 // A transfer from what is to be carried, wherever that lies: which contents go in, how they are cut, who signs, which files.
 import { createHash } from 'node:crypto';
 
-import type { TransferBase, TransferBlob, TransferContent, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { cutInto } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
@@ -25,9 +26,9 @@ export interface Intent {
 }
 
 /** What a statement speaks of, and of all content what it is, in the order in which a transfer carries it. */
-export interface Carrying extends Pick<TransferStatement, 'accounts' | 'packages' | 'assertions'> {
+export interface Carrying extends Pick<Statement, 'accounts' | 'packages' | 'assertions'> {
   contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
-  leftOut: TransferStatement['left-out'];
+  leftOut: Statement['left-out'];
 }
 
 interface Composing {
@@ -53,7 +54,7 @@ export async function compose(
   const there = await known([...all.keys()]);
   const carried = [...all.values()].filter((blob) => !there.has(blob['sha3-384']));
   await refuseLacking(carried);
-  const statement: Omit<TransferStatement, 'parts'> = {
+  const statement: Omit<Statement, 'parts'> = {
     format: 1,
     ...{ source: site.name, sequence, for: [...sites].sort() },
     ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
@@ -71,15 +72,15 @@ export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 
 
 /** Cuts it; the digests of pieces are those of the content as it is read. */
 async function withParts(
-  statement: Omit<TransferStatement, 'parts'>,
+  statement: Omit<Statement, 'parts'>,
   partSize: number | undefined,
   content: Content,
 ): Promise<Omit<Transfer, 'signatures'>> {
-  const parts: TransferStatement['parts'] = [];
+  const parts: TransferPiece[][] = [];
   for (const cuts of cutInto(statement, partSize)) {
-    const pieces: TransferStatement['parts'][number] = [];
+    const pieces: TransferPiece[] = [];
     for (const cut of cuts) {
-      const blob = statement.blobs[cut.blob]!;
+      const blob = statement.blobs.at(cut.blob)!;
       pieces.push({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, content) });
     }
     parts.push(pieces);
@@ -100,7 +101,7 @@ async function digestOf(
 
 export interface Made {
   id: string;
-  statement: TransferStatement;
+  statement: Statement;
   files: string[];
   bytes: number;
   /** The digest and the size of each file. */
@@ -139,11 +140,11 @@ export async function writeAll(
 }
 
 /** What a statement says, for a person and for a program. */
-export const figuresOf = (statement: TransferStatement) => ({
+export const figuresOf = (statement: Statement) => ({
   packages: statement.packages.length,
-  revisions: statement.packages.reduce((sum, { revisions }) => sum + revisions.length, 0),
+  revisions: statement.packages.values().reduce((sum, { revisions }) => sum + revisions.length, 0),
   contents: [...contentsOf(statement)].length,
   carried: statement.blobs.length,
-  bytes: statement.blobs.reduce((sum, { size }) => sum + size, 0),
+  bytes: statement.blobs.values().reduce((sum, { size }) => sum + size, 0),
   parts: statement.parts.length,
 });

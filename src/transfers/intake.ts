@@ -4,7 +4,8 @@ import { createReadStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { TransferBlob, TransferPiece, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferBlob, TransferPiece } from '#api/wire.ts';
 import { oneByOne, type Blobs } from '#blobs/blobs.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
@@ -31,7 +32,7 @@ export interface Keeping {
 const heldAfterwards = days(30);
 
 /** Until when what comes of a transfer is held. */
-export const heldUntil = ({ expires }: Pick<TransferStatement, 'expires'>): string =>
+export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
   timestamp(after(new Date(expires), heldAfterwards));
 
 /** So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. */
@@ -43,7 +44,7 @@ const notedTogether = 64;
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
 
 export class Intake {
-  readonly #statement: TransferStatement;
+  readonly #statement: Statement;
   readonly #id: string;
   readonly #keeping: Keeping;
   readonly #endsAt: string;
@@ -57,14 +58,16 @@ export class Intake {
   /** Of one blob there is one piece at a time: with the last of them it is put together. */
   readonly #inTurn = limit({ atOnce: 1 });
 
-  constructor(statement: TransferStatement, id: string, keeping: Keeping) {
+  constructor(statement: Statement, id: string, keeping: Keeping) {
     this.#statement = statement;
     this.#id = id;
     this.#keeping = keeping;
     this.#endsAt = heldUntil(statement);
     this.#folder = piecesOf(keeping.directory, id);
     this.#pieces = new Set(namesIn(this.#folder));
-    const cut = statement.parts.flat().filter(({ blob, size }) => size < statement.blobs[blob]!.size);
+    const cut = statement.parts
+      .values()
+      .flatMap((pieces) => pieces.values().filter(({ blob, size }) => size < statement.blobs.at(blob)!.size));
     this.#cut = Map.groupBy(cut, ({ blob }) => blob);
   }
 
@@ -99,9 +102,9 @@ export class Intake {
     const arrived = await this.#keeping.records.transfers.arrived(this.#id);
     const { parts, blobs } = this.#statement;
     return parts.flatMap((some, at) => {
-      const lacks = some.some(
-        ({ blob, sha256 }) => !arrived.has(blobs[blob]!['sha3-384']) && !this.#pieces.has(sha256),
-      );
+      const lacks = some
+        .values()
+        .some(({ blob, sha256 }) => !arrived.has(blobs.at(blob)!['sha3-384']) && !this.#pieces.has(sha256));
       return lacks ? [at + 1] : [];
     });
   }

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 
 import { believe, type Believed } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
-import { type Plan, type Planning } from '#acts/transfer-planning.ts';
+import { planningOf, type Plan, type Planning } from '#acts/transfer-planning.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
 import { isExpired } from '#acts/transfers.ts';
-import type { TransferStatement } from '#api/wire.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { AssertionPool } from '#assertions/pool.ts';
@@ -31,19 +31,25 @@ export interface Looking {
   now: Now;
 }
 
-export interface Seen {
+/** What a transfer brings. */
+export interface Brought {
   transfer: ReceivedTransfer;
-  statement: TransferStatement;
+  /** Its bytes. */
+  bytes: Buffer;
+  statement: Statement;
+  believed: Believed & { find: Planning['believed'] };
+  /** What was carried of assertions and cannot be believed, and why. */
+  disbelieved: { what: string; why: string }[];
+}
+
+export interface Seen extends Brought {
   /** Whether it waits, and is good no more. */
   isLate: boolean;
   plan: Plan;
   /** What its releases need, and neither it brings nor this site has. */
   needed: Missing[];
-  believed: Believed & { find: Planning['believed'] };
   /** Of the lines, as whoever lets it in has seen them. */
   digest: string;
-  /** What was carried of assertions and cannot be believed, and why. */
-  disbelieved: { what: string; why: string }[];
   /** The keys that have signed it, and whether they are of its source as this site knows it. */
   signatures: { fingerprint: string; 'is-of-source': boolean }[];
 }
@@ -61,35 +67,44 @@ export async function transferOf({ transfers }: Pick<Records, 'transfers'>, pref
 }
 
 /** By which two looks at a plan are compared. */
-export const digestOf = ({ lines }: Pick<Plan, 'lines'>): string =>
-  createHash('sha256').update(canonical(lines)).digest('hex');
+export function digestOf({ lines }: Pick<Plan, 'lines'>): string {
+  const digest = createHash('sha256');
+  // That of a list in canonical JSON, of which there is one line at a time.
+  let separator = '[';
+  for (const line of lines) {
+    digest.update(`${separator}${canonical(line)}`);
+    separator = ',';
+  }
+  return digest.update(separator === '[' ? '[]' : ']').digest('hex');
+}
 
-export async function lookAt(
-  transfer: ReceivedTransfer,
-  { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
-  { records, blobs, roots, now }: Looking,
-): Promise<Seen> {
-  const bytes = await wholeOf(blobs, transfer.statement);
+/** Reads a transfer that came in, and judges its assertions. */
+export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): Promise<Brought> {
+  const bytes = await wholeOf(looking.blobs, transfer.statement);
   if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
   const statement = readStatement(bytes);
-  const { believed, disbelieved } = await believedOf(statement, { records, blobs, roots, now });
+  return { transfer, bytes, statement, ...(await believedOf(statement, looking)) };
+}
+
+export async function lookAt(
+  brought: Brought,
+  { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
+  { records, now }: Pick<Looking, 'records' | 'now'>,
+): Promise<Seen> {
+  const { transfer, bytes, statement, believed } = brought;
   const source = (await records.transferSources.find(statement.source)) ?? {
     packages: [],
     mayRelease: false,
     keys: [],
   };
-  const findings = new Map((await records.transfers.findings(transfer.id)).map((one) => [one.subject, one]));
-  const arrived = await records.transfers.arrived(transfer.id);
   const at = timestamp(now());
-  const planning = {
-    ...{ statement, source, findings, arrived, only, without, asChannel, at },
-    ...{ believed: believed.find, fresh: believed.accepted },
-  };
+  const given = { statement, source, only, without, asChannel, at, believed };
+  const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
   const signatures = signaturesOn(bytes, transfer, source.keys);
-  const needed = await missingAfter(records, plan, findings);
+  const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
-  return { transfer, statement, isLate, plan, needed, believed, digest: digestOf(plan), disbelieved, signatures };
+  return { ...brought, isLate, plan, needed, digest: digestOf(plan), signatures };
 }
 
 function signaturesOn(
@@ -104,7 +119,7 @@ function signaturesOn(
 
 /** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */
 async function believedOf(
-  statement: TransferStatement,
+  statement: Statement,
   { records, blobs, roots, now }: Looking,
 ): Promise<Pick<Seen, 'believed' | 'disbelieved'>> {
   const pool = new AssertionPool();
@@ -135,7 +150,7 @@ async function believedOf(
 
 /** The assertions that are judged one by one: those that revisions name, and those that stand for themselves. */
 function* apart(
-  { packages }: TransferStatement,
+  { packages }: Statement,
   pool: Pick<AssertionPool, 'find' | 'all'>,
 ): Generator<{ one: Assertion; what: string }> {
   for (const { namespace, name, revisions } of packages) {

@@ -4,7 +4,8 @@ import { createReadStream } from 'node:fs';
 
 import { makeTransfer, makeTransferAgain, type Leaving } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
-import type { TransferBlob, TransferContent, TransferRequest, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferBlob, TransferContent, TransferRequest } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -92,7 +93,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
       ...made,
       told,
       leaving,
-      contents: statement.blobs.map((blob) => blob['sha3-384']),
+      contents: [...statement.blobs.values().map((blob) => blob['sha3-384'])],
     });
   });
 }
@@ -138,7 +139,7 @@ export async function makeAgain(
 }
 
 const leavingOf = (
-  { parts, label }: Pick<TransferStatement, 'parts' | 'label'>,
+  { parts, label }: Pick<Statement, 'parts' | 'label'>,
   files: Made['written'],
   media: string | undefined,
 ): Leaving => ({ files, of: parts.length, label: label ?? null, media: media ?? null });

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { Refusal } from '#domain/refusal.ts';
 import { appending, onDisk, syncFolder, type Files } from '#files/streamed.ts';
 import { Contained } from './form/artifacts.ts';
-import { membersOf, sizeOf, type Transfer } from './form/members.ts';
+import { membersOf, type Transfer } from './form/members.ts';
 import type { OpenPart } from './form/read.ts';
 import { bytesOfPart, type Content } from './form/write.ts';
 
@@ -49,7 +49,7 @@ export async function writeParts(
     });
   const contained = new Contained(transfer.statement);
   const members = parts.map((part) => membersOf(transfer, part, contained));
-  const bytes = members.reduce((sum, some) => sum + sizeOf(some), 0);
+  const bytes = members.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
   const written: Placed['files'] = [];
   try {
@@ -68,7 +68,7 @@ export async function writeParts(
           progress('writing', (done += piece.length), bytes);
         }
         await file.finish();
-        written.push({ part: parts[at]!, sha256: digest.digest('hex'), bytes: sizeOf(some) });
+        written.push({ part: parts[at]!, sha256: digest.digest('hex'), bytes: some.size });
       } finally {
         await handle.close();
       }

@@ -2,8 +2,8 @@
 // reviewed, and nothing of it shows before it is let in.
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor } from '#acts/sites.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
 import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, type Here } from '#acts/transfers.ts';
-import type { TransferStatement } from '#api/wire.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -31,7 +31,7 @@ export interface Receiving extends Here, Keeping, Reviewing {
 
 export interface Received {
   id: string;
-  statement: TransferStatement;
+  statement: Statement;
   /** Public keys of the source that have signed it. */
   signers: string[];
   /** The numbers of the parts that hold something which has not come. */

@@ -3,8 +3,9 @@ import { hash, randomUUID } from 'node:crypto';
 
 import type { FoundCredential, FoundLibrary, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
 import { readManifest } from '#api/image-manifest.ts';
-import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -42,27 +43,23 @@ const atOnce = 4;
 const together = 200;
 
 /** Reviews what has come and was not reviewed yet, but for what is here already. */
-export async function reviewAll(statement: TransferStatement, id: string, reviewing: Reviewing): Promise<void> {
+export async function reviewAll(statement: Statement, id: string, reviewing: Reviewing): Promise<void> {
   const { records, progress, signal } = reviewing;
-  const known = new Map((await records.transfers.findings(id)).map((one) => [one.subject, one.findings]));
   const keeper = new FindingsKeeper(id, heldUntil(statement), records);
-  const total = statement.packages.reduce((sum, one) => sum + subjectsOf(one, reviewing, known).length, 0);
+  const known = await records.transfers.reviewed(id);
   let done = 0;
   const waiting = statement.packages.values();
   const work = async (): Promise<void> => {
     for (const one of waiting) {
       const isHere = await heldAlready(one, records);
-      for (const { subject, review } of subjectsOf(one, reviewing, known)) {
+      for (const { subject, review } of subjectsOf(one, reviewing, keeper)) {
         signal.throwIfAborted();
-        if (!known.has(subject) && !isHere.has(subject)) {
-          const found = await review();
-          // It may come yet, and what was found once is not looked at again.
-          if (!('refused' in found && found.refused === notThere.refused)) {
-            known.set(subject, await keeper.keep(subject, found));
-          }
-        }
-        progress('review', ++done, total);
+        if (known.has(subject) || isHere.has(subject)) continue;
+        const found = await review();
+        // It may come yet, and what was found once is not looked at again.
+        if (!('refused' in found && found.refused === notThere.refused)) await keeper.keep(subject, found);
       }
+      progress('review', ++done, statement.packages.length);
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: atOnce }, work));
@@ -90,6 +87,8 @@ class FindingsKeeper {
   readonly #endsAt: string;
   readonly #records: Records;
   #waiting: { finding: TransferFinding; made: string[] }[] = [];
+  /** Those that were found here: they are asked for again, and may not be kept yet. */
+  readonly #credentials = new Map<string, FoundCredential>();
 
   constructor(id: string, endsAt: string, records: Records) {
     this.#id = id;
@@ -97,15 +96,20 @@ class FindingsKeeper {
     this.#records = records;
   }
 
-  /** Gives what is kept of it, as text. */
-  async keep(subject: string, found: Found): Promise<string | null> {
+  /** What was found before of the credentials of a repository. */
+  async credential(subject: string): Promise<FoundCredential | undefined> {
+    const before = (await this.#records.transfers.finding(this.#id, subject))?.findings ?? null;
+    return this.#credentials.get(subject) ?? (before === null ? undefined : (JSON.parse(before) as FoundCredential));
+  }
+
+  async keep(subject: string, found: Found): Promise<void> {
     const finding: TransferFinding =
       'refused' in found
         ? { subject, findings: null, refused: found.refused }
         : { subject, findings: JSON.stringify(found), refused: null };
+    if ('kind' in found && found.kind === 'credential') this.#credentials.set(subject, found);
     this.#waiting.push({ finding, made: madeFor(found) });
     if (this.#waiting.length >= together) await this.flush();
-    return finding.findings;
   }
 
   async flush(): Promise<void> {
@@ -134,7 +138,7 @@ interface Subject {
   review: () => Promise<Found>;
 }
 
-function subjectsOf(one: TransferPackage, reviewing: Reviewing, known: ReadonlyMap<string, string | null>): Subject[] {
+function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: FindingsKeeper): Subject[] {
   const { blobs, findingsOf } = reviewing;
   const there = (sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
     (await blobs.prove(sha3_384)) ? review() : notThere;
@@ -142,7 +146,7 @@ function subjectsOf(one: TransferPackage, reviewing: Reviewing, known: ReadonlyM
     subject: subjectOf(one.id, revision),
     review: there(sha3_384, () => findingsOf(one, sha3_384)),
   }));
-  const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, reviewing, known));
+  const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, reviewing, keeper));
   const images = one.images.flatMap((image) => {
     const here = new Set([
       ...image.manifests.map(({ content }) => content.sha256),
@@ -160,14 +164,10 @@ function resourceSubjects(
   { id: packageId }: TransferPackage,
   { name: resource, revisions }: TransferPackage['resources'][number],
   { blobs, digests, credentialFor }: Reviewing,
-  known: ReadonlyMap<string, string | null>,
+  keeper: FindingsKeeper,
 ): Subject[] {
   const repository = { packageId, resource };
   const credential = subjectOf(packageId, resource, 'credential');
-  const kept = (): FoundCredential | undefined => {
-    const found = known.get(credential) ?? null;
-    return found === null ? undefined : (JSON.parse(found) as FoundCredential);
-  };
   const credentials: Subject[] = revisions.some(({ image }) => image !== undefined)
     ? [{ subject: credential, review: async () => (await credentialFor(repository, undefined)).credential }]
     : [];
@@ -175,7 +175,7 @@ function resourceSubjects(
     subject: subjectOf(packageId, resource, revision),
     async review(): Promise<Found> {
       if (image !== undefined) {
-        const { textOf } = await credentialFor(repository, kept());
+        const { textOf } = await credentialFor(repository, await keeper.credential(credential));
         return madeResource(Buffer.from(textOf(image)), blobs);
       }
       if (content === undefined || !(await blobs.prove(content['sha3-384']))) return notThere;

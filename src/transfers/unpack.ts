@@ -109,7 +109,7 @@ async function layOut(
   }
   // The digests of pieces were held against the bytes; they say nothing of the whole yet.
   for (const [blob, hash] of cut) {
-    if (hash.digest('hex') === parts[0]!.statement.blobs[blob]!.sha256) continue;
+    if (hash.digest('hex') === parts[0]!.statement.blobs.at(blob)!.sha256) continue;
     throw new NotATransfer(`The pieces of ${paths[blob]!} are not those of the content that the statement names.`);
   }
 }
@@ -154,7 +154,7 @@ export async function pack(
         `'larder transfer receive ${folder}' takes in what is left.`,
     );
   }
-  const pathOf = new Map(transfer.statement.blobs.map((blob, at) => [blob, paths[at]!]));
+  const pathOf = new Map(transfer.statement.blobs.values().map((blob, at) => [blob.sha256, paths[at]!]));
   const numbers = parts.map(({ part }) => part);
   const files = numbers.map((part) => partFile(file, part, numbers.length));
   try {
@@ -164,7 +164,7 @@ export async function pack(
       asCaller: (work) => work(),
       async *content(blob, offset, size) {
         if (size === 0) return;
-        const path = join(folder, pathOf.get(blob)!);
+        const path = join(folder, pathOf.get(blob.sha256)!);
         for await (const bytes of createReadStream(path, { start: offset, end: offset + size - 1 })) {
           signal.throwIfAborted();
           yield bytes as Buffer;
@@ -175,7 +175,7 @@ export async function pack(
     return { files, bytes: placed.bytes };
   } catch (error) {
     if (!(error instanceof OtherContent)) throw error;
-    throw new NotATransfer(changed([pathOf.get(error.blob)!]), { cause: error });
+    throw new NotATransfer(changed([pathOf.get(error.blob.sha256)!]), { cause: error });
   }
 }
 

@@ -13,10 +13,10 @@ export function unwrittenParts(transfer: Transfer, content: Content, from: strin
   return statement.parts.map((pieces, at) => ({
     ...transfer,
     ...{ file: from, id, part: at + 1, given },
-    size: pieces.reduce((sum, { size }) => sum + size, 0),
+    size: pieces.values().reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
       for (const piece of pieces) {
-        const of = statement.blobs[piece.blob]!;
+        const of = statement.blobs.at(piece.blob)!;
         const unproven = async function* (): AsyncGenerator<Buffer> {
           for await (const some of content(of, piece.offset, piece.size)) yield Buffer.from(some);
         };

@@ -92,7 +92,8 @@ export function example(
 
 export const contentIn = ({ files, statement }: Example): Content =>
   async function* (blob, offset, size) {
-    yield files[statement.blobs.indexOf(blob)]!.subarray(offset, offset + size);
+    const at = [...statement.blobs].findIndex(({ sha256 }) => sha256 === blob.sha256);
+    yield files[at]!.subarray(offset, offset + size);
   };
 
 export async function partBytes(transfer: Example, part = 1): Promise<Buffer> {

@@ -146,7 +146,7 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   t.same((await attempt([last])).lacking, came.lacking, 'the same part once more changes nothing');
   const end = await attempt(files);
   t.same(end.lacking, []);
-  const sha3 = transfer.statement.blobs[0]!['sha3-384'];
+  const sha3 = transfer.statement.blobs.at(0)!['sha3-384'];
   t.ok((await store.records.transfers.arrived(end.id)).has(sha3), 'what was cut is put together');
   t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
 });

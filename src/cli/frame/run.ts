@@ -1,5 +1,6 @@
 // How a command line is run.
 import { Refusal } from '#domain/refusal.ts';
+import { jsonOf } from '#domain/sequence.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { causes, inOneSentence } from '#src/system-errors.ts';
@@ -25,7 +26,7 @@ export async function run(argv: readonly string[], world: World, groups: readonl
     call = readArguments(command, args, world);
     await askFirst(command, call);
     const answer = await command.run(call);
-    if (json) world.stdout.write(`${JSON.stringify(answer.json)}\n`);
+    if (json) world.stdout.write(`${jsonOf(answer.json)}\n`);
     else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {

@@ -6,9 +6,9 @@ import type { Receipt } from '#acts/transfers.ts';
 import { digestOf } from '#transfers/look.ts';
 import { piecesOf } from '#transfers/intake.ts';
 import { siteOf } from '#transfers/site.ts';
-import { command, Failure } from '../frame/command.ts';
+import { command } from '../frame/command.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { narrowing, seen } from './looking.ts';
+import { narrowing, waiting } from './looking.ts';
 import { shortId } from './parts.ts';
 
 export const transferAccept = command({
@@ -30,14 +30,9 @@ export const transferAccept = command({
 
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const found = await seen(store, named, options);
-      if (options.seen !== undefined && options.seen !== found.digest) {
-        throw new Failure('what it would change is not what was looked at any more; look at the preview again', {
-          code: 'conflict',
-        });
-      }
-      const receipt = await letIn(store, found);
-      const id = shortId(found.transfer.id);
+      const carried = await waiting(store, named, options);
+      const receipt = await letIn(store, { ...carried, digest: options.seen });
+      const id = shortId(carried.transfer.id);
       const { undo, ...told } = receipt;
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
       return {
@@ -50,10 +45,16 @@ export const transferAccept = command({
     }),
 });
 
-/** Lets in what was looked at. */
+/** Lets in what was looked at; where nobody looked, what there is. */
 export async function letIn(
   { records, acts, person, siteKey, directory, config }: OpenStore,
-  { transfer, statement, believed, digest, narrowed }: Awaited<ReturnType<typeof seen>>,
+  {
+    transfer,
+    statement,
+    believed,
+    digest,
+    narrowed,
+  }: Awaited<ReturnType<typeof waiting>> & { digest: string | undefined },
 ): Promise<Receipt> {
   const site = (await siteOf(records, siteKey))?.name;
   const here = { site, labels: config.site };

@@ -67,7 +67,8 @@ function describe(id: string, parts: readonly OpenPart[]) {
       : lacking.length === 0
         ? 'It is whole.'
         : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
-  const rows = statement.packages.map(({ namespace, name, revisions, channels }) => [
+  const packages = [...statement.packages];
+  const rows = packages.map(({ namespace, name, revisions, channels }) => [
     `${namespace}/${name}`,
     revisions.map(({ revision }) => revision).join(', '),
     [...new Set(channels.map(({ channel }) => channel))].join(', '),
@@ -93,7 +94,7 @@ function describe(id: string, parts: readonly OpenPart[]) {
         'taken-out': takenOut,
         ...figures,
       },
-      packages: statement.packages.map(({ namespace, name, id: packageId, revisions }) => ({
+      packages: packages.map(({ namespace, name, id: packageId, revisions }) => ({
         name: `${namespace}/${name}`,
         id: packageId,
         revisions: revisions.map(({ revision, content }) => ({ revision, ...content })),

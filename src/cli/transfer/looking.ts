@@ -5,7 +5,7 @@ import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
 import { labelText } from '#domain/site-label.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import { lookAt, transferOf, type Seen } from '#transfers/look.ts';
+import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
 import { UsageError } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 import { shortId } from './parts.ts';
@@ -28,12 +28,20 @@ export interface Narrowed {
   'as-channel': readonly string[];
 }
 
+type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
+
 /** What a transfer would change here. */
-export async function seen(
+export async function seen(store: OpenStore, id: string, options: Narrowed): Promise<Seen & { narrowed: Narrowing }> {
+  const carried = await waiting(store, id, options);
+  return { ...(await lookAt(carried, carried.narrowed, store)), narrowed: carried.narrowed };
+}
+
+/** What a transfer brings, and what of it is believed. */
+export async function waiting(
   store: OpenStore,
   id: string,
   { only, without, 'as-channel': renamings }: Narrowed,
-): Promise<Seen & { narrowed: Pick<Planning, 'only' | 'without' | 'asChannel'> }> {
+): Promise<Brought & { narrowed: Narrowing }> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
   const { records, now, config } = store;
@@ -44,9 +52,8 @@ export async function seen(
     if (read !== undefined) return read;
     throw new UsageError(`'${one}' names no two channels; write such as stable=stable/site-test`);
   });
-  const narrowed = { only, without, asChannel };
-  const found = await withBlobs(store, ({ blobs }) => lookAt(transfer, narrowed, { records, blobs, roots, now }));
-  return { ...found, narrowed };
+  const brought = await withBlobs(store, ({ blobs }) => broughtBy(transfer, { records, blobs, roots, now }));
+  return { ...brought, narrowed: { only, without, asChannel } };
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */
@@ -67,7 +74,7 @@ export function reportOf({ transfer, statement, isLate, plan, needed, digest, di
       `Signed with ${keys.join(', ')}.`,
       `The digest of these changes is ${digest}.`,
     ],
-    changes: plan.lines,
+    changes: [...plan.lines],
     lists: [
       {
         heading: 'Nothing comes in as long as these are in it:',

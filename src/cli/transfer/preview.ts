@@ -25,12 +25,16 @@ export const transferPreview = command({
       { data, world },
       async (store) => {
         const found = await seen(store, id, options);
-        const report = reportOf(found);
         const { html } = options;
         const page =
-          html === undefined ? undefined : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(report)));
+          html === undefined
+            ? undefined
+            : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(reportOf(found))));
+        // One of the two is asked for, and each is as long as the transfer.
         return {
-          text: textOf(report),
+          get text() {
+            return textOf(reportOf(found));
+          },
           json: { ...present(found), ...(page !== undefined && { page }) },
           exitCode: found.plan.problems.length === 0 ? 0 : 1,
         };

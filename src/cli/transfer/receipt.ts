@@ -70,7 +70,7 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
       ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
       'This page is for people; what is signed is the receipt without --html.',
     ],
-    changes: told.lines as PlanLine[],
+    changes: [...told.lines] as PlanLine[],
     lists: [
       { heading: 'Left out:', items: leftOut.map(({ what, why }) => `${what}: ${why}`) },
       {

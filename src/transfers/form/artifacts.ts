@@ -1,9 +1,11 @@
 // A part of a transfer is an OCI image layout: images are images, and every other file is the one layer of an artifact
 // (OCI image specification 1.1, "artifacts"), so that what reads layouts can look into a transfer.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
-import type { TransferBlob, TransferPackage, TransferStatement } from '#api/wire.ts';
-import { canonical } from './canonical.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferPackage } from '#api/wire.ts';
+import { PackedList } from '#domain/sequence.ts';
+import { canonical, canonicalBytes } from './canonical.ts';
 
 export const layoutFile = Buffer.from(canonical({ imageLayoutVersion: '1.0.0' }));
 
@@ -27,65 +29,110 @@ interface Named {
   about: Record<string, unknown>;
 }
 
+/** What stands in the layout of a part beside the blobs that begin there. */
+export interface Layout {
+  index: Buffer;
+  /** The documents of artifacts, made anew each time: there are two for each file. */
+  documents(): Generator<Document>;
+}
+
+interface Document {
+  sha256: string;
+  bytes: Buffer;
+}
+
 /** The files and images of a statement, by the SHA-256 of the content that they begin with. */
 export class Contained {
-  readonly #named: Map<string, Named[]>;
-  readonly #images: Map<string, Descriptor[]>;
-  readonly #blobs: Map<string, TransferBlob>;
+  readonly #statement: Pick<Statement, 'packages' | 'blobs'>;
+  /** In which packages a content is a file or a manifest. */
+  readonly #packages = new Map<string, number[]>();
+  readonly #blobs = new Map<string, number>();
 
-  constructor({ packages, blobs }: Pick<TransferStatement, 'packages' | 'blobs'>) {
-    this.#blobs = new Map(blobs.map((blob) => [blob.sha256, blob]));
-    this.#named = Map.groupBy(packages.flatMap(filesOf), ({ sha256 }) => sha256);
-    this.#images = Map.groupBy(packages.flatMap(imagesOf), ({ digest }) => digest.slice('sha256:'.length));
+  constructor(statement: Pick<Statement, 'packages' | 'blobs'>) {
+    this.#statement = statement;
+    let at = 0;
+    for (const { sha256 } of statement.blobs) this.#blobs.set(sha256, at++);
+    at = 0;
+    for (const one of statement.packages) {
+      const named = [...filesOf(one), ...imagesOf(one)];
+      for (const sha256 of new Set(named.map((file) => file.sha256))) {
+        const before = this.#packages.get(sha256);
+        if (before === undefined) this.#packages.set(sha256, [at]);
+        else before.push(at);
+      }
+      at++;
+    }
   }
 
   /** How many files a blob is. */
   filesIn(sha256: string): number {
-    return (this.#named.get(sha256)?.length ?? 0) + (this.#images.get(sha256)?.length ?? 0);
+    return [...this.#files(sha256)].length + [...this.#images(sha256)].length;
   }
 
   /** The index of a part in which these blobs begin, and the artifacts that go with them. */
-  layoutOf(begun: readonly string[]): { index: Buffer; documents: { sha256: string; bytes: Buffer }[] } {
-    const documents = new Map<string, Buffer>();
-    const manifests: Descriptor[] = [];
+  layoutOf(begun: readonly string[]): Layout {
+    const manifests = new PackedList<Descriptor>();
     for (const sha256 of begun) {
-      for (const file of this.#named.get(sha256) ?? []) {
-        const config = document(documents, revisionType, file.about);
-        const { size, 'media-type': mediaType } = this.#blobs.get(sha256)!;
-        const layer = { mediaType, digest: `sha256:${sha256}`, size, annotations: { [titleKey]: file.title } };
-        const artifact = {
-          schemaVersion: 2,
-          mediaType: manifestType,
-          artifactType: revisionType,
-          config,
-          layers: [layer],
-        };
-        manifests.push({
-          ...document(documents, manifestType, artifact),
-          annotations: { [referenceKey]: file.reference },
-        });
-      }
-      manifests.push(...(this.#images.get(sha256) ?? []));
+      for (const { descriptor } of this.#artifacts(sha256)) manifests.add(descriptor);
+      for (const { descriptor } of this.#images(sha256)) manifests.add(descriptor);
     }
-    const index = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests };
-    return {
-      index: Buffer.from(canonical(index)),
-      documents: [...documents]
-        .filter(([sha256]) => !this.#blobs.has(sha256))
-        .map(([sha256, bytes]) => ({ sha256, bytes })),
-    };
+    const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
+    return { index: canonicalBytes(index), documents: () => this.#documents(begun) };
+  }
+
+  *#documents(begun: readonly string[]): Generator<Document> {
+    const made = new Set<string>();
+    for (const sha256 of begun) {
+      for (const { documents } of this.#artifacts(sha256)) {
+        for (const one of documents) {
+          if (made.has(one.sha256) || this.#blobs.has(one.sha256)) continue;
+          made.add(one.sha256);
+          yield one;
+        }
+      }
+    }
+  }
+
+  *#artifacts(sha256: string): Generator<{ descriptor: Descriptor; documents: Document[] }> {
+    for (const { about, title, reference } of this.#files(sha256)) {
+      const config = document(about);
+      const { size, 'media-type': mediaType } = this.#statement.blobs.at(this.#blobs.get(sha256)!)!;
+      const layer = { mediaType, digest: `sha256:${sha256}`, size, annotations: { [titleKey]: title } };
+      const artifact = document({
+        ...{ schemaVersion: 2, mediaType: manifestType, artifactType: revisionType },
+        ...{ config: describe(config, revisionType), layers: [layer] },
+      });
+      const descriptor = { ...describe(artifact, manifestType), annotations: { [referenceKey]: reference } };
+      yield { descriptor, documents: [config, artifact] };
+    }
+  }
+
+  *#files(sha256: string): Generator<Named> {
+    for (const one of this.#packagesOf(sha256)) yield* filesOf(one).filter((file) => file.sha256 === sha256);
+  }
+
+  *#images(sha256: string): Generator<{ descriptor: Descriptor }> {
+    for (const one of this.#packagesOf(sha256)) yield* imagesOf(one).filter((image) => image.sha256 === sha256);
+  }
+
+  *#packagesOf(sha256: string): Generator<TransferPackage> {
+    for (const at of this.#packages.get(sha256) ?? []) yield this.#statement.packages.at(at)!;
   }
 }
 
 const titleKey = 'org.opencontainers.image.title';
 const referenceKey = 'org.opencontainers.image.ref.name';
 
-function document(documents: Map<string, Buffer>, mediaType: string, content: unknown): Descriptor {
+function document(content: unknown): Document {
   const bytes = Buffer.from(canonical(content));
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  documents.set(sha256, bytes);
-  return { mediaType, digest: `sha256:${sha256}`, size: bytes.length };
+  return { bytes, sha256: hash('sha256', bytes) };
 }
+
+const describe = ({ sha256, bytes }: Document, mediaType: string): Descriptor => ({
+  mediaType,
+  digest: `sha256:${sha256}`,
+  size: bytes.length,
+});
 
 /** By which ending people know what a package is. */
 export const endings: ReadonlyMap<string, string> = new Map([
@@ -135,15 +182,13 @@ export function filesOf({
   return [...own, ...beside, ...shared];
 }
 
-function imagesOf({ namespace, name, images }: TransferPackage): Descriptor[] {
+function imagesOf({ namespace, name, images }: TransferPackage): { sha256: string; descriptor: Descriptor }[] {
   return images.flatMap(({ resource, manifests }) =>
-    manifests.flatMap(({ content, 'media-type': mediaType, tags }) =>
-      [...(tags.length === 0 ? [`sha256-${content.sha256}`] : tags)].map((tag) => ({
-        mediaType,
-        digest: `sha256:${content.sha256}`,
-        size: content.size,
-        annotations: { [referenceKey]: `${namespace}/${name}/${resource}:${tag}` },
-      })),
+    manifests.flatMap(({ content: { sha256, size }, 'media-type': mediaType, tags }) =>
+      [...(tags.length === 0 ? [`sha256-${sha256}`] : tags)].map((tag) => {
+        const annotations = { [referenceKey]: `${namespace}/${name}/${resource}:${tag}` };
+        return { sha256, descriptor: { mediaType, digest: `sha256:${sha256}`, size, annotations } };
+      }),
     ),
   );
 }

@@ -1,6 +1,8 @@
 // JSON of which there is one form only: keys in the order of their UTF-16 units, no white space (RFC 8785 without its numbers
 // that are not whole). So what was signed can be made again from what it says.
 
+import type { Sequence } from '#domain/sequence.ts';
+
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 export function canonical(value: unknown): string {
@@ -9,4 +11,57 @@ export function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
       : one,
   );
+}
+
+type Said = Json | Sequence<unknown> | readonly Sequence<unknown>[];
+
+/** The same of an object whose members may be long lists, which are written item by item; its members are sorted. */
+export function canonicalBytes(value: Readonly<Record<string, unknown>>): Buffer {
+  const writer = new Writer();
+  let separator = '{';
+  for (const [key, said] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (said === undefined) continue;
+    writer.write(`${separator}${JSON.stringify(key)}:`);
+    separator = ',';
+    writeValue(writer, said as Said);
+  }
+  writer.write(separator === '{' ? '{}' : '}');
+  return writer.bytes();
+}
+
+function writeValue(writer: Writer, said: Said): void {
+  if (!isList(said)) {
+    writer.write(canonical(said));
+    return;
+  }
+  let separator = '[';
+  for (const one of said as Iterable<Said>) {
+    writer.write(separator);
+    separator = ',';
+    writeValue(writer, one);
+  }
+  writer.write(separator === '[' ? '[]' : ']');
+}
+
+const isList = (said: Said): boolean => said !== null && typeof said === 'object' && Symbol.iterator in said;
+
+/** Text that grows, in memory outside of the heap. */
+class Writer {
+  #bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  #length = 0;
+
+  write(text: string): void {
+    // No character takes more than three bytes for each of its UTF-16 units.
+    const most = this.#length + text.length * 3;
+    if (most > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(most, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
 }

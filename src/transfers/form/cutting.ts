@@ -1,6 +1,6 @@
 // Cutting a transfer into parts that fit what carries them.
 import { Refusal } from '#domain/refusal.ts';
-import type { TransferBlob, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
 import { block, padding } from '#files/tar-header.ts';
 import { Contained } from './artifacts.ts';
 import { writeStatement } from './statement.ts';
@@ -26,7 +26,7 @@ const rounded = (size: number): number => size + padding(size) + block;
  * Cuts the blobs of a transfer into parts of at most so many bytes, in their order; one part where no size is given. A blob goes to
  * the next part rather than being cut where that part can hold all of it.
  */
-export function cutInto(statement: Omit<TransferStatement, 'parts'>, partSize: number = Infinity): Cut[][] {
+export function cutInto(statement: Omit<Statement, 'parts'>, partSize: number = Infinity): Cut[][] {
   const { blobs } = statement;
   const contained = new Contained(statement);
   const text = writeStatement({ ...statement, parts: [[]] }).length;
@@ -41,7 +41,7 @@ export function cutInto(statement: Omit<TransferStatement, 'parts'>, partSize: n
   }
   const parts: Cut[][] = [[]];
   let room = partSize - begun;
-  for (const [blob, { size, sha256 }] of blobs.entries()) {
+  for (const [blob, { size, sha256 }] of blobs.values().map((one, at) => [at, one] as const)) {
     const beside = contained.filesIn(sha256) * perFile + block;
     const whole = rounded(size) + beside;
     if (whole > room && (whole <= partSize - begun || room < smallestPiece + beside))
@@ -64,4 +64,4 @@ function begin(parts: Cut[][], room: number): number {
   return room;
 }
 
-const bytesOf = (blobs: readonly TransferBlob[]): number => blobs.reduce((sum, { size }) => sum + size, 0);
+const bytesOf = (blobs: Statement['blobs']): number => blobs.values().reduce((sum, { size }) => sum + size, 0);

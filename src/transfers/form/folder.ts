@@ -42,14 +42,17 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
   const parts = statement.parts.map((pieces, at) => ({
     ...transfer,
     ...{ file: folder, id: idOf(bytes), part: at + 1, given },
-    takenOut: [...new Set(pieces.filter((piece) => !isThere(piece)).map(({ blob }) => paths[blob]!))],
-    size: pieces.filter(isThere).reduce((sum, { size }) => sum + size, 0),
+    takenOut: [...new Set([...pieces].filter((piece) => !isThere(piece)).map(({ blob }) => paths[blob]!))],
+    size: pieces
+      .values()
+      .filter(isThere)
+      .reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
-      for (const piece of pieces.filter(isThere)) {
+      for (const piece of pieces.values().filter(isThere)) {
         const path = paths[piece.blob]!;
         const unproven = () => chunksOf(join(folder, path), asCaller, piece);
         const wrong = () => new NotATransfer(changed([path]));
-        const of = statement.blobs[piece.blob]!;
+        const of = statement.blobs.at(piece.blob)!;
         yield {
           piece,
           of,
@@ -75,7 +78,7 @@ async function looked(folder: string): Promise<Transfer & { lacking: Set<string>
   for (const [at, path] of paths.entries()) {
     const there = await found(join(folder, path));
     if (there === undefined) lacking.add(path);
-    else if (!there.isFile() || there.size !== statement.blobs[at]!.size) others.push(path);
+    else if (!there.isFile() || there.size !== statement.blobs.at(at)!.size) others.push(path);
   }
   if (others.length > 0) throw new NotATransfer(changed(others));
   return { bytes, statement, signatures, lacking, paths };

@@ -1,6 +1,8 @@
 // What stands in a part of a transfer, member by member: all of it follows from the statement and its signatures, so that
 // whoever reads a part knows each of its bytes but those of the content before he reads them.
-import type { TransferPiece, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferPiece } from '#api/wire.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import { block, padding } from '#files/tar-header.ts';
 import type { Contained } from './artifacts.ts';
 import { layoutFile } from './artifacts.ts';
@@ -18,35 +20,42 @@ export const partName = 'larder/part.json';
 export interface Transfer {
   /** Its bytes, and what they say. */
   bytes: Uint8Array;
-  statement: TransferStatement;
+  statement: Statement;
   signatures: Uint8Array;
 }
 
-/** The members of a part in their order; `part` is its number, from 1 on. */
-export function membersOf({ bytes, statement, signatures }: Transfer, part: number, contained: Contained): Member[] {
-  const pieces = statement.parts[part - 1] ?? [];
-  const begun = pieces.filter(({ offset }) => offset === 0).map(({ blob }) => statement.blobs[blob]!.sha256);
-  const { index, documents } = contained.layoutOf(begun);
-  const known: [string, Uint8Array][] = [
-    [statementName, bytes],
-    [signaturesName, signatures],
-    [partName, Buffer.from(canonical({ part }))],
-    ['oci-layout', layoutFile],
-    ['index.json', index],
-    ...documents.map((one): [string, Uint8Array] => [`blobs/sha256/${one.sha256}`, one.bytes]),
-  ];
-  return [
-    ...known.map(([name, content]) => ({ name, size: content.length, bytes: content })),
-    ...pieces.map((piece) => ({ name: nameOf(piece, statement), size: piece.size, piece })),
-  ];
+/** The members of a part in their order, made anew each time that they are gone through. */
+export interface Members extends Iterable<Member> {
+  /** How long the archive is that holds them. */
+  size: number;
 }
+
+/** The members of a part; `part` is its number, from 1 on. */
+export function membersOf({ bytes, statement, signatures }: Transfer, part: number, contained: Contained): Members {
+  const pieces = statement.parts[part - 1] ?? noPieces;
+  const begun = [...pieces.values().filter(({ offset }) => offset === 0)].map(
+    ({ blob }) => statement.blobs.at(blob)!.sha256,
+  );
+  const { index, documents } = contained.layoutOf(begun);
+  const known = (name: string, content: Uint8Array): Member => ({ name, size: content.length, bytes: content });
+  const all = function* (): Generator<Member> {
+    yield known(statementName, bytes);
+    yield known(signaturesName, signatures);
+    yield known(partName, Buffer.from(canonical({ part })));
+    yield known('oci-layout', layoutFile);
+    yield known('index.json', index);
+    for (const one of documents()) yield known(`blobs/sha256/${one.sha256}`, one.bytes);
+    for (const piece of pieces) yield { name: nameOf(piece, statement), size: piece.size, piece };
+  };
+  let length = 2 * block;
+  for (const { size } of all()) length += block + size + padding(size);
+  return { size: length, [Symbol.iterator]: all };
+}
+
+const noPieces: Sequence<TransferPiece> = [];
 
 /** A blob that lies in one part as a whole has its place in the layout; a piece of one has not. */
-function nameOf({ blob, offset, size }: TransferPiece, { blobs }: TransferStatement): string {
-  const of = blobs[blob]!;
+function nameOf({ blob, offset, size }: TransferPiece, { blobs }: Pick<Statement, 'blobs'>): string {
+  const of = blobs.at(blob)!;
   return size === of.size ? `blobs/sha256/${of.sha256}` : `larder/pieces/${of.sha256}/${String(offset)}`;
 }
-
-/** How long the archive is that holds these members. */
-export const sizeOf = (members: readonly Member[]): number =>
-  members.reduce((sum, { size }) => sum + block + size + padding(size), 2 * block);

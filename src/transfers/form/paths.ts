@@ -1,6 +1,6 @@
 // How a transfer lies in a folder when it is unpacked: plain files under the names that people know them by, so that a virus scanner
 // can read them. The names follow from the statement, whose patterns leave no room for another folder.
-import type { TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
 import { endings, filesOf } from './artifacts.ts';
 
 /** The names of files have 255 bytes at most on most file systems. */
@@ -11,7 +11,7 @@ export function pathsOf({
   packages,
   assertions,
   blobs,
-}: Pick<TransferStatement, 'packages' | 'assertions' | 'blobs'>): string[] {
+}: Pick<Statement, 'packages' | 'assertions' | 'blobs'>): string[] {
   const named = new Map<string, string>();
   const name = (sha256: string, path: string): void => {
     if (!named.has(sha256)) named.set(sha256, path);
@@ -26,10 +26,12 @@ export function pathsOf({
     const { icon = null } = one;
     if (icon !== null) name(icon.content.sha256, `icons/${one.namespace}_${one.name}.${icon.ending}`);
   }
-  const paths = blobs.map(({ sha256 }) => named.get(sha256) ?? `others/${sha256}`);
+  const paths = [...blobs].map(({ sha256 }) => named.get(sha256) ?? `others/${sha256}`);
   const alike = Map.groupBy(paths, (path) => path.toLowerCase());
   return paths.map((path, at) =>
-    path.length <= longest && alike.get(path.toLowerCase())!.length === 1 ? path : toldApart(path, blobs[at]!.sha256),
+    path.length <= longest && alike.get(path.toLowerCase())!.length === 1
+      ? path
+      : toldApart(path, blobs.at(at)!.sha256),
   );
 }
 
@@ -42,5 +44,5 @@ function toldApart(path: string, sha256: string): string {
 /** What `sha256sum --check` reads. */
 export const sumsName = 'SHA256SUMS';
 
-export const sumsOf = ({ blobs }: Pick<TransferStatement, 'blobs'>, paths: readonly string[]): string =>
-  blobs.map(({ sha256 }, at) => `${sha256}  ${paths[at]!}\n`).join('');
+export const sumsOf = ({ blobs }: Pick<Statement, 'blobs'>, paths: readonly string[]): string =>
+  [...blobs].map(({ sha256 }, at) => `${sha256}  ${paths[at]!}\n`).join('');

@@ -2,10 +2,12 @@
 // for which nobody has signed.
 import { createHash } from 'node:crypto';
 
-import { problems } from '#api/schema.ts';
-import type { TransferContent, TransferLibrary, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import { mostItems, problems, type Shape } from '#api/schema.ts';
+import type { TransferContent, TransferLibrary, TransferPackage, TransferStatement } from '#api/wire.ts';
 import { packageTypes } from '#domain/namespace.ts';
-import { canonical } from './canonical.ts';
+import { canonical, canonicalBytes } from './canonical.ts';
+import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn, type Extent, type Extents } from './listed.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
 /** How many bytes a statement has at most: that of 10,000 packages has about ten million. */
@@ -14,69 +16,120 @@ export const largestStatement = 128 * 1024 * 1024;
 /** By which a transfer is known: the SHA-256 of its statement, in hexadecimal. */
 export const idOf = (statement: Uint8Array): string => createHash('sha256').update(statement).digest('hex');
 
-export const writeStatement = (statement: TransferStatement): Buffer => Buffer.from(canonical(statement));
+export const writeStatement = (statement: Statement): Buffer => canonicalBytes({ ...statement });
 
 /** Reads a statement; throws `NotATransfer` where it is none, or says something that contradicts itself. */
-export function readStatement(bytes: Uint8Array): TransferStatement {
-  const text = Buffer.from(bytes).toString('utf8');
-  let value: unknown;
+export function readStatement(bytes: Buffer): Statement {
   try {
-    value = JSON.parse(text);
+    const statement = readCanonical(bytes);
+    refuseContradictions(statement);
+    return statement;
   } catch (cause) {
-    throw new NotATransfer('Its statement is no JSON.', { cause });
+    if (!(cause instanceof NotCanonical)) throw cause;
+    throw new NotATransfer('Its statement is not in the one form that statements have.', { cause });
   }
-  const { format } = (value ?? {}) as { format?: unknown };
-  if (typeof format === 'number' && format > 1) {
-    throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
-  }
-  const [problem] = problems('TransferStatement', value);
-  if (problem !== undefined) throw new NotATransfer(`Its statement is none: ${problem.message}.`);
-  const statement = value as TransferStatement;
-  // What can be written in two ways can be signed in one and shown in another.
-  if (canonical(statement) !== text)
-    throw new NotATransfer('Its statement is not in the one form that statements have.');
-  refuseContradictions(statement);
-  return statement;
 }
 
-function refuseContradictions(statement: TransferStatement): void {
-  const { blobs, parts, created, expires, packages, accounts } = statement;
-  if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
-  if (new Set(blobs.map((blob) => blob.sha256)).size < blobs.length) {
-    throw new NotATransfer('It names the same content twice.');
+/** What is listed, by the shape of each item; a list of parts lists the pieces of each. */
+const listed = { packages: 'TransferPackage', blobs: 'TransferBlob', parts: 'TransferPiece' } as const;
+
+function readCanonical(bytes: Buffer): Statement {
+  const members = membersOfObject(bytes);
+  const format = members.get('format');
+  const number = format && read(bytes, format);
+  if (typeof number === 'number' && number > 1) {
+    throw new NotATransfer(`It has the format ${String(number)}, which a newer release of larder reads.`);
   }
-  const ends = blobs.map(() => 0);
-  for (const { blob, offset, size, sha256 } of parts.flat()) {
-    const of = blobs[blob];
+  const said: Record<string, unknown> = {};
+  for (const [name, extent] of members) if (!Object.hasOwn(listed, name)) said[name] = inOneForm(bytes, extent);
+  const lists = {
+    packages: listOf('packages', bytes, members.get('packages')),
+    blobs: listOf('blobs', bytes, members.get('blobs')),
+    parts: listOf('parts', bytes, members.get('parts')),
+  };
+  refuseProblem('TransferStatement', { ...said, packages: [], blobs: [], parts: [[]] });
+  const parts = Array.from({ length: lists.parts.length }, (_, at) => itemsOf(bytes, lists.parts.at(at)));
+  if (parts.length === 0) throw new NotATransfer('Its statement is none: it has no part.');
+  refuseItems(listed.packages, bytes, lists.packages);
+  refuseItems(listed.blobs, bytes, lists.blobs);
+  for (const pieces of parts) refuseItems(listed.parts, bytes, pieces);
+  return {
+    ...(said as unknown as Omit<TransferStatement, keyof typeof listed>),
+    packages: listIn(bytes, lists.packages),
+    blobs: listIn(bytes, lists.blobs),
+    parts: parts.map((pieces) => listIn(bytes, pieces)),
+  };
+}
+
+/** What can be written in two ways can be signed in one and shown in another. */
+function inOneForm(bytes: Buffer, extent: Extent): unknown {
+  const value = read(bytes, extent);
+  if (canonical(value) !== textIn(bytes, extent)) throw new NotCanonical('it can be written in another way');
+  return value;
+}
+
+function listOf(name: keyof typeof listed, bytes: Buffer, extent: Extent | undefined): Extents {
+  const items = itemsOf(bytes, extent ?? { begin: 0, end: 0 });
+  if (items.length > mostItems('TransferStatement', name))
+    throw new NotATransfer(`Its statement has too many ${name}.`);
+  return items;
+}
+
+function refuseItems(shape: Shape, bytes: Buffer, items: Extents): void {
+  for (let at = 0; at < items.length; at++) refuseProblem(shape, inOneForm(bytes, items.at(at)));
+}
+
+function refuseProblem(shape: Shape, value: unknown): void {
+  const [problem] = problems(shape, value);
+  if (problem !== undefined) throw new NotATransfer(`Its statement is none: ${problem.message}.`);
+}
+
+function refuseContradictions(statement: Statement): void {
+  const { created, expires, packages, accounts } = statement;
+  if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
+  refuseParts(statement);
+  refuseDoubles(packages.values().map(({ id }) => id));
+  refuseDoubles(packages.values().map(({ namespace, name }) => `${namespace}/${name}`));
+  refuseDoubles(accounts.values().map(({ id }) => id));
+  for (const one of packages) refusePackage(one);
+  refuseDisagreement(statement);
+}
+
+/** The pieces of each blob stand one behind the other, and are all of it. */
+function refuseParts({ blobs, parts }: Pick<Statement, 'blobs' | 'parts'>): void {
+  const ends = new Float64Array(blobs.length);
+  for (const { blob, offset, size, sha256 } of parts.values().flatMap((pieces) => pieces.values())) {
+    const of = blobs.at(blob);
     if (of === undefined || ends[blob] !== offset) throw new NotATransfer('Its parts do not fit together.');
     ends[blob] = offset + size;
     if (size === of.size && sha256 !== of.sha256) throw new NotATransfer('Its parts do not fit together.');
   }
-  if (blobs.some(({ size }, at) => ends[at] !== size))
-    throw new NotATransfer('Its parts do not hold all that it names.');
-  refuseDoubles(packages.map(({ id }) => id));
-  refuseDoubles(packages.map(({ namespace, name }) => `${namespace}/${name}`));
-  refuseDoubles(accounts.map(({ id }) => id));
-  for (const { namespace, type, revisions, resources, images, libraries = [] } of packages) {
-    if (!packageTypes(namespace).some((one) => one === type))
-      throw new NotATransfer(`No ${namespace} is of the type '${type}'.`);
-    refuseDoubleLibraries(libraries);
-    refuseDoubles(revisions.map(({ revision }) => revision));
-    refuseDoubles(resources.map(({ name }) => name));
-    refuseDoubles(images.map(({ resource }) => resource));
-    for (const { name, revisions: beside } of resources) {
-      refuseDoubles(beside.map(({ revision }) => revision));
-      const image = images.find(({ resource }) => resource === name);
-      const isClear = ({ content, image: named }: (typeof beside)[number]): boolean =>
-        named === undefined
-          ? content !== undefined
-          : content === undefined && image?.manifests.some((one) => one.content.sha256 === named) === true;
-      if (beside.some(({ bases, architectures }) => (bases === null) === (architectures === null)))
-        throw new NotATransfer(`It does not say whether the resource ${name} is for bases or for architectures.`);
-      if (!beside.every(isClear)) throw new NotATransfer(`It does not say what the resource ${name} is.`);
-    }
+  const names = new Set<string>();
+  for (const [at, { size, sha256 }] of blobs.values().map((one, index) => [index, one] as const)) {
+    if (ends[at] !== size) throw new NotATransfer('Its parts do not hold all that it names.');
+    names.add(sha256);
   }
-  refuseDisagreement(statement);
+  if (names.size < blobs.length) throw new NotATransfer('It names the same content twice.');
+}
+
+function refusePackage({ namespace, type, revisions, resources, images, libraries = [] }: TransferPackage): void {
+  if (!packageTypes(namespace).some((one) => one === type))
+    throw new NotATransfer(`No ${namespace} is of the type '${type}'.`);
+  refuseDoubleLibraries(libraries);
+  refuseDoubles(revisions.map(({ revision }) => revision));
+  refuseDoubles(resources.map(({ name }) => name));
+  refuseDoubles(images.map(({ resource }) => resource));
+  for (const { name, revisions: beside } of resources) {
+    refuseDoubles(beside.map(({ revision }) => revision));
+    const image = images.find(({ resource }) => resource === name);
+    const isClear = ({ content, image: named }: (typeof beside)[number]): boolean =>
+      named === undefined
+        ? content !== undefined
+        : content === undefined && image?.manifests.some((one) => one.content.sha256 === named) === true;
+    if (beside.some(({ bases, architectures }) => (bases === null) === (architectures === null)))
+      throw new NotATransfer(`It does not say whether the resource ${name} is for bases or for architectures.`);
+    if (!beside.every(isClear)) throw new NotATransfer(`It does not say what the resource ${name} is.`);
+  }
 }
 
 function refuseDoubleLibraries(libraries: readonly TransferLibrary[]): void {
@@ -86,27 +139,33 @@ function refuseDoubleLibraries(libraries: readonly TransferLibrary[]): void {
     refuseDoubles(versions.map(({ api, patch }) => `${String(api)}.${String(patch)}`));
 }
 
-function refuseDoubles(names: readonly (string | number)[]): void {
-  if (new Set(names).size < names.length) throw new NotATransfer('It says something twice.');
+function refuseDoubles(names: Iterable<string | number>): void {
+  const seen = new Set<string | number>();
+  for (const name of names) {
+    if (seen.has(name)) throw new NotATransfer('It says something twice.');
+    seen.add(name);
+  }
 }
 
 /** Each content is named by two digests, which must be those of its blob. */
-function refuseDisagreement(statement: Pick<TransferStatement, 'blobs' | 'packages' | 'assertions'>): void {
-  const known = new Map<string, TransferContent>(statement.blobs.map((blob) => [blob.sha256, blob]));
-  for (const content of contentsOf(statement)) {
-    const same = known.get(content.sha256);
-    if (same === undefined) known.set(content.sha256, content);
-    else if (same['sha3-384'] !== content['sha3-384'] || same.size !== content.size) {
-      throw new NotATransfer('It gives two digests to the same content.');
-    }
-  }
+function refuseDisagreement(statement: Pick<Statement, 'blobs' | 'packages' | 'assertions'>): void {
+  const known = new Map<string, string>();
+  const agree = ({ sha256, 'sha3-384': sha3_384, size }: TransferContent): boolean => {
+    const said = `${sha3_384} ${String(size)}`;
+    const before = known.get(sha256);
+    if (before === undefined) known.set(sha256, said);
+    return before === undefined || before === said;
+  };
+  for (const one of statement.blobs) agree(one);
+  for (const one of contentsOf(statement))
+    if (!agree(one)) throw new NotATransfer('It gives two digests to the same content.');
 }
 
 /** Everything of which the receiver must have the bytes in the end. */
 export function* contentsOf({
   packages,
   assertions,
-}: Pick<TransferStatement, 'packages' | 'assertions'>): Generator<TransferContent> {
+}: Pick<Statement, 'packages' | 'assertions'>): Generator<TransferContent> {
   yield* assertions;
   for (const { revisions, resources, images, libraries = [], icon = null } of packages) {
     for (const { content } of revisions) yield content;

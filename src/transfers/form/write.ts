@@ -21,7 +21,7 @@ export class OtherContent extends Error {
 /** The bytes of a part, by its members; throws `OtherContent` before the piece that is wrong is all given. */
 export async function* bytesOfPart(
   { statement }: Pick<Transfer, 'statement'>,
-  members: readonly Member[],
+  members: Iterable<Member>,
   content: Content,
 ): AsyncGenerator<Uint8Array> {
   const made = new Date(statement.created);
@@ -30,7 +30,7 @@ export async function* bytesOfPart(
     if (member.bytes !== undefined) yield member.bytes;
     else {
       const { piece } = member;
-      const blob = statement.blobs[piece.blob]!;
+      const blob = statement.blobs.at(piece.blob)!;
       yield* proven(content(blob, piece.offset, piece.size), piece, () => new OtherContent(blob));
     }
     if (padding(member.size) > 0) yield Buffer.alloc(padding(member.size));

@@ -1,5 +1,6 @@
 // Transfers of others that lie in the folder: what they carry goes on from here, signed by whoever gathers it.
-import type { TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
+import type { Statement } from '#acts/transfer-statement.ts';
+import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import { parseStream } from '#assertions/assertion.ts';
 import { checkAssertion } from '#assertions/types.ts';
 import { isUnpacked, openUnpacked } from '../form/folder.ts';
@@ -14,7 +15,7 @@ type Carried = Map<string, { content: TransferContent; mediaType: string; places
 
 interface Opened {
   name: string;
-  statement: TransferStatement;
+  statement: Statement;
   carried: Carried;
 }
 

@@ -164,7 +164,7 @@ async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
     if (bytes === undefined) continue;
     const statement = readStatement(bytes);
     const arrived = await records.transfers.arrived(id);
-    const carried = new Set(statement.blobs.map((blob) => blob['sha3-384']));
+    const carried = new Set(statement.blobs.values().map((blob) => blob['sha3-384']));
     for (const one of statement.packages) {
       for (const { 'sha3-384': content } of contentsOf({ packages: [one], assertions: [] })) {
         if (carried.has(content) || arrived.has(content) || (await records.neededContents.has(content))) continue;

@@ -1,0 +1,115 @@
+// Where things stand in a canonical text of JSON, found without reading it as a whole: what it lists can then be read item by item.
+import { sequenceOf, type Sequence } from '#domain/sequence.ts';
+
+/** From the first byte of a value to the one behind its last. */
+export interface Extent {
+  begin: number;
+  end: number;
+}
+
+/** A text that is no JSON, or has white space in it. */
+export class NotCanonical extends Error {
+  override name = 'NotCanonical';
+}
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** The members of the object that is all of the text, by their names; throws `NotCanonical`, also where one is there twice. */
+export function membersOfObject(bytes: Buffer): Map<string, Extent> {
+  const members = new Map<string, Extent>();
+  let at = expect(bytes, 0, openBrace);
+  let before: string | undefined;
+  while (before !== undefined || bytes[at] !== closeBrace) {
+    const key = { begin: at, end: endOfText(bytes, at) };
+    const name = read(bytes, key) as string;
+    if (before !== undefined && name <= before) throw new NotCanonical('its keys are not in order');
+    const begin = expect(bytes, key.end, colon);
+    members.set((before = name), { begin, end: (at = endOf(bytes, begin)) });
+    if (bytes[at] === closeBrace) break;
+    at = expect(bytes, at, comma);
+  }
+  if (at !== bytes.length - 1) throw new NotCanonical('something stands behind it');
+  return members;
+}
+
+/** The items of a list; throws `NotCanonical` where it is none. */
+export function itemsOf(bytes: Buffer, { begin, end }: Extent): Extents {
+  const found = new Extents();
+  let at = expect(bytes, begin, openBracket);
+  if (bytes[at] === closeBracket && at === end - 1) return found;
+  for (; ; at++) {
+    const of = { begin: at, end: (at = endOf(bytes, at)) };
+    found.add(of);
+    if (bytes[at] === closeBracket && at === end - 1) return found;
+    expect(bytes, at, comma);
+  }
+}
+
+/** Many extents, in little memory. */
+export class Extents {
+  #places = new Uint32Array(64);
+  length = 0;
+
+  add({ begin, end }: Extent): void {
+    if (this.length * 2 === this.#places.length) {
+      const before = this.#places;
+      this.#places = new Uint32Array(before.length * 2);
+      this.#places.set(before);
+    }
+    this.#places.set([begin, end], this.length * 2);
+    this.length += 1;
+  }
+
+  at(index: number): Extent {
+    return { begin: this.#places[index * 2]!, end: this.#places[index * 2 + 1]! };
+  }
+}
+
+/** A list of what stands there; each item is read whenever it is asked for. */
+export const listIn = <Item>(bytes: Buffer, items: Extents): Sequence<Item> =>
+  sequenceOf(items.length, (index) => read(bytes, items.at(index)) as Item);
+
+export const textIn = (bytes: Buffer, { begin, end }: Extent): string => bytes.toString('utf8', begin, end);
+
+/** What a value says; throws `NotCanonical` where it is none. */
+export function read(bytes: Buffer, extent: Extent): unknown {
+  try {
+    return JSON.parse(textIn(bytes, extent));
+  } catch (cause) {
+    throw new NotCanonical('it cannot be read', { cause });
+  }
+}
+
+function expect(bytes: Buffer, at: number, byte: number): number {
+  if (bytes[at] === byte) return at + 1;
+  throw new NotCanonical(`a byte at ${String(at)} is another one`);
+}
+
+/** Where a value ends; whether it is one is said by whoever reads it. */
+function endOf(bytes: Buffer, begin: number): number {
+  let depth = 0;
+  for (let at = begin; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at) - 1;
+    else if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) {
+      // What ends here is what the value stands in.
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (byte === comma && depth === 0) return at;
+    else continue;
+    if (depth === 0) return at + 1;
+  }
+  throw new NotCanonical('it is cut off');
+}
+
+function endOfText(bytes: Buffer, begin: number): number {
+  for (let at = expect(bytes, begin, quote); ; at++) {
+    at = bytes.indexOf(quote, at);
+    if (at < 0) throw new NotCanonical('a text in it does not end');
+    let escapes = 0;
+    while (bytes[at - 1 - escapes] === backslash) escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
+}

@@ -1,0 +1,46 @@
+// Lists of which little is in memory.
+import fc from 'fast-check';
+import t from 'tap';
+
+import { jsonOf, mapped, PackedList, sequenceOf } from '#domain/sequence.ts';
+
+t.test('a packed list gives what was added, in its order, and says the same in JSON', (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), (raw) => {
+      const items = JSON.parse(JSON.stringify(raw)) as unknown[];
+      const list = new PackedList<unknown>();
+      for (const one of items) list.add(one);
+      t.same([...list], items);
+      t.same(
+        [...mapped(list, (one) => [one])],
+        items.map((one) => [one]),
+      );
+      t.same(
+        [list.length, list.at(0), list.at(items.length), list.at(-1)],
+        [items.length, items[0], undefined, undefined],
+      );
+      const whole = { before: 'it', list, after: { more: 1 }, nothing: undefined };
+      t.equal(jsonOf(whole), JSON.stringify({ ...whole, list: items }));
+      t.equal(JSON.stringify(whole), jsonOf(whole));
+    }),
+    { numRuns: 50 },
+  );
+  t.end();
+});
+
+t.test('items that are larger than a page, or fill many, are given whole', (t) => {
+  const list = new PackedList<string>();
+  const texts = Array.from({ length: 40 }, (_, at) => `${String(at)}ü`.repeat(at % 7 === 0 ? 400_000 : 60_000));
+  for (const one of texts) list.add(one);
+  t.ok(texts.every((one, at) => list.at(at) === one));
+  t.end();
+});
+
+t.test('a list that is made of its numbers makes each item when it is asked for', (t) => {
+  const asked: number[] = [];
+  const list = sequenceOf(3, (at) => (asked.push(at), at * 2));
+  t.same([list.at(2), list.at(3), list.length], [4, undefined, 3]);
+  t.same(asked, [2]);
+  t.same([...list.values().map((one) => one + 1)], [1, 3, 5]);
+  t.end();
+});

@@ -1,0 +1,77 @@
+// Where things stand in a canonical text: found without reading it as a whole, and nothing else is found there than it says.
+import fc from 'fast-check';
+import t from 'tap';
+
+import { canonical, canonicalBytes } from '#transfers/form/canonical.ts';
+import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn } from '#transfers/form/listed.ts';
+
+const object = fc
+  .dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 6 })
+  .map((one) => JSON.parse(canonical(one as never)) as Record<string, never>);
+
+t.test('the members of an object, and the items of its lists, are where they are found', (t) => {
+  fc.assert(
+    fc.property(object, (value) => {
+      const bytes = Buffer.from(canonical(value));
+      t.ok(canonicalBytes(value).equals(bytes));
+      const members = membersOfObject(bytes);
+      t.same(
+        [...members.keys()],
+        Object.keys(value).sort((a, b) => (a < b ? -1 : 1)),
+      );
+      for (const [name, extent] of members) {
+        t.same(read(bytes, extent), value[name]);
+        t.equal(textIn(bytes, extent), canonical(value[name]!));
+        if (Array.isArray(value[name])) t.same([...listIn(bytes, itemsOf(bytes, extent))], value[name]);
+        else t.throws(() => itemsOf(bytes, extent), { name: 'NotCanonical' });
+      }
+    }),
+    { numRuns: 300 },
+  );
+  t.end();
+});
+
+t.test('what is read of a text that was changed is what JSON says of it, or nothing', (t) => {
+  fc.assert(
+    fc.property(
+      object,
+      fc.nat(),
+      fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', ' ', '0', 'a'),
+      fc.boolean(),
+      (value, where, by, isNew) => {
+        const text = canonical(value);
+        const at = where % (text.length + 1);
+        const changed = Buffer.from(text.slice(0, at) + by + text.slice(isNew ? at : at + 1));
+        let said: Record<string, unknown>;
+        try {
+          said = Object.fromEntries(
+            [...membersOfObject(changed)].map(([name, extent]) => [name, read(changed, extent)]),
+          );
+        } catch (error) {
+          return void t.ok(error instanceof NotCanonical);
+        }
+        t.same(said, JSON.parse(changed.toString()));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+  t.end();
+});
+
+t.test('an object that says something twice, or out of order, is refused', (t) => {
+  for (const text of [
+    '{"a":1,"a":1}',
+    '{"b":1,"a":1}',
+    '{"a":1}x',
+    '{"a":1} ',
+    ' {}',
+    '[]',
+    '{',
+    '',
+    '{"a":1,}',
+    '{,}',
+  ])
+    t.throws(() => membersOfObject(Buffer.from(text)), { name: 'NotCanonical' }, text);
+  t.same([...membersOfObject(Buffer.from('{}'))], []);
+  t.end();
+});

@@ -228,10 +228,12 @@ interface Outcome {
 }
 
 /** Counts a request that was answered, and writes its line. */
-function conclude({ exchange, operation }: Conversation, outcome: Outcome, { metrics, log }: ServerServices): void {
+function conclude({ exchange, operation }: Conversation, outcome: Outcome, services: ServerServices): void {
+  const { metrics, lastHour, log } = services;
   const { status, failure, aborted, milliseconds } = outcome;
   const refusal = failure instanceof Refusal ? failure : exchange.refused;
   metrics.answered({ operation, status, refusal: refusal?.code, seconds: milliseconds / 1000 });
+  lastHour.count(status);
   const line = {
     request: exchange.requestId,
     operation,

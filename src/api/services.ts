@@ -20,9 +20,20 @@ import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#src/config.ts';
 import type { Documents } from './documents/page.ts';
 import type { HandlerRecords } from './handler-records.ts';
+import type { LastHour } from './last-hour.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';
+
+/** What was found out about one thing, as 'larder doctor' tells of it. */
+export interface Examined {
+  what: string;
+  level: 'well' | 'notice' | 'wrong' | 'not looked at';
+  /** A clause, without a full stop. */
+  says: string;
+  /** What to do about it, in whole sentences. */
+  mend?: string | undefined;
+}
 
 export interface Services {
   records: HandlerRecords;
@@ -59,6 +70,11 @@ export interface Services {
   signSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
   health: () => { working: boolean; problems: string[]; notices: string[] };
+  /** How the store is, as somebody wants to know it who looks after it. */
+  examined: () => Promise<readonly Examined[]>;
+  /** Bytes of the disk that the data directory is on. */
+  disk: () => { diskFreeBytes: number; diskSizeBytes: number };
+  lastHour: LastHour;
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
   /** Lets the catalog of snaps say what was committed before. */

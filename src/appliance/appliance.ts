@@ -14,7 +14,7 @@ import { Parts } from './parts.ts';
 import { readAgain, takeUp } from './reload.ts';
 import { startServing } from './serving.ts';
 import { settingsOf, type Current } from './settings.ts';
-import { startTellingState } from './state.ts';
+import { servingStateOf, startTellingState } from './state.ts';
 import { openStorage, type Storage } from './storage.ts';
 import { watchSettings } from './watched-settings.ts';
 
@@ -58,8 +58,10 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const background = await startBackground(parts, options, storage, current, certificate);
   const made = { storage, background, certificate, current };
   await background.policy.takeUp();
-  const { url, services } = await startServing(parts, options, made);
-  if (options.beside !== true) await startTellingState(parts, directory, url, { ...made, services });
+  let url = '';
+  const serving = servingStateOf(made, () => url);
+  url = await startServing(parts, options, { ...made, serving });
+  if (options.beside !== true) await startTellingState(parts, directory, serving);
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();

@@ -7,10 +7,13 @@ import { cohortKeys } from '#assertions/cohort-keys.ts';
 import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
 import { connectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
+import { createLastHour } from '#api/last-hour.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
+import { occupied } from '#data/blobs.ts';
+import type { ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloads, type Downloads } from '#blobs/downloads.ts';
 import { createRates } from '#domain/rate.ts';
@@ -29,6 +32,7 @@ import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import { openFilesLimit } from './descriptors.ts';
 import { followConnections } from './draining.ts';
+import { createExamined } from './examined.ts';
 import { close, listen } from './listening.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
@@ -42,16 +46,14 @@ interface Made {
   background: Background;
   certificate: Certificate;
   current: Current;
+  /** What this process says of itself. */
+  serving: () => ServingState;
 }
 
 const everySection = [...sections, identitySection, consoleSection];
 
-/** Starts answering; `url` is where it really listens, `services` what the next request will get. */
-export async function startServing(
-  parts: Parts,
-  options: ApplianceOptions,
-  made: Made,
-): Promise<{ url: string; services: () => ServerServices }> {
+/** Starts answering; gives where it really listens. */
+export async function startServing(parts: Parts, options: ApplianceOptions, made: Made): Promise<string> {
   const registry = await parts.start(
     'registry',
     () => registryOf(made),
@@ -65,7 +67,7 @@ export async function startServing(
       downloads.close();
     },
   );
-  const services = servicesOf(made, { registry, downloads });
+  const services = servicesOf(made, { registry, downloads, credentials: options.credentials });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -99,7 +101,7 @@ export async function startServing(
     () => services().identity.interactions,
     (interactions) => interactions.close(),
   );
-  return { url, services };
+  return url;
 }
 
 function followCertificate(server: Server, certificate: Certificate): void {
@@ -133,7 +135,10 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
 }
 
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
-function servicesOf(made: Made, own: { registry: Registry; downloads: Downloads }): () => ServerServices {
+function servicesOf(
+  made: Made,
+  { credentials, ...own }: { registry: Registry; downloads: Downloads; credentials: string | undefined },
+): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
   const { records, acts, authority, dischargerKeys, latestTime, siteKey, now, newId } = store;
@@ -172,6 +177,9 @@ function servicesOf(made: Made, own: { registry: Registry; downloads: Downloads 
       problems: health.problems(),
       notices: health.notices(),
     }),
+    examined: createExamined({ store, credentials, config: () => current().config, serving: made.serving }),
+    disk: () => occupied(store.directory),
+    lastHour: createLastHour(now),
     authorityCertificate: () => certificate.current()?.authority,
     metrics: createMetrics(() => countState(made), version),
     documents: createDocuments(everySection, version),

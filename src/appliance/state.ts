@@ -1,6 +1,5 @@
 // What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
 import type { StoreState } from '#api/metrics.ts';
-import type { ServerServices } from '#api/services.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
 import type { ServingState } from '#data/serving-state.ts';
@@ -17,30 +16,9 @@ import type { Storage } from './storage.ts';
 const interval = seconds(10);
 
 /** Says it now, and again and again, until it is stopped. */
-export async function startTellingState(
-  parts: Parts,
-  directory: string,
-  url: string,
-  { storage: { log }, background, certificate, current, services }: Told & { services: () => ServerServices },
-): Promise<void> {
-  const since = new Date().toISOString();
+export async function startTellingState(parts: Parts, directory: string, telling: () => ServingState): Promise<void> {
   const tell = (): void => {
-    const tls = certificate.current();
-    const { problems, notices } = services().health();
-    const state: ServingState = {
-      pid: process.pid,
-      url,
-      version,
-      since,
-      level: log.level,
-      sealed: current().masterKey === undefined,
-      certificate: tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint },
-      problems,
-      notices,
-      jobs: background.runner.state(),
-      scrub: background.scrub.state(),
-    };
-    writeState(directory, state);
+    writeState(directory, telling());
   };
   await parts.start(
     'state',
@@ -53,6 +31,30 @@ export async function startTellingState(
       removeState(directory);
     },
   );
+}
+
+/** What the serving process says of itself, whenever it is asked. */
+export function servingStateOf(
+  { storage: { log, health }, background, certificate, current }: Told,
+  url: () => string,
+): () => ServingState {
+  const since = new Date().toISOString();
+  return () => {
+    const tls = certificate.current();
+    return {
+      pid: process.pid,
+      url: url(),
+      version,
+      since,
+      level: log.level,
+      sealed: current().masterKey === undefined,
+      certificate: tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint },
+      problems: health.problems(),
+      notices: health.notices(),
+      jobs: background.runner.state(),
+      scrub: background.scrub.state(),
+    };
+  };
 }
 
 interface Told {

@@ -1,12 +1,47 @@
 // The front page: is all well, and if not, what is to be done.
 import { account } from '#api/access.ts';
-import { html } from '#api/pages/html.ts';
+import type { Call } from '#api/operation.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import type { Principal } from '#domain/principal.ts';
+import type { Browsed } from '../access.ts';
+import type { View } from '../frame.ts';
+import { card } from '../parts/notice.ts';
 import { screen } from '../screen.ts';
+import { viewerOf } from '../viewer.ts';
+import { ownFront } from './own.ts';
+import { whatStands, worstFirst } from './state.ts';
+
+type Asked = Call<'/console', Browsed & { principal: Principal }, undefined, undefined>;
 
 export const consoleFront = screen({
   name: 'console_front',
   path: '/console',
   summary: 'Say whether all is well, and what is to be done if not.',
   access: account('token'),
-  show: () => ({ title: 'Front page', content: html`<p>All is well.</p>` }),
+  async show(call) {
+    const viewer = await viewerOf(call.principal, call.records);
+    return viewer.administers ? storeFront(call) : ownFront(call, viewer);
+  },
 });
+
+/** For whoever looks after the store. */
+async function storeFront(call: Asked): Promise<View> {
+  const told = worstFirst(call.health(), await call.examined());
+  const wrong = told.filter(({ gravity }) => gravity === 'warn').length;
+  return {
+    title: 'Front page',
+    lead: answer(wrong, told.length - wrong),
+    content: html`<div class="cards">${told.map(card)}</div>
+      ${await whatStands(call)} ${more}`,
+  };
+}
+
+function answer(wrong: number, toKnow: number): string {
+  if (wrong > 0) return `${wrong === 1 ? 'One thing is' : `${String(wrong)} things are`} wrong; the worst comes first.`;
+  return toKnow === 0 ? 'All is well.' : 'All is well; there is something to know of.';
+}
+
+const more: Html = html`<p class="hint">
+  This page looks at what takes no long while. <code>larder doctor</code> on the host looks at the files and at every
+  row of the database too, and <code>larder verify</code> reads every byte.
+</p>`;

@@ -23,7 +23,7 @@ export const card = ({ gravity, title, words, mend }: Card): Html =>
     ${mend === undefined ? nothing : html`<p class="mend">${mend}</p>`}
   </article>`;
 
-interface Card {
+export interface Card {
   gravity: Gravity;
   title: Content;
   words: Content;

@@ -1,0 +1,67 @@
+// The front page of whoever publishes: what is theirs, and what waits for them.
+import type { Services } from '#api/services.ts';
+import { html } from '#api/pages/html.ts';
+import { after, timestamp } from '#domain/clock.ts';
+import type { Principal } from '#domain/principal.ts';
+import { endsSoon } from '#domain/token-end.ts';
+import type { View } from '../frame.ts';
+import { card, type Card } from '../parts/notice.ts';
+import { count, counted } from '../parts/values.ts';
+import type { Viewer } from '../viewer.ts';
+
+interface Asked extends Pick<Services, 'records' | 'authority' | 'config'> {
+  principal: Principal;
+}
+
+/** At most so many tokens are counted. */
+const most = 100;
+
+export async function ownFront(
+  { principal, records, authority, config }: Asked,
+  { name, oversees }: Viewer,
+): Promise<View> {
+  const { accountId } = principal;
+  const now = authority.latestTime();
+  const ending = await records.macaroons.ending(
+    { accountId, now: timestamp(now), by: timestamp(after(now, endsSoon)), after: { until: '', sessionId: '' } },
+    most,
+  );
+  const tokens = ending.filter(
+    ({ sessionId, description }) => sessionId !== principal.sessionId && description !== 'Console',
+  );
+  const hasCode = (await records.totpSecrets.find(accountId)) !== undefined;
+  const cards: Card[] = [
+    ...(tokens.length === 0 ? [] : [endingCard(tokens.length)]),
+    ...(hasCode ? [] : [withoutCode]),
+  ];
+  const url = config.http.base_url;
+  return {
+    title: `Hello, ${name}`,
+    lead: cards.length === 0 ? 'Nothing needs you here.' : `${counted(cards.length, 'thing')} to look at.`,
+    content: html`<div class="cards">${cards.map(card)}</div>
+      <ul>
+        <li><a href="/console/packages">Your packages</a>: what their channels hold, and who may do what.</li>
+        <li><a href="/console/waiting">What waits</a>: uploads under review, and what you are asked for.</li>
+        ${oversees ? html`<li><a href="/console/carry">Carry</a>: what came in from elsewhere, and what goes out.</li>` : null}
+        <li><a href="/console/myself">Yourself</a>: password, one-time passwords, tokens.</li>
+        <li>
+          <a href="/docs/publisher">How to publish here</a>, with the lines for snapcraft and charmcraft at
+          <code>${url}</code>.
+        </li>
+      </ul>`,
+  };
+}
+
+const endingCard = (tokens: number): Card => ({
+  gravity: 'note',
+  title: tokens === 1 ? 'A token ends soon' : `${tokens === most ? 'Many' : count(tokens)} tokens end soon`,
+  words: 'What uses it is refused from then on.',
+  mend: html`Make another one under <a href="/console/myself">Yourself</a>, and put it where the old one is.`,
+});
+
+const withoutCode: Card = {
+  gravity: 'note',
+  title: 'Your password alone lets you in',
+  words: 'Whoever learns it is you.',
+  mend: html`Turn one-time passwords on under <a href="/console/myself">Yourself</a>.`,
+};

@@ -1,0 +1,67 @@
+// How the store is: the doctor's sentences, and a few figures with their drawings.
+import type { Examined, Services } from '#api/services.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { bar, pillars } from '../parts/drawing.ts';
+import type { Card } from '../parts/notice.ts';
+import { facts } from '../parts/table.ts';
+import { count, counted, distance, size, time } from '../parts/values.ts';
+
+/** What is wrong, then what could not be looked at, then what is to be known. */
+export function worstFirst({ problems, notices }: ReturnType<Services['health']>, found: readonly Examined[]): Card[] {
+  const said = found.filter(({ level }) => level !== 'well').map(cardOf);
+  const own = [
+    ...problems.map((words): Card => ({ gravity: 'warn', title: 'The server', words })),
+    ...notices.map((words): Card => ({ gravity: 'note', title: 'The server', words })),
+  ];
+  const all = [...own, ...said];
+  return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
+}
+
+const cardOf = ({ what, level, says, mend }: Examined): Card => ({
+  gravity: level === 'wrong' ? 'warn' : 'note',
+  title: what,
+  words: `${says.charAt(0).toUpperCase()}${says.slice(1)}.`,
+  mend,
+});
+
+type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
+
+/** Disk, requests, the last backup, the last transfer, and what there is. */
+export async function whatStands({ records, disk, lastHour, config, now }: Asked): Promise<Html> {
+  const { packages, revisions, accounts, waiting, blobBytes } = await records.counts.all();
+  const backup = (await records.audit.newestOf('backup'))?.at;
+  const transfer = await records.transfers.lastSettled();
+  const ago = (moment: string): Html => html`${distance(moment, now())} <span class="hint">${time(moment)}</span>`;
+  return html`<h2>How it stands</h2>
+    ${facts([
+      ['Disk', room(disk(), config.uploads.reserve)],
+      ['Requests in the last hour', requests(lastHour)],
+      ['Last backup', backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup)],
+      ['Last transfer let in', transfer === null ? html`never: <a href="/console/carry">Carry</a>` : ago(transfer)],
+      [
+        'Packages',
+        html`<a href="/console/packages">${counted(packages, 'name')}</a>, ${counted(revisions, 'revision')},
+          ${size(blobBytes)}`,
+      ],
+      ['Uploads that wait', waiting === 0 ? 'none' : html`<a href="/console/waiting">${count(waiting)}</a>`],
+      ['Accounts', html`<a href="/console/people">${count(accounts)}</a>`],
+    ])}`;
+}
+
+function room({ diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services['disk']>, reserve: number): Html {
+  const words = `${size(free)} of ${size(whole)} are free`;
+  return html`${bar(1 - free / Math.max(1, whole), words)}<span>${words}; uploads stop at ${size(reserve)}.</span>`;
+}
+
+function requests(lastHour: Services['lastHour']): Html {
+  const minutes = lastHour.minutes();
+  const [answered, failed] = [
+    minutes.reduce((sum, one) => sum + one.answered, 0),
+    minutes.reduce((sum, one) => sum + one.failed, 0),
+  ];
+  const words = `${counted(answered, 'request')}, ${failed === 0 ? 'none of which failed' : `${count(failed)} of which failed`}`;
+  return html`${pillars(
+      minutes.map((one) => ({ all: one.answered, bad: one.failed })),
+      `${words}, by the minute`,
+    )}<span>${words}.</span>`;
+}

@@ -1,0 +1,59 @@
+// Small drawings, made here and said in words beside them.
+import { html, nothing, type Html } from '#api/pages/html.ts';
+
+/** How much of something is taken, as a bar; `portion` from 0 to 1. */
+export const bar = (portion: number, words: string): Html => {
+  const width = Math.round(Math.min(1, Math.max(0, portion)) * 1000) / 10;
+  return html`<svg
+    class="drawing bar ${portion > 0.9 ? 'full' : ''}"
+    viewBox="0 0 100 6"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${words}"
+  >
+    <rect class="whole" width="100" height="6" />
+    <rect class="part" width="${width}" height="6" />
+  </svg>`;
+};
+
+export interface Pillar {
+  all: number;
+  /** The part of it that went wrong. */
+  bad: number;
+}
+
+/** How something went on over time, one pillar for each piece of it; the last is now. */
+export function pillars(values: readonly Pillar[], words: string): Html {
+  const most = Math.max(1, ...values.map(({ all }) => all));
+  const height = (count: number): number => Math.round((count / most) * 360) / 10;
+  const width = 4;
+  return html`<svg
+    class="drawing"
+    viewBox="0 0 ${values.length * width} 37"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${words}"
+  >
+    <rect class="ground" y="36" width="${values.length * width}" height="1" />
+    ${values.map(({ all, bad }, at) => [
+      all === 0
+        ? nothing
+        : html`<rect
+            class="part"
+            x="${at * width}"
+            y="${36 - height(all)}"
+            width="${width - 1}"
+            height="${height(all)}"
+          />`,
+      bad === 0
+        ? nothing
+        : html`<rect
+            class="bad"
+            x="${at * width}"
+            y="${36 - height(bad)}"
+            width="${width - 1}"
+            height="${height(bad)}"
+          />`,
+    ])}
+  </svg>`;
+}

@@ -1,0 +1,54 @@
+// The front page: what somebody sees who looks after the store, and somebody who publishes in it.
+import t from 'tap';
+
+import { days, minutes } from '#domain/clock.ts';
+import { startConsole } from './world.ts';
+
+t.test('whoever looks after the store sees what is wrong first, and what mends it', async (t) => {
+  const store = await startConsole(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
+  const root = await store.visit('root');
+  const early = await root.open('/console');
+  t.match(early, { status: 200, text: /Front page All is well; there is something to know of/ });
+  t.match(early.text, /Backups No backup was ever made\. Run 'larder backup FILE'/, 'young stores need one soon');
+  t.match(early.text, /Last backup never/);
+
+  store.clock.advance(days(8));
+  await store.visit('root').then(async (later) => {
+    const page = await later.open('/console');
+    t.match(page.text, /One thing is wrong; the worst comes first\. ! Wrong: Backups/);
+    t.ok(page.html.indexOf('card warn') < page.html.indexOf('card note'), 'the worst first');
+    t.match(page.text, /Disk [\d.]+ .iB of [\d.]+ .iB are free/);
+    t.match(page.text, /\d+ requests?, none of which failed/);
+  });
+});
+
+t.test('the requests of an hour are drawn, and forgotten after it', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  for (let at = 0; at < 3; at++) await store.anyone.get('/healthz');
+  store.clock.advance(minutes(5));
+  const busy = await root.open('/console');
+  t.match(busy.text, /\d requests?, none of which failed/);
+  t.equal(
+    busy.html.match(/<rect class="part" x="/g)?.length,
+    1,
+    'one minute in which something was asked, and none since',
+  );
+  for (let at = 0; at < 3; at++) {
+    store.clock.advance(minutes(25));
+    await root.open('/healthz');
+    await root.open('/console');
+  }
+  t.notMatch((await root.open('/console')).html, /x="216"/, 'what was five minutes before is over an hour ago');
+});
+
+t.test('whoever publishes sees what is theirs, and nothing of the store', async (t) => {
+  const store = await startConsole(t);
+  const bob = await store.visit('bob');
+  const page = await bob.open('/console');
+  t.match(page, { status: 200, text: /Hello, Bob/ });
+  t.match(page.text, /Your password alone lets you in/);
+  t.notMatch(page.text, /Backup|Disk|Audit|People/);
+  await store.as('bob', { ttl: 3 * 86_400 });
+  t.match((await bob.open('/console')).text, /A token ends soon/);
+});

@@ -43,6 +43,7 @@ import { gatherNotes, notePassing, notes } from './notes.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './old-revisions.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
+import { packageSearch } from './package-search.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { proposalChanges, proposals } from './proposals.ts';
@@ -110,6 +111,7 @@ const reading = (db: Reading) => ({
   neededContents: neededContents(db),
   notes: notes(db),
   packageOffers: packageOffers(db),
+  packageSearch: packageSearch(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
   proposals: proposals(db),

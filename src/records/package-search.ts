@@ -1,0 +1,123 @@
+// The packages that somebody looks for by a piece of a name or a title, page by page, with what a list shows of each.
+import type { Namespace, PackageType } from '#domain/namespace.ts';
+import { columns, list, sql, type Reading } from '#engine/database.ts';
+import type { PackagePlace } from './inventory.ts';
+
+export interface PackagesWanted {
+  /** Who publishes them or collaborates on them; null leaves those of all in. */
+  of: string | null;
+  namespace: Namespace | null;
+  /** A piece of the name or the title, in whichever case; empty leaves all in. */
+  text: string;
+}
+
+export interface FoundPackage extends PackagePlace {
+  id: string;
+  namespace: Namespace;
+  type: PackageType;
+  private: 0 | 1;
+  title: string | null;
+  publisherId: string;
+  username: string;
+  /** What lies on the disk for it, each content once. */
+  bytes: number;
+  /** Uploads that wait for their review, or for a person. */
+  waiting: number;
+  /** The versions in stable of its default track, of each once; empty where nothing is there. */
+  stable: string[];
+}
+
+/** Through so many names one page looks, in some 10 ms. */
+const mostLookedAt = 20_000;
+/** Of so many uploads that wait it is counted whose they are. */
+const mostWaiting = 10_000;
+
+const lookedAt = columns`id, namespace, name, title`;
+
+export const packageSearch = (db: Reading) => ({
+  /** Packages by namespace and name, behind a place in that order, and where to go on; so many at most, which may be none. */
+  async page(
+    wanted: PackagesWanted,
+    after: PackagePlace,
+    limit: number,
+  ): Promise<{ packages: FoundPackage[]; next: PackagePlace | undefined }> {
+    const pattern = `%${wanted.text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const { namespace, of } = wanted;
+    const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
+    const last = namespace ?? '~';
+    const found = await (of === null
+      ? amongAll(db, pattern, { from, last, limit: limit + 1 })
+      : amongOwn(db, of, pattern, { from, last, limit: limit + 1 }));
+    const packages = await shown(db, found.slice(0, limit));
+    if (found.length > limit) return { packages, next: packages.at(-1) };
+    return { packages, next: of === null ? await lastLookedAt(db, from, last) : undefined };
+  },
+});
+
+interface Range {
+  from: PackagePlace;
+  /** The last namespace of it. */
+  last: string;
+  limit: number;
+}
+
+const amongAll = (db: Reading, pattern: string, { from: { namespace, name }, last, limit }: Range) =>
+  db.all<{ id: string }>(sql`
+    SELECT id FROM (
+      SELECT ${lookedAt} FROM packages
+      WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+      ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+    WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
+    ORDER BY namespace, name LIMIT ${limit}`);
+
+/** Where to go on that has not been looked at. */
+const lastLookedAt = (db: Reading, { namespace, name }: PackagePlace, last: string) =>
+  db.get<PackagePlace>(sql`
+    SELECT namespace, name FROM packages
+    WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+    ORDER BY namespace, name LIMIT 1 OFFSET ${mostLookedAt - 1}`);
+
+const amongOwn = (db: Reading, accountId: string, pattern: string, { from: { namespace, name }, last, limit }: Range) =>
+  db.all<{ id: string }>(sql`
+    SELECT id FROM (
+      SELECT ${lookedAt} FROM packages
+      WHERE publisher_id = ${accountId} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+      UNION
+      SELECT ${lookedAt} FROM collaborators CROSS JOIN packages
+      WHERE account_id = ${accountId} AND id = package_id
+        AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+      ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+    WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
+    ORDER BY namespace, name LIMIT ${limit}`);
+
+/** These packages with what is shown of each, in their order. */
+async function shown(db: Reading, found: readonly { id: string }[]): Promise<FoundPackage[]> {
+  const ids = found.map(({ id }) => id);
+  const rows = await db.all<Omit<FoundPackage, 'waiting' | 'stable'>>(sql`
+    SELECT package.id, title, namespace, name, type, private, package.publisher_id AS "publisherId", username,
+      coalesce(figures.bytes, 0) AS bytes
+    FROM packages AS package
+    JOIN accounts ON accounts.id = package.publisher_id
+    LEFT JOIN package_figures AS figures ON figures.package_id = package.id
+    WHERE package.id IN ${list(ids)} ORDER BY namespace, name`);
+  const waiting = await db.all<{ packageId: string; uploads: number }>(sql`
+    SELECT package_id AS "packageId", count(*) AS uploads
+    FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${mostWaiting}) AS waiting
+    WHERE package_id IN ${list(ids)} GROUP BY package_id`);
+  const stable = await db.all<{ packageId: string; version: string }>(sql`
+    SELECT releases.package_id AS "packageId", version
+    FROM packages
+    CROSS JOIN releases
+    CROSS JOIN revisions
+    WHERE packages.id IN ${list(ids)} AND releases.package_id = packages.id
+      AND channel = coalesce(default_track, 'latest') || '/stable' AND progressive = 0
+      AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
+    GROUP BY releases.package_id, version ORDER BY max(releases.revision) DESC`);
+  const counts = new Map(waiting.map(({ packageId, uploads }) => [packageId, uploads]));
+  const versions = Map.groupBy(stable, ({ packageId }) => packageId);
+  return rows.map((row) => ({
+    ...row,
+    waiting: counts.get(row.id) ?? 0,
+    stable: (versions.get(row.id) ?? []).map(({ version }) => version),
+  }));
+}

@@ -77,7 +77,11 @@ const entries: readonly Entry[] = [
   { address: '/console/waiting', words: 'What waits', for: everybody },
   { address: '/console/carry', words: 'Carry', for: ({ oversees }) => oversees },
   { address: '/console/people', words: 'People and tokens', for: ({ administers }) => administers },
-  { address: '/console/audit', words: 'Audit', for: ({ oversees }) => oversees },
+  {
+    address: '/console/audit',
+    words: 'Audit',
+    for: ({ administers, roles }) => administers || roles.includes('auditor'),
+  },
 ];
 
 function menu(viewer: Viewer, address: string): Html {

@@ -49,6 +49,19 @@ export interface AuditRow {
   outcome: Outcome | null;
 }
 
+/** Of which rows somebody wants to know; what is left out narrows nothing. */
+export interface AuditWanted {
+  actor?: string | undefined;
+  action?: string | undefined;
+  object?: string | undefined;
+}
+
+/** The rows between two numbers, without these. */
+export interface AuditSpan {
+  after: number;
+  before: number;
+}
+
 /** What a row tells to those who follow the log. */
 export type Done = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
 
@@ -94,6 +107,23 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit}`),
+
+  /**
+   * Of the rows between two numbers those that are wanted, newest first. All of these are looked at, so the caller keeps the
+   * two close: 20,000 take 10 ms.
+   */
+  wanted: ({ actor, action, object }: AuditWanted, { after, before }: AuditSpan, limit: number) =>
+    db.all<AuditRow>(sql`
+      SELECT ${auditColumns}
+      FROM audit
+      WHERE seq > ${after} AND seq < ${before}
+        AND (${actor ?? null} IS NULL OR actor = ${actor ?? null})
+        AND (${action ?? null} IS NULL OR action = ${action ?? null})
+        AND (${object ?? null} IS NULL OR object = ${object ?? null})
+      ORDER BY seq DESC LIMIT ${limit}`),
+
+  /** When a row was written; undefined when there is none of that number. */
+  writtenAt: async (seq: number) => (await db.get<{ at: string }>(sql`SELECT at FROM audit WHERE seq = ${seq}`))?.at,
 
   /** The newest row of an action. */
   newestOf: (action: string) =>

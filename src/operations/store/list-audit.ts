@@ -1,11 +1,10 @@
 import { overseer } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { numberBefore, pageSize } from '../page.ts';
 import { writeCursor } from '../cursor.ts';
-
-/** How many entries are looked at for one page; who filters gets what was found among them, and goes on from there. */
-const most = 500;
+import { auditPage } from './audit-page.ts';
 
 export const listAudit = operation({
   name: 'list_audit',
@@ -18,21 +17,11 @@ export const listAudit = operation({
   response: 'ListAuditResponse',
 
   async handle({ query, records }) {
-    const size = pageSize(query);
-    const before = numberBefore(query);
-    const { actor, action, object } = query;
-    const isFiltered = actor !== undefined || action !== undefined || object !== undefined;
-    const looked = await records.audit.newest(before, isFiltered ? most : size);
-    const wanted = looked.filter(
-      (row) =>
-        (actor ?? row.actor) === row.actor &&
-        (action ?? row.action) === row.action &&
-        (object ?? row.object) === row.object,
-    );
-    const page = wanted.slice(0, size);
-    const last = wanted.length > size ? page.at(-1) : looked.at(-1);
-    const isEnd = last === undefined || last.seq <= 1;
-    return { entries: page.map(present), 'next-cursor': isEnd ? null : writeCursor([String(last.seq)]) };
+    const { actor, action, object, from, to } = query;
+    const between = { from: from && timestamp(new Date(from)), to: to && timestamp(new Date(to)) };
+    const place = { before: numberBefore(query), size: pageSize(query) };
+    const { entries, next } = await auditPage(records, { actor, action, object, ...between }, place);
+    return { entries: entries.map(present), 'next-cursor': next === undefined ? null : writeCursor([String(next)]) };
   },
 });
 

@@ -134,6 +134,12 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     const one = await root.get(`/internal/v1/audit?actor=${store.ids.bob}&action=register_name&object=snap/bobs`);
     t.match(one.body.entries, [{ outcome: 'done', hash: /^[0-9a-f]{64}$/ }]);
     t.same((await root.get('/internal/v1/audit?action=nothing')).body, { entries: [], 'next-cursor': null });
+    const { at } = one.body.entries[0] as { at: string };
+    const next = new Date(Date.parse(at) + 1).toISOString();
+    const between = (from: string, to: string) => root.get(`/internal/v1/audit?object=snap/bobs&from=${from}&to=${to}`);
+    t.equal((await between(at, next)).body.entries.length, 1, 'a moment belongs to what begins with it');
+    t.same((await between(next, '9999-01-01T00:00:00Z')).body, { entries: [], 'next-cursor': null });
+    t.same((await between('2000-01-01T00:00:00Z', at)).body, { entries: [], 'next-cursor': null });
     const { larder } = commandsOn(store.directory);
     t.equal((await larder(`audit export ${store.directory}/audit.jsonl`)).code, 0);
     const { exports } = (await root.get('/internal/v1/exports')).body;
@@ -144,6 +150,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
       'audit?cursor=x',
       `audit?cursor=${Buffer.from('["x"]').toString('base64url')}`,
       'audit?actor=',
+      'audit?to=yesterday',
       'exports?from=x',
       'exports?cursor=x',
     ]) {

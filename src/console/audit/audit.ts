@@ -1,0 +1,173 @@
+// The audit log: who did what, to what, when; and whether the log is whole.
+import { everyAct } from '#acts/index.ts';
+import { recordsProven, type ProofOfRecords } from '#acts/integrity.ts';
+import { overseer } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { ConsoleAuditQuery } from '#api/wire.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { readDateTime } from '#domain/date-time.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { auditPage, lookedAt } from '#operations/store/audit-page.ts';
+import type { AuditRow } from '#records/audit.ts';
+import { choice, field, searchOf } from '../parts/form.ts';
+import { badge } from '../parts/notice.ts';
+import { facts, pageSize, table } from '../parts/table.ts';
+import { count, distance, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+
+const address = '/console/audit';
+
+export const consoleAudit = screen({
+  name: 'console_audit',
+  path: address,
+  summary: 'Show the audit log, the newest entry first, and whether it is whole.',
+  access: overseer('auditor'),
+  refuses: ['forbidden'],
+  query: 'ConsoleAuditQuery',
+
+  async show({ query, records, now }) {
+    const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before);
+    const found = await auditPage(records, soughtBy(query), { before, size: pageSize });
+    const names = await namesOf(records, found.entries);
+    return {
+      title: 'Audit',
+      lead: await leadOf(records, now()),
+      content: html`${searchOf(address, 'found', fieldsOf(query))}
+        <div id="found">
+          ${table({
+            caption: 'What was done, the newest first',
+            columns: [
+              { heading: 'Number', cell: ({ seq }: AuditRow) => count(seq) },
+              { heading: 'When', cell: ({ at }) => time(at) },
+              { heading: 'Who', cell: ({ actor }) => whoCell(actor, names) },
+              { heading: 'Act', cell: ({ action }) => html`<a href="${linkTo({ act: action })}">${action}</a>` },
+              { heading: 'To what', cell: ({ object }) => objectCell(object) },
+              { heading: 'Outcome', cell: outcomeCell },
+              { heading: 'Details', cell: detailsCell },
+            ],
+            rows: found.entries,
+            empty: `There are no such entries among the ${count(lookedAt)} that were looked at.`,
+          })}
+          ${found.next === undefined ? nothing : further(query, found)}
+        </div>
+        ${await wholeness(records)}`,
+    };
+  },
+});
+
+/** What is asked for; a day that is named ends at midnight, in UTC. */
+function soughtBy({ actor, act, object, from, to }: ConsoleAuditQuery) {
+  const [since, last] = [dayOf('from', from), dayOf('to', to)];
+  return {
+    actor: unlessEmpty(actor),
+    action: unlessEmpty(act),
+    object: unlessEmpty(object),
+    from: since && timestamp(since),
+    to: last && timestamp(after(last, days(1))),
+  };
+}
+
+const unlessEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+function dayOf(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined || text === '') return undefined;
+  const day = readDateTime(`${text}T00:00:00Z`);
+  if (day !== undefined) return day;
+  throw new Refusal('api-error', `'${text}' is no day such as 2026-03-01 at /${name}`);
+}
+
+const acts = [...new Set(everyAct.map(({ name }) => name))].sort();
+
+const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
+  html`${field({ name: 'actor', label: 'Who', type: 'search', value: actor, maxLength: 128 })}
+    ${choice({ name: 'act', label: 'Act', value: act }, [['', 'Any act'], ...acts.map((one) => [one, one] as const)])}
+    ${field({ name: 'object', label: 'To what', type: 'search', value: object, maxLength: 512 })}
+    ${field({ name: 'from', label: 'From the day', type: 'date', value: from, maxLength: 10 })}
+    ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
+    <button class="second">Look</button>`;
+
+/** The address of the log, narrowed by these. */
+function linkTo(wanted: Readonly<Record<string, string | undefined>>): string {
+  const members = Object.entries(wanted).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
+  return `${address}?${new URLSearchParams(members).toString()}`;
+}
+
+function further(
+  { actor, act, object, from, to }: ConsoleAuditQuery,
+  { entries, next }: { entries: unknown[]; next?: unknown },
+) {
+  const words = entries.length < pageSize ? `Look further back, before entry ${String(next)}` : 'Next page';
+  return html`<p class="pager">
+    <a href="${linkTo({ actor, act, object, from, to, before: String(next) })}" rel="next">${words}</a>
+  </p>`;
+}
+
+/** The display names of those among the actors who have an account. */
+async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: readonly AuditRow[]) {
+  const found = await accounts.byIds(rows.map(({ actor }) => actor));
+  return new Map([...found].map(([id, { displayName }]) => [id, displayName]));
+}
+
+const whoCell = (actor: string, names: ReadonlyMap<string, string>): Content =>
+  html`${names.get(actor) ?? nothing} <a href="${linkTo({ actor })}"><code>${actor}</code></a>`;
+
+const objectCell = (object: string): Content => html`<a href="${linkTo({ object })}">${object}</a>`;
+
+const outcomeCell = ({ outcome }: AuditRow): Content =>
+  outcome === 'refused' ? badge('note', 'refused') : badge('good', 'done');
+
+const detailsCell = ({ seq, details, hash, sessionId, requestId }: AuditRow): Content =>
+  html`<details>
+    <summary>${summaryOf(details)}<span class="unseen"> of entry ${seq}</span></summary>
+    <pre tabindex="0">${details === '{}' ? 'No details.' : JSON.stringify(JSON.parse(details), null, 1)}</pre>
+    ${facts([
+      sessionId === null ? undefined : ['Session', html`<code>${sessionId}</code>`],
+      requestId === null ? undefined : ['Request', html`<code>${requestId}</code>`],
+      ['Hash', html`<code>${hash}</code>`],
+    ])}
+  </details>`;
+
+const summaryOf = (details: string): string =>
+  details === '{}' ? 'Nothing more' : details.length > 60 ? `${details.slice(0, 59)}…` : details;
+
+async function provenIn({ appliance }: Pick<HandlerRecords, 'appliance'>): Promise<ProofOfRecords | undefined> {
+  const text = await appliance.find(recordsProven);
+  return text === undefined ? undefined : (JSON.parse(text) as ProofOfRecords);
+}
+
+async function leadOf(records: HandlerRecords, now: Date): Promise<Content> {
+  const proof = await provenIn(records);
+  if (proof === undefined)
+    return 'Whether the log is whole has not been proven yet; the store does so soon after it starts.';
+  if (proof.problems === 0) return `The log was whole when it was proven last, ${distance(proof.at, now)}.`;
+  return (
+    `When the records were proven last, ${distance(proof.at, now)}, something was wrong with them: ` +
+    `${proof.first ?? 'see the guide on recovery'}.`
+  );
+}
+
+async function wholeness(records: HandlerRecords): Promise<Html> {
+  const [head, seal, proof] = await Promise.all([records.audit.head(), records.auditSeals.newest(), provenIn(records)]);
+  const text = head === undefined ? undefined : `${String(head.seq)}:${head.hash}`;
+  return html`<h2>Is it whole?</h2>
+    <p>
+      Every entry holds the hash of the one before, and heads of that chain are sealed under a key of the store. Copy
+      the head now and then to a place off this host: whoever puts the whole store back to an earlier state is found out
+      by it alone.
+    </p>
+    ${facts([
+      ['Head', text === undefined ? 'The log is empty.' : html`<code>${text}</code>`],
+      ['Last seal', seal === undefined ? 'None yet' : html`entry ${count(seal.seq)}, of ${time(seal.at)}`],
+      ['Proven', proof === undefined ? 'Not yet' : html`${time(proof.at)} ${proofBadge(proof)}`],
+    ])}
+    <p>To prove it again, from the first entry to this head, on the host:</p>
+    <pre tabindex="0">larder audit verify${text === undefined ? nothing : ` --head ${text}`}</pre>
+    <h2>Take it along</h2>
+    <p>To write the whole log to a file, one entry a line, on the host:</p>
+    <pre tabindex="0">larder audit export ./audit.jsonl</pre>
+    <p>Programs read it page by page with a token, by <code>GET /internal/v1/audit</code>.</p>`;
+}
+
+const proofBadge = ({ problems }: ProofOfRecords): Html =>
+  problems === 0 ? badge('good', 'nothing wrong') : badge('warn', `${count(problems)} wrong`);

@@ -1,0 +1,47 @@
+// A page of the audit log, the newest entry first, as operations and the console show it.
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { AuditRow, AuditWanted } from '#records/audit.ts';
+
+export interface AuditSought extends AuditWanted {
+  /** RFC 3339: what was written from then on. */
+  from?: string | undefined;
+  /** RFC 3339: what was written before. */
+  to?: string | undefined;
+}
+
+interface Page {
+  entries: AuditRow[];
+  /** The number before which the next page begins; nothing at the end. */
+  next: number | undefined;
+}
+
+/** How many entries are looked at for one page: whoever filters gets what was found among them, and goes on from there. */
+export const lookedAt = 20_000;
+
+export async function auditPage(
+  { audit }: Pick<HandlerRecords, 'audit'>,
+  { from, to, ...wanted }: AuditSought,
+  { before, size }: { before: number; size: number },
+): Promise<Page> {
+  const head = (await audit.head())?.seq ?? 0;
+  const end = Math.min(before, head + 1, to === undefined ? Infinity : await firstSince(audit, to, head));
+  const first = from === undefined ? 1 : await firstSince(audit, from, head);
+  const after = Math.max(first, end - lookedAt) - 1;
+  const found = await audit.wanted(wanted, { after, before: end }, size + 1);
+  const entries = found.slice(0, size);
+  const last = entries.at(-1);
+  if (found.length > size && last !== undefined) return { entries, next: last.seq };
+  return { entries, next: after >= first ? after + 1 : undefined };
+}
+
+/** The number of the first entry that was written at a moment or later, in the order of the log: a clock may have been set back. */
+async function firstSince(audit: HandlerRecords['audit'], moment: string, head: number): Promise<number> {
+  let [low, high] = [1, head + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const at = await audit.writtenAt(middle);
+    if (at !== undefined && at < moment) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -37,12 +37,19 @@ export function problems(shape: Shape, value: unknown): Problem[] {
   }));
 }
 
-/** The shapes there are, by the file that states them. */
-export function shapes(): { file: string; shape: Shape; schema: Record<string, unknown> }[] {
-  return files().flatMap(([file, schema]) =>
-    Object.entries(schema.$defs).map(([shape, definition]) => ({ file, shape: shape as Shape, schema: definition })),
-  );
+export interface StatedShape {
+  file: string;
+  shape: Shape;
+  schema: Record<string, unknown>;
 }
+
+let stated: readonly StatedShape[] | undefined;
+
+/** The shapes there are, by the file that states them. */
+export const shapes = (): readonly StatedShape[] =>
+  (stated ??= [...files()].flatMap(([file, { $defs }]) =>
+    Object.entries($defs).map(([shape, schema]) => ({ file, shape: shape as Shape, schema })),
+  ));
 
 /** How many items a list in a shape has at most. */
 export function mostItems(shape: Shape, property: string): number {
@@ -60,18 +67,23 @@ interface SchemaFile {
   $defs: Record<string, Record<string, unknown>>;
 }
 
-const files = (): [string, SchemaFile][] =>
-  embeddedNames('schemas').map((file) => [file, JSON.parse(embeddedText(`schemas/${file}`)) as SchemaFile]);
+let read: ReadonlyMap<string, SchemaFile> | undefined;
+
+const files = (): ReadonlyMap<string, SchemaFile> =>
+  (read ??= new Map(
+    embeddedNames('schemas').map((file) => [file, JSON.parse(embeddedText(`schemas/${file}`)) as SchemaFile]),
+  ));
 
 /**
- * Shapes are compiled when they are first used: all of them at start would cost a third of a second (`npm run bench -- start`).
+ * Shapes are compiled when they are first used, and ajv gets to know their file, and those that it refers to, only then: all of
+ * them at start would cost a third of a second (`npm run bench -- start`), and a command uses the configuration's file alone.
  * That the files are JSON Schema at all is for a test to say: here the schema of schemas would be compiled first, a fifth of a
  * start. What ajv does to make its code shorter takes a third of compiling, and the code is not faster for it.
  */
 class Validators {
   readonly #allErrors: boolean;
   readonly #compiled = new Map<Shape, ValidateFunction>();
-  readonly #homes = new Map<Shape, string>();
+  readonly #added = new Set<string>();
   #ajv: Ajv2020 | undefined;
 
   constructor(allErrors: boolean) {
@@ -81,16 +93,28 @@ class Validators {
   validator(shape: Shape): ValidateFunction {
     let compiled = this.#compiled.get(shape);
     if (compiled === undefined) {
-      const ajv = (this.#ajv ??= this.#load());
-      const file = this.#homes.get(shape);
-      compiled = file === undefined ? undefined : ajv.getSchema(`${file}#/$defs/${shape}`);
+      const home = shapes().find((one) => one.shape === shape)?.file;
+      const ajv = (this.#ajv ??= this.#create());
+      if (home !== undefined) {
+        this.#add(ajv, home);
+        compiled = ajv.getSchema(`${home}#/$defs/${shape}`);
+      }
       if (compiled === undefined) throw new Error(`cannot check '${shape}': no such shape in schemas/`);
       this.#compiled.set(shape, compiled);
     }
     return compiled;
   }
 
-  #load(): Ajv2020 {
+  /** A file, and those that it refers to. */
+  #add(ajv: Ajv2020, file: string): void {
+    const schema = files().get(file);
+    if (schema === undefined || this.#added.has(file)) return;
+    this.#added.add(file);
+    ajv.addSchema(schema, file);
+    for (const [, other = ''] of JSON.stringify(schema).matchAll(/"\$ref":"([^"#]+)#/g)) this.#add(ajv, other);
+  }
+
+  #create(): Ajv2020 {
     const ajv = new Ajv2020({
       allErrors: this.#allErrors,
       strict: true,
@@ -102,10 +126,6 @@ class Validators {
     });
     ajv.addKeyword('x-since');
     ajv.addFormat('date-time', isDateTime);
-    for (const [file, schema] of files()) {
-      ajv.addSchema(schema, file);
-      for (const shape of Object.keys(schema.$defs)) this.#homes.set(shape as Shape, file);
-    }
     return ajv;
   }
 }

@@ -17,6 +17,8 @@ interface LogInPage {
   status?: number;
   /** Why he has to, or what was wrong. */
   says?: string | undefined;
+  /** Whether the browser was sent here by a page of another site, and so may be logged in and not have said so. */
+  fromElsewhere?: boolean;
   username?: string | undefined;
   /** Whether something was wrong with what was typed here. */
   failed?: boolean;
@@ -29,6 +31,7 @@ export function logInPage({
   typed,
   status,
   says,
+  fromElsewhere = false,
   username,
   failed = false,
   headers = {},
@@ -40,13 +43,14 @@ export function logInPage({
     store,
     status: status ?? 200,
     headers,
-    body: html`<body class="alone">
+    body: html`<body>
       <header>
         <span class="home"><img src="/favicon.ico" width="28" height="28" alt="" />${store}</span>
       </header>
-      <main id="main">
+      <main id="main" class="alone">
         <h1>Log in</h1>
         ${says === undefined ? nothing : notice(failed ? 'warn' : 'note', says)}
+        ${fromElsewhere ? html`<p><a href="${to}">Go on</a>, if you are logged in already.</p>` : nothing}
         ${typed === undefined ? nothing : notice('note', 'What you had typed is kept, and comes back when you have logged in.')}
         <form method="post" action="/console/log-in">
           <input type="hidden" name="to" value="${to}" />

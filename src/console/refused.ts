@@ -22,6 +22,8 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
       typed,
       status: 401,
       says: refusal.message,
+      // A browser that comes from a page of another site sends no cookie with its first step, and does with the next.
+      fromElsewhere: request.headers['sec-fetch-site'] === 'cross-site',
     });
   }
   const browsing = await browsingOf(asked, asked);
@@ -59,8 +61,8 @@ const plainly = (refusal: Refusal, { config }: Refused): Answer =>
     store: new URL(config.http.base_url).host,
     status: refusal.status,
     headers: retrying(refusal),
-    body: html`<body class="alone">
-      <main id="main">
+    body: html`<body>
+      <main id="main" class="alone">
         <h1>This cannot be done</h1>
         ${notice('warn', refusal.message)}
       </main>

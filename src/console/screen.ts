@@ -35,6 +35,7 @@ interface Screen<Path extends string, Evidence, Query extends Shape | undefined>
 export const screen = <const Path extends string, Evidence, const Query extends Shape | undefined = undefined>({
   show,
   access,
+  refuses = [],
   ...record
 }: Screen<Path, Evidence, Query>): Operation =>
   operation({
@@ -42,6 +43,7 @@ export const screen = <const Path extends string, Evidence, const Query extends 
     ...everyPage,
     method: 'GET',
     access: inBrowser(access),
+    refuses: ['forbidden', ...refuses],
     handle: async (call: Call<Path, Evidence & Browsed, Query, undefined>) => framed(call, await show(call)),
   });
 

@@ -11,7 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { ShownInvite } from '#records/invites.ts';
 import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
 import { inviteContent } from './pages/invite.ts';
-import { page } from './pages/page.ts';
+import { page } from '#api/pages/plain.ts';
 
 const address = '/identity/invite';
 

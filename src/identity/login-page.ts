@@ -9,7 +9,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 import { codeContent, loginContent, type About } from './pages/login.ts';
 import { messageContent } from './pages/message.ts';
-import { identityStyleSheet, page } from './pages/page.ts';
+import { page, plainStyleSheet } from '#api/pages/plain.ts';
 import { inPlainWords } from './words.ts';
 
 export const login = operation({
@@ -91,7 +91,7 @@ export const identityStyle = operation({
   access: anyone,
   prefixed: false,
   produces: ['text/css'],
-  handle: () => identityStyleSheet(),
+  handle: () => plainStyleSheet(),
 });
 
 type Logging = Pick<Services, 'identity' | 'config'> & { address: string; requestId: string };

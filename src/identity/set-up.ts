@@ -8,7 +8,7 @@ import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
-import { page } from './pages/page.ts';
+import { page } from '#api/pages/plain.ts';
 import { setUpContent } from './pages/set-up.ts';
 import { shortestPassword } from './passwords.ts';
 

@@ -30,7 +30,7 @@ t.test('the requests of an hour are drawn, and forgotten after it', async (t) =>
   const busy = await root.open('/console');
   t.match(busy.text, /\d requests?, none of which failed/);
   t.equal(
-    busy.html.match(/<rect class="part" x="/g)?.length,
+    busy.html.match(/<rect\s+class="part"\s+x="/g)?.length,
     1,
     'one minute in which something was asked, and none since',
   );
@@ -51,4 +51,15 @@ t.test('whoever publishes sees what is theirs, and nothing of the store', async 
   t.notMatch(page.text, /Backup|Disk|Audit|People/);
   await store.as('bob', { ttl: 3 * 86_400 });
   t.match((await bob.open('/console')).text, /A token ends soon/);
+});
+
+t.test('a browser that comes to the store without a word finds the ways to go on', async (t) => {
+  const store = await startConsole(t);
+  const page = await store.visitor().open('/');
+  t.match(page, { status: 200, text: /Log in .* Documents/ });
+  for (const to of ['/console', '/docs/']) t.match(page.html, `href="${to}"`);
+  t.match((await store.anyone.get('/')).body, { service: 'larder' }, 'and a program what it always got');
+  const bare = await startConsole(t, (text) => text.replace('# console = true', 'console = false'));
+  t.notMatch((await bare.visitor().open('/')).text, /Log in/);
+  t.equal((await bare.visitor().open('/console')).status, 404, 'where there is no console');
 });

@@ -59,10 +59,10 @@ export const documentsAt = ({ http }: Config): string | undefined =>
   http.documents ? `${http.base_url}/docs/` : undefined;
 
 /** The first page of the documents, with the policy of all of them. */
-export function firstPage(documents: Documents, more: Record<string, string> = {}): Answer {
+function firstPage(documents: Documents): Answer {
   const page = documents.page('');
   return new Answer({
-    headers: { ...policy, 'content-type': page?.type ?? 'text/html', ...more },
+    headers: { ...policy, 'content-type': page?.type ?? 'text/html' },
     body: page?.text ?? '',
   });
 }

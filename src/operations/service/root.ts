@@ -6,7 +6,7 @@ import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
 import { isOffline } from '#src/config.ts';
-import { firstPage } from '../appliance/documents.ts';
+import { welcome } from './welcome.ts';
 
 export const root = operation({
   name: 'root',
@@ -20,9 +20,11 @@ export const root = operation({
   produces: ['text/html'],
   headers: ['vary'],
 
-  handle({ request, config, version, documents }) {
+  handle({ request, config, version, authorityCertificate }) {
     // Programs, and whoever only looks whether somebody is there, get what they always got.
-    if (config.http.documents && request.method === 'GET' && asksForPage(request)) return firstPage(documents, vary);
+    const isBrowser = request.method === 'GET' && asksForPage(request);
+    const page = isBrowser ? welcome({ config, authorityCertificate }, vary) : undefined;
+    if (page !== undefined) return page;
     const body = {
       service: 'larder' as const,
       version,

@@ -1,7 +1,7 @@
-// The frame of every page of the identity provider, and how one is answered with.
-import { Answer } from '#api/operation.ts';
-import { html, type Html } from '#api/pages/html.ts';
-import { styleSheet } from '#api/pages/style-sheet.ts';
+// The plain frame of a page that stands alone: those of the identity provider, and the first one.
+import { Answer } from '../operation.ts';
+import { html, type Html } from './html.ts';
+import { styleSheet } from './style-sheet.ts';
 
 export interface PageOptions {
   status?: number;
@@ -22,14 +22,14 @@ export function page(title: string, content: Html, options: PageOptions): Answer
   });
 }
 
-export const identityStyleSheet = (): Answer =>
+export const plainStyleSheet = (): Answer =>
   new Answer({
     headers: {
       'content-type': 'text/css; charset=utf-8',
       'cache-control': 'public, max-age=3600',
       'x-content-type-options': 'nosniff',
     },
-    body: styleSheet('src/identity/pages/style.css'),
+    body: styleSheet('src/api/pages/plain.css'),
   });
 
 /** Nothing but our own style sheet, our own mark and our own form; nothing kept, nothing framed, and no word of the address to others. */

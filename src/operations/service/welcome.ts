@@ -1,0 +1,30 @@
+// The first page: for a browser that was sent to the store without a word, the ways to go on from there.
+import type { Answer } from '#api/operation.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { page } from '#api/pages/plain.ts';
+import type { Services } from '#api/services.ts';
+
+type Known = Pick<Services, 'config' | 'authorityCertificate'>;
+
+/** The ways there are, as the store is configured; nothing where a browser has nothing to see here. */
+export function welcome({ config, authorityCertificate }: Known, headers: Record<string, string>): Answer | undefined {
+  const { console, documents, base_url: baseUrl } = config.http;
+  if (!console && !documents) return undefined;
+  const ways: Html[] = [
+    ...(console ? [logIn] : []),
+    ...(documents ? [read] : []),
+    ...(authorityCertificate() === undefined ? [] : [trust]),
+  ];
+  const content = html`<h1>The package store of this site</h1>
+    <ul class="ways">
+      ${ways}
+    </ul>`;
+  return page('Welcome', content, { baseUrl, headers });
+}
+
+const way = (address: string, words: string, about: string): Html =>
+  html`<li><a href="${address}">${words}</a><span>${about}</span></li>`;
+
+const logIn = way('/console', 'Log in', 'Look after the store, publish in it, approve of what waits.');
+const read = way('/docs/', 'Documents', 'How to publish here, how to look after it, and every call of the interface.');
+const trust = way('/ca.pem', 'Certificate authority', 'What tools and devices trust, so that they know this store.');

@@ -1,0 +1,148 @@
+// What somebody may try against people who are logged in to the console.
+import { request } from 'node:https';
+
+import t from 'tap';
+
+import { consoleOperations } from '#console/index.ts';
+import { password } from '#test/identity/world.ts';
+import { pathOf } from '#test/fixtures/requests.ts';
+import { startConsole } from './world.ts';
+
+const screens = consoleOperations.filter(
+  ({ name }) => !['console_log_in', 'console_submit_log_in', 'console_asset'].includes(name),
+);
+const some = {
+  namespace: 'snap',
+  name: 'hello',
+  revision: '1',
+  upload_id: 'none',
+  number: '1',
+  account_id: 'none',
+  id: 'none',
+};
+
+t.test('nobody sees or does anything who is not logged in', async (t) => {
+  const store = await startConsole(t);
+  for (const op of screens) {
+    const address = pathOf(op, some);
+    const init = op.method === 'GET' ? {} : { method: op.method, body: new URLSearchParams({ 'form-token': 'x' }) };
+    const reply = await fetch(store.url + address, { ...init, redirect: 'manual' });
+    t.equal(reply.status, 401, `${op.method} ${op.path}`);
+    t.match(reply.headers.get('content-type'), 'text/html');
+    t.match(await reply.text(), 'action="/console/log-in"');
+  }
+});
+
+t.test('no page is framed, kept, or lets anything run that is not ours', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const { headers, html } = await root.open('/console');
+  const policy = headers.get('content-security-policy') ?? '';
+  t.match(policy, /default-src 'none'/);
+  t.match(policy, /frame-ancestors 'none'/);
+  t.notMatch(policy, /unsafe|\*|data:|https?:/);
+  t.match(headers.get('x-frame-options'), 'DENY');
+  t.match(headers.get('cache-control'), 'no-store');
+  t.notMatch(
+    html,
+    /<script(?![^>]*\ssrc=)|\sstyle=|\son\w+=|javascript:/i,
+    'nothing stands in the page that could run',
+  );
+});
+
+t.test('every form asks for the token of its page', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const before = await store.beside.records.audit.head();
+  for (const op of screens.filter(({ method }) => method === 'POST')) {
+    for (const token of ['', 'x'.repeat(43), root.cookie.slice(-43)]) {
+      const reply = await fetch(store.url + pathOf(op, some), {
+        method: 'POST',
+        headers: { cookie: root.cookie, 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ 'form-token': token }),
+        redirect: 'manual',
+      });
+      t.ok(reply.status >= 400 && reply.status < 500, `${op.path} says ${String(reply.status)}`);
+    }
+  }
+  t.same(await store.beside.records.audit.head(), before, 'and nothing was done');
+});
+
+t.test('a token of one form is none for another', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const page = await root.open('/console');
+  const [, token = ''] = /name="form-token"\s+value="([^"]+)"/.exec(page.html) ?? [];
+  const other = screens.find(({ method, path }) => method === 'POST' && path !== '/console/log-out');
+  if (other === undefined) return;
+  const reply = await fetch(store.url + pathOf(other, some), {
+    method: 'POST',
+    headers: { cookie: root.cookie },
+    body: new URLSearchParams({ 'form-token': token }),
+    redirect: 'manual',
+  });
+  t.ok([400, 403, 404].includes(reply.status), String(reply.status));
+});
+
+t.test('each of many sessions is its own', async (t) => {
+  const store = await startConsole(t);
+  const many = process.env['LARDER_LONG'] === '1' ? 1000 : 60;
+  const { browsers } = store.beside.authority;
+  const sessions: string[] = [];
+  for (let at = 0; at < many; at++)
+    sessions.push(await browsers.begin(store.ids.ada, { address: '::1', requestId: 'test' }));
+  const visitors = sessions.map((session) => Object.assign(store.visitor(), { cookie: `larder-session=${session}` }));
+  const [first, second, ...others] = visitors;
+  if (first === undefined || second === undefined) throw new Error('there are none');
+  const page = await first.open('/console');
+  t.match(
+    await second.send(page, '/console/log-out'),
+    { status: 403 },
+    'a form of one session is none of another, of the same person',
+  );
+  await first.send(page, '/console/log-out');
+  t.equal((await first.open('/console')).status, 401);
+  for (const other of [second, ...others]) t.equal((await other.open('/console')).status, 200);
+});
+
+t.test('without TLS the console is for the host itself alone', async (t) => {
+  const store = await startConsole(t, (text) =>
+    text.replace('# trusted_proxies = []', 'trusted_proxies = ["127.0.0.1"]'),
+  );
+  const far = { 'x-forwarded-for': '10.0.0.9' };
+  const ada = await store.visit('ada');
+  t.match(await ada.open('/console', far), { status: 403, text: /Without TLS .* on the host itself alone/ });
+  const reply = await fetch(`${store.url}/console/log-in`, {
+    method: 'POST',
+    headers: far,
+    body: new URLSearchParams({ username: 'ada', password }),
+    redirect: 'manual',
+  });
+  t.equal(reply.status, 403);
+  t.equal(reply.headers.get('set-cookie'), null);
+  t.equal((await ada.open('/console')).status, 200);
+});
+
+t.test('over TLS the cookie is of this host alone, and no script sees it', async (t) => {
+  const store = await startConsole(t, (text) => text.replace('"http://127.0.0.1', '"https://127.0.0.1'));
+  const url = new URL(store.url); // by the still clock of the store its certificate is good, by that of the test it is over
+  const cookies = await new Promise<string[]>((resolve, reject) => {
+    const sent = request(
+      {
+        host: url.hostname,
+        port: url.port,
+        path: '/console/log-in',
+        method: 'POST',
+        rejectUnauthorized: false,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+      (reply) => {
+        reply.resume();
+        resolve(reply.headers['set-cookie'] ?? []);
+      },
+    );
+    sent.on('error', reject).end(new URLSearchParams({ username: 'ada', password }).toString());
+  });
+  t.equal(cookies.length, 1);
+  t.match(cookies[0], /^__Host-larder-session=[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+});

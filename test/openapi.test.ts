@@ -173,7 +173,7 @@ t.test('a browser at the front door gets a page, and a program what it always go
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const page = await store.anyone.get('/', browser);
   t.match(page.headers.get('content-type'), /^text\/html/);
-  t.match(page.body, '<a class="card" href="/docs/publisher">');
+  for (const to of ['/console', '/docs/']) t.match(page.body, `href="${to}"`);
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
     t.match(await store.anyone.get('/', headers), { status: 200, body: { service: 'larder' } });
   }
@@ -188,8 +188,10 @@ t.test('a browser at the front door gets a page, and a program what it always go
   t.match((await store.anyone.get('/favicon.ico')).body, '<svg ');
 });
 
-t.test('the documents can be turned off, and the front door is for programs alone then', async (t) => {
-  const store = await startStore(t, (text) => text.replace('# documents = true', 'documents = false'));
+t.test('the documents can be turned off, and with the console too the front door is for programs alone', async (t) => {
+  const store = await startStore(t, (text) =>
+    text.replace('# documents = true', 'documents = false').replace('# console = true', 'console = false'),
+  );
   for (const path of ['/docs', '/docs/', '/docs/errors', '/openapi.json'])
     t.match(await store.anyone.get(path), { status: 404 });
   t.match(await store.anyone.get('/', { accept: 'text/html' }), { status: 200, body: { service: 'larder' } });

@@ -5,6 +5,18 @@ import { consoleAudit } from './audit/audit.ts';
 import { consoleFront } from './front/front.ts';
 import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
 import { consolePackages } from './packages/list.ts';
+import {
+  consoleAskDisable,
+  consoleAskEndTokens,
+  consoleDisable,
+  consoleEnable,
+  consoleEndTokens,
+  consoleSetQuota,
+} from './people/account-deeds.ts';
+import { consolePerson } from './people/account.ts';
+import { consoleInvitePerson, consolePeople } from './people/list.ts';
+import { consoleMakeSetUpLink } from './people/set-up-link.ts';
+import { consoleAskEndToken, consoleEndToken, consoleTokens } from './people/tokens.ts';
 
 export const consoleSection: Section = {
   title: 'Console',
@@ -12,6 +24,19 @@ export const consoleSection: Section = {
   operations: [
     consoleFront,
     consolePackages,
+    consolePeople,
+    consoleInvitePerson,
+    consoleTokens,
+    consoleAskEndToken,
+    consoleEndToken,
+    consolePerson,
+    consoleMakeSetUpLink,
+    consoleAskDisable,
+    consoleDisable,
+    consoleEnable,
+    consoleAskEndTokens,
+    consoleEndTokens,
+    consoleSetQuota,
     consoleAudit,
     consoleLogIn,
     consoleSubmitLogIn,

@@ -50,6 +50,18 @@ export const sessionCaveats = ({ id, since, until }: SessionTerms): string[] => 
 export const narrowing = (caveats: string[]): string[] =>
   caveats.filter((caveat) => /^(?:permissions|channels|packages) /.test(caveat));
 
+/** What the conditions leave of a session that narrow it, as they are kept of it; nothing where that is not known. */
+export function keptRestrictions(session: {
+  sessionId: string;
+  validSince: string;
+  validUntil: string;
+  conditions: string | null;
+}): Restrictions | undefined {
+  if (session.conditions === null) return undefined;
+  const terms = { id: session.sessionId, since: session.validSince, until: session.validUntil };
+  return readTerms([...sessionCaveats(terms), ...(JSON.parse(session.conditions) as string[])], '2');
+}
+
 /** Which words a macaroon's channels are in: names and patterns of them, or the globs of the first release. */
 export type Version = Identity['version'];
 

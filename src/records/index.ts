@@ -47,6 +47,7 @@ import { packageSearch } from './package-search.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { proposalChanges, proposals } from './proposals.ts';
+import { people } from './people.ts';
 import { quotaChanges, quotas } from './quotas.ts';
 import { passed } from './passed.ts';
 import { passwordChanges, passwords } from './passwords.ts';
@@ -114,6 +115,7 @@ const reading = (db: Reading) => ({
   packageSearch: packageSearch(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
+  people: people(db),
   proposals: proposals(db),
   quotas: quotas(db),
   passed: passed(db),

@@ -22,6 +22,8 @@ export interface NewMacaroon extends Omit<Macaroon, 'revokedAt' | 'revokedBy'> {
 export interface OwnedMacaroon extends Macaroon {
   username: string;
   lastUsedAt: string | null;
+  /** What narrows the token: a JSON list of conditions; null where that is not known, and for a session of a browser. */
+  conditions: string | null;
 }
 
 /** A session in force, with the account it belongs to. */
@@ -46,7 +48,7 @@ const issuedColumns = columns`session_id, account_id, root_key_id, description, 
 const ownedColumns = columns`
   session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
-  accounts.username, used.last_at AS "lastUsedAt"`;
+  accounts.username, used.last_at AS "lastUsedAt", conditions`;
 
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The account of a session that is neither revoked, nor signed with a root key that is gone, nor of a disabled account. */

@@ -1,8 +1,6 @@
 // larder account invite
-import { randomBytes } from 'node:crypto';
 import { inviteAccount } from '#acts/credentials.ts';
-import { after, hours, timestamp } from '#domain/clock.ts';
-import { setUpDigest } from '#identity/logins.ts';
+import { newSetUpLink, usualHours } from '#identity/set-up-links.ts';
 import { command } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 
@@ -30,10 +28,12 @@ export const accountInvite = command({
   run({ positionals: { id }, options, data, json, world }) {
     return withStore({ data, world }, async ({ records, acts, person, now, config }) => {
       const { username } = await accountOf(records, id);
-      const key = randomBytes(32).toString('base64url');
-      const until = timestamp(after(now(), hours(options.hours ?? 72)));
-      await acts.do(inviteAccount, person, { id, digest: setUpDigest(key), until });
-      const link = `${config.http.base_url}/identity/set-up?key=${key}`;
+      const { link, digest, until } = newSetUpLink({
+        now,
+        baseUrl: config.http.base_url,
+        life: options.hours ?? usualHours,
+      });
+      await acts.do(inviteAccount, person, { id, digest, until });
       if (!json) world.stderr.write(`A link for ${id} (${username}), good once and until ${until}.\n`);
       return { text: link, json: { id, link, 'expires-at': until } };
     });

@@ -1,8 +1,9 @@
 // larder account quota
 import { setQuota } from '#acts/quotas.ts';
 import type { AccountQuota, Limit } from '#api/wire.ts';
-import { quotaOfEverybody, unlimited } from '#domain/quota.ts';
-import { presentQuota } from '#operations/accounts/present-quota.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
+import { limitExamples, readLimit } from '#operations/accounts/limits.ts';
+import { keptLimit, presentQuota } from '#operations/accounts/present-quota.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 import { bytes } from '#domain/byte-size.ts';
@@ -47,14 +48,8 @@ export const inWords = (quota: AccountQuota): string => {
   );
 };
 
-const factors: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
-
 function limitNamed(option: 'bytes' | 'packages', text: string): number | null {
-  if (text === 'default') return null;
-  if (text === 'none') return unlimited;
-  const [, count, unit = ''] = /^(\d{1,15}) ?(?:([KMGT])(?:iB)?)?$/.exec(text) ?? [];
-  const limit = Number(count ?? NaN) * factors[unit]!;
-  if (limit <= 2 ** 50 && (option === 'bytes' || unit === '')) return limit;
-  const example = option === 'bytes' ? 'a size such as 20G, 500M or 1000' : 'a number';
-  throw new UsageError(`--${option} is ${example}, none or default, not '${text}'`);
+  const limit = readLimit(option, text);
+  if (limit !== undefined) return keptLimit(limit);
+  throw new UsageError(`--${option} is ${limitExamples[option]}, none or default, not '${text}'`);
 }

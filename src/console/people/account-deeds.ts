@@ -1,0 +1,155 @@
+// What is done to an account from its page; what lets somebody in no more asks first, and says whom it touches.
+import { disableAccount, enableAccount } from '#acts/accounts.ts';
+import { setQuota } from '#acts/quotas.ts';
+import { endTokens } from '#acts/tokens.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { html } from '#api/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { readLimit } from '#operations/accounts/limits.ts';
+import { keptLimit } from '#operations/accounts/present-quota.ts';
+import { accountNamed } from '#operations/accounts/present.ts';
+import { caller } from '#operations/by.ts';
+import type { Holdings } from '#records/holdings.ts';
+import { formOf, tick } from '../parts/form.ts';
+import { counted } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { wrongLimit } from './account.ts';
+import { accountAddress } from './address.ts';
+
+export const consoleAskDisable = screen({
+  name: 'console_ask_disable_account',
+  path: '/console/people/:account_id/disable',
+  summary: 'Say what ends while an account is disabled, and ask whether to do it.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, authority, browsing }) {
+    const { id, displayName } = await accountNamed(params.account_id, records);
+    const held = await records.holdings.of(id, timestamp(authority.latestTime()));
+    return {
+      title: `Disable ${displayName}?`,
+      lead: `From the next request on ${displayName} is let in no more, nor is anything that has a token of the account.`,
+      content: html`<p>Ends while it is disabled: ${endsWith(held)}.</p>
+        <p>Stays: ${staysWith(held)}. Devices go on getting what is released.</p>
+        ${formOf(
+          browsing,
+          accountAddress(id, 'disable'),
+          html`${tick('end-tokens', 'End its tokens for good, so that they stay ended when it is let in again')}
+            <button class="grave">Disable ${displayName}</button>`,
+        )}
+        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleDisable = deed({
+  name: 'console_disable_account',
+  path: '/console/people/:account_id/disable',
+  summary: 'Let an account in no more.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleDisable',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { params, body, records, authority, acts } = call;
+    const { id } = await accountNamed(params.account_id, records);
+    const moment = timestamp(authority.latestTime());
+    await acts.do(disableAccount, caller(call), { id, moment, endTokens: body['end-tokens'] === 'yes' });
+    return saying(accountAddress(id), 'account-disabled');
+  },
+});
+
+export const consoleEnable = deed({
+  name: 'console_enable_account',
+  path: '/console/people/:account_id/enable',
+  summary: 'Let a disabled account in again.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { id } = await accountNamed(call.params.account_id, call.records);
+    await call.acts.do(enableAccount, caller(call), { id });
+    return saying(accountAddress(id), 'account-enabled');
+  },
+});
+
+export const consoleAskEndTokens = screen({
+  name: 'console_ask_end_tokens',
+  path: '/console/people/:account_id/end-tokens',
+  summary: 'Say how many tokens of an account would end, and ask whether to do it.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, authority, browsing }) {
+    const { id, displayName } = await accountNamed(params.account_id, records);
+    const { tokens } = await records.holdings.of(id, timestamp(authority.latestTime()));
+    return {
+      title: `End all tokens of ${displayName}?`,
+      lead: `${counted(tokens, 'token and session', 'tokens and sessions')} end at once and for good.`,
+      content: html`<p>
+          ${displayName}, and every machine that has one of them, logs in again or gets a new one. Whoever knows the
+          password can do so too: make a new link to set it where others may know it.
+        </p>
+        ${formOf(browsing, accountAddress(id, 'end-tokens'), html`<button class="grave">End all tokens</button>`)}
+        <p><a href="${accountAddress(id)}">Leave them as they are</a></p>`,
+    };
+  },
+});
+
+export const consoleEndTokens = deed({
+  name: 'console_end_tokens',
+  path: '/console/people/:account_id/end-tokens',
+  summary: 'End all tokens of an account at once and for good.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    const { id } = await accountNamed(call.params.account_id, call.records);
+    const moment = timestamp(call.authority.latestTime());
+    await call.acts.do(endTokens, caller(call), { id, moment, issuedBefore: null });
+    return saying(accountAddress(id), 'tokens-ended');
+  },
+});
+
+export const consoleSetQuota = deed({
+  name: 'console_set_quota',
+  path: '/console/people/:account_id/quota',
+  summary: 'Set how many bytes and packages a publisher may have.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleQuota',
+
+  async perform(call) {
+    const { id } = await accountNamed(call.params.account_id, call.records);
+    const limitOf = (of: 'bytes' | 'packages'): number | null => {
+      const limit = readLimit(of, call.body[of].trim());
+      if (limit === undefined) throw wrongLimit(of, call.body[of]);
+      return keptLimit(limit);
+    };
+    const quota = { bytes: limitOf('bytes'), packages: limitOf('packages') };
+    await call.acts.do(setQuota, caller(call), { id, quota });
+    return saying(accountAddress(id), 'quota-set');
+  },
+});
+
+const endsWith = ({ tokens, agents, pushCredentials, setUpLinks }: Holdings): string =>
+  listed([
+    [tokens, 'token or session', 'tokens and sessions'],
+    [agents, 'agent', 'agents'],
+    [pushCredentials, 'credential to push images', 'credentials to push images'],
+    [setUpLinks, 'link to set a password', 'links to set a password'],
+  ]);
+
+const staysWith = ({ packages, collaborations, invites, brands }: Holdings): string =>
+  listed([
+    [packages, 'package', 'packages'],
+    [collaborations, 'collaboration', 'collaborations'],
+    [invites, 'invite to answer', 'invites to answer'],
+    [brands, 'brand', 'brands'],
+  ]);
+
+function listed(parts: readonly (readonly [number, string, string])[]): string {
+  const some = parts.filter(([number]) => number > 0).map(([number, one, many]) => counted(number, one, many));
+  return some.length === 0 ? 'nothing' : some.join(', ');
+}

@@ -1,0 +1,189 @@
+// One account: who it is, what it may do, what it has, and what lets it in.
+import { storeAdministrator } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { AccountQuota, Limit } from '#api/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import { quotaOfEverybody } from '#domain/quota.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { limitExamples, writeLimit } from '#operations/accounts/limits.ts';
+import { presentQuota } from '#operations/accounts/present-quota.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import { placeOf } from '#operations/page.ts';
+import type { InventoryPackage } from '#records/inventory.ts';
+import type { Person } from '#records/people.ts';
+import type { Browsed } from '../access.ts';
+import { addressOf } from '../packages/address.ts';
+import { field, formOf } from '../parts/form.ts';
+import { badge } from '../parts/notice.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { count, size, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { accountAddress, tokensAddress, withQuery } from './address.ts';
+import { loginCell, seenAt } from './list.ts';
+import { tokenColumns } from './token-cells.ts';
+import { endingAddress } from './tokens.ts';
+
+/** So many of its tokens are shown; the list of tokens has them all. */
+const fewTokens = 10;
+
+export const consolePerson = screen({
+  name: 'console_person',
+  path: '/console/people/:account_id',
+  summary: 'Show one account: its roles, its packages, its tokens, its quota, and what can be done about it.',
+  access: storeAdministrator('store-view'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ params, query, records, config, authority, browsing }) {
+    const { account_id: id } = params;
+    const person = await records.people.find(id);
+    if (person === undefined) {
+      throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
+    }
+    const now = authority.latestTime();
+    const quota = await presentQuota(records, person, quotaOfEverybody(config.quotas));
+    const wanted = { accountId: id, includeInactive: false, now: timestamp(now), before: undefined };
+    const tokens = await records.macaroons.page(wanted, fewTokens + 1);
+    const { purpose, may, until, used, end } = tokenColumns({
+      now,
+      ending: endingAddress,
+      ownSession: browsing.principal.sessionId,
+    });
+    return {
+      title: person.displayName,
+      lead: html`The account <code>${person.username}</code>.`,
+      content: html`${factsOf(person, quota)} ${deedsOf(person, browsing)}
+        <h2>Tokens</h2>
+        ${table({
+          caption: 'What it is let in with, the newest first',
+          columns: [purpose, may, until, used, end],
+          rows: tokens.slice(0, fewTokens),
+          empty: 'It has no token that is good, and nobody is logged in with it.',
+        })}
+        ${
+          tokens.length > fewTokens
+            ? html`<p class="pager"><a href="${withQuery(tokensAddress, { account: id })}">All of its tokens</a></p>`
+            : nothing
+        }
+        <h2>Packages</h2>
+        ${await packagesOf(person, query.cursor, records)} ${quotaForm(person, quota, browsing)}
+        <h2>History</h2>
+        <ul>
+          <li>
+            <a href="${withQuery('/console/audit', { object: `account/${id}` })}">What was done to the account</a>
+          </li>
+          <li><a href="${withQuery('/console/audit', { actor: id })}">What it has done</a></li>
+        </ul>`,
+    };
+  },
+});
+
+function factsOf(person: Person, quota: AccountQuota): Html {
+  const { id, email, validation, createdAt, disabledAt, isForeign, roles, linkUntil } = person;
+  return facts([
+    ['Account id', html`<code>${id}</code>`],
+    ['E-mail', email],
+    ['Validation', validation],
+    ['Since', time(createdAt)],
+    ['State', stateOf({ isForeign, disabledAt })],
+    ['Roles', roles.length === 0 ? 'A publisher, and nothing more' : roles.join(', ')],
+    ['Logs in with', loginCell(person)],
+    linkUntil === null ? undefined : ['Link to set a password', html`sent out, until ${time(linkUntil)}`],
+    ['Last seen', seenAt(person)],
+    ['In the store', html`${used(quota.bytes, size)}; ${used(quota.packages, count)} packages`],
+  ]);
+}
+
+function stateOf({ isForeign, disabledAt }: Pick<Person, 'isForeign' | 'disabledAt'>): Content {
+  if (isForeign === 1) return html`${badge('note', 'of another store')} known from what was carried in`;
+  return disabledAt === null ? badge('good', 'let in') : html`${badge('warn', 'disabled')} since ${time(disabledAt)}`;
+}
+
+const used = ({ used: has, limit }: Limit, show: (amount: number) => string): string =>
+  limit === null ? show(has) : `${show(has)} of ${show(limit)}`;
+
+function deedsOf({ id, displayName, disabledAt, isForeign, hasPassword }: Person, browsing: Browsed['browsing']): Html {
+  if (isForeign === 1) {
+    return html`<p>To make it one of this store, on the host:</p>
+      <pre tabindex="0">larder account create --id ${id} --username NAME --email EMAIL --display-name NAME</pre>`;
+  }
+  const isIn = disabledAt === null;
+  return html`<h2>What you can do</h2>
+    <div class="row">
+      ${
+        isIn
+          ? html`${formOf(
+                browsing,
+                accountAddress(id, 'set-up-link'),
+                html`<button class="second">
+                  ${hasPassword === 1 ? 'New password, by a link' : 'New link to set a password'}
+                </button>`,
+              )} <a class="button grave" href="${accountAddress(id, 'disable')}">Disable ${displayName}</a>`
+          : formOf(browsing, accountAddress(id, 'enable'), html`<button>Let ${displayName} in again</button>`)
+      }
+      <a class="button grave" href="${accountAddress(id, 'end-tokens')}">End all tokens</a>
+    </div>
+    <details>
+      <summary>Roles, and one-time passwords that were lost: on the host</summary>
+      <pre tabindex="0">
+larder account role ${id} store-admin
+larder account role ${id} transfer-approver
+larder account role ${id} auditor --remove --yes
+larder account totp ${id} --replace --yes
+larder account totp ${id} --remove --yes</pre>
+    </details>`;
+}
+
+async function packagesOf(
+  { id, username }: Person,
+  cursor: string | undefined,
+  { inventory }: Pick<HandlerRecords, 'inventory'>,
+): Promise<Html> {
+  const [namespace, name] = placeOf({ ...(cursor !== undefined && { cursor }) }, ['', ''] as const);
+  const all = { namespace: null, channel: null, atLeast: null, registeredBefore: null, quietSince: null };
+  const { packages, next } = await inventory.packages({ ...all, publisher: id }, { namespace, name }, pageSize);
+  return html`${table({
+    caption: `What ${username} publishes`,
+    columns: [
+      {
+        heading: 'Name',
+        cell: (one: InventoryPackage) => html`<a href="${addressOf(one)}">${one.namespace}/${one.name}</a>`,
+      },
+      { heading: 'Revisions', number: true, cell: ({ revisions }) => count(revisions) },
+      { heading: 'Size', number: true, cell: ({ bytes }) => size(bytes) },
+      { heading: 'Released last', cell: ({ releasedAt }) => (releasedAt === null ? 'Never' : time(releasedAt)) },
+    ],
+    rows: packages,
+    empty: 'No package yet. Its owner registers a name with snapcraft register or charmcraft register.',
+  })}
+  ${nextPage(next && withQuery(accountAddress(id), { cursor: writeCursor([next.namespace, next.name]) }))}`;
+}
+
+const quotaForm = ({ id }: Person, { bytes, packages }: AccountQuota, browsing: Browsed['browsing']): Html =>
+  html`<h2>How much it may have</h2>
+    ${formOf(
+      browsing,
+      accountAddress(id, 'quota'),
+      html`${field({
+          name: 'bytes',
+          label: 'Bytes',
+          value: writeLimit('bytes', bytes),
+          maxLength: 32,
+          hint: `Such as 20G or 500M; none for no limit, default for what everybody has. It has ${size(bytes.used)}.`,
+        })}
+        ${field({
+          name: 'packages',
+          label: 'Packages',
+          value: writeLimit('packages', packages),
+          maxLength: 32,
+          hint: `A number, none or default. It has ${count(packages.used)}.`,
+        })} <button class="second">Set</button>`,
+    )}`;
+
+/** What is wrong with a limit that somebody has typed. */
+export const wrongLimit = (of: 'bytes' | 'packages', text: string): Refusal =>
+  new Refusal(
+    'api-error',
+    `What an account may have is ${limitExamples[of]}, none or default, not '${text}' at /${of}`,
+  );

@@ -1,0 +1,139 @@
+// The accounts, to be looked through and searched; and the form that invites somebody.
+import { createAccount } from '#acts/accounts.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { html, type Content, type Html } from '#api/pages/html.ts';
+import { emailAddress } from '#domain/account.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '#operations/by.ts';
+import { pageOf, placeOf } from '#operations/page.ts';
+import type { Person } from '#records/people.ts';
+import type { Browsed } from '../access.ts';
+import { field, formOf, searchOf } from '../parts/form.ts';
+import { badge } from '../parts/notice.ts';
+import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
+import { count, time } from '../parts/values.ts';
+import { deed, screen } from '../screen.ts';
+import { accountAddress, peopleAddress, tokensAddress, withQuery } from './address.ts';
+import { inviteWithLink } from './set-up-link.ts';
+
+export const consolePeople = screen({
+  name: 'console_people',
+  path: peopleAddress,
+  summary: 'Show the accounts, page by page or by what is looked for, and a form that invites somebody.',
+  access: storeAdministrator('store-view'),
+  query: 'ConsolePeopleQuery',
+  refuses: ['forbidden'],
+
+  async show({ query, records, browsing }) {
+    const { q = '', cursor } = query;
+    const text = q.trim();
+    const [behind] = placeOf({ ...(cursor !== undefined && { cursor }) }, [''] as const);
+    const found = await records.people.page(text, behind, pageSize + 1);
+    const { entries, next } = pageOf(found, pageSize, ({ username }) => [username]);
+    return {
+      title: 'People',
+      lead: html`Who has an account here. What each of them is let in with is under
+        <a href="${tokensAddress}">tokens</a>.`,
+      content: html`${searchOf(
+          peopleAddress,
+          'people',
+          html`${field({ name: 'q', label: 'Name or e-mail address', type: 'search', value: q, maxLength: 100 })}
+            <button class="second">Search</button>`,
+        )}
+        <div id="people">
+          ${table({
+            caption: 'Accounts',
+            columns,
+            rows: entries,
+            empty:
+              text === ''
+                ? 'There is no account yet. The form below makes one.'
+                : 'Nobody has that in his name or his address. Look for a shorter piece of it.',
+          })}
+          ${nextPage(next === null ? undefined : withQuery(peopleAddress, { q: text, cursor: next }))}
+        </div>
+        ${invitation(browsing)}`,
+    };
+  },
+});
+
+export const rolesCell = ({
+  roles,
+  isForeign,
+  disabledAt,
+}: Pick<Person, 'roles' | 'isForeign' | 'disabledAt'>): Content =>
+  html`${roles.join(', ')}
+  ${isForeign === 1 ? badge('note', 'of another store') : disabledAt === null ? '' : badge('warn', 'disabled')}`;
+
+/** How somebody logs in, as far as it can be told. */
+export function loginCell({ hasPassword, hasTotp, linkUntil, isForeign }: Person): Content {
+  if (isForeign === 1) return 'Not here';
+  if (hasPassword === 0) return linkUntil === null ? 'No password' : 'Invited, no password yet';
+  return hasTotp === 1 ? 'Password and one-time password' : 'Password';
+}
+
+/** When somebody was last seen: his tokens and logins tell. */
+export function seenAt({ begunAt, usedAt }: Pick<Person, 'begunAt' | 'usedAt'>): Content {
+  const last = [begunAt, usedAt]
+    .filter((at) => at !== null)
+    .sort()
+    .at(-1);
+  return last === undefined ? 'Never' : time(last);
+}
+
+const columns: readonly Column<Person>[] = [
+  {
+    heading: 'Name',
+    cell: ({ id, username, displayName }) =>
+      html`<a href="${accountAddress(id)}">${displayName}</a><br /><span class="hint">${username}</span>`,
+  },
+  { heading: 'E-mail', cell: ({ email }) => email },
+  { heading: 'Roles', cell: rolesCell },
+  { heading: 'Logs in with', cell: loginCell },
+  { heading: 'Packages', number: true, cell: ({ packages }) => count(packages) },
+  { heading: 'Last seen', cell: seenAt },
+];
+
+const invitation = (browsing: Browsed['browsing']): Html =>
+  html`<h2>Invite a publisher</h2>
+    <p>
+      The account is made at once. You get a link, once, with which its owner chooses a password; send it to nobody
+      else.
+    </p>
+    ${formOf(
+      browsing,
+      peopleAddress,
+      html`${field({ name: 'username', label: 'User name', required: true, maxLength: 64, hint: 'Lower-case letters and digits, to log in with.' })}
+        ${field({ name: 'display-name', label: 'Display name', required: true, maxLength: 128, hint: 'What others are shown.' })}
+        ${field({ name: 'email', label: 'E-mail address', type: 'email', required: true, maxLength: 320 })}
+        ${field({
+          name: 'id',
+          label: 'Account id',
+          maxLength: 64,
+          hint: 'Only for somebody who has an account in the online store: the id that it has there. Otherwise a new one is made.',
+        })} <button>Make the account and a link</button>`,
+    )}`;
+
+export const consoleInvitePerson = deed({
+  name: 'console_invite_person',
+  path: peopleAddress,
+  summary: 'Make an account, and a link with which its owner sets a password, which is shown once.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleInvite',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { body, acts, newId } = call;
+    const email = emailAddress(body.email);
+    if (email === undefined) throw new Refusal('api-error', `'${body.email}' is no e-mail address.`);
+    const given = body.id === undefined || body.id === '' ? undefined : body.id;
+    const account = await acts.do(createAccount, caller(call), {
+      id: given ?? newId.id(),
+      username: body.username,
+      displayName: body['display-name'].trim(),
+      email,
+      idMadeHere: given === undefined,
+    });
+    return inviteWithLink(call, account);
+  },
+});

@@ -1,0 +1,51 @@
+// A link with which somebody sets his password: made for an account, and shown this once with what to write to him.
+import { inviteAccount } from '#acts/credentials.ts';
+import { storeAdministrator } from '#api/access.ts';
+import type { Answer } from '#api/operation.ts';
+import { html } from '#api/pages/html.ts';
+import type { Services } from '#api/services.ts';
+import { newSetUpLink } from '#identity/set-up-links.ts';
+import { accountNamed } from '#operations/accounts/present.ts';
+import { caller } from '#operations/by.ts';
+import type { Account } from '#records/accounts.ts';
+import { framed, type Shown } from '../frame.ts';
+import { notice } from '../parts/notice.ts';
+import { time } from '../parts/values.ts';
+import { deed } from '../screen.ts';
+import { accountAddress } from './address.ts';
+
+export const consoleMakeSetUpLink = deed({
+  name: 'console_make_set_up_link',
+  path: '/console/people/:account_id/set-up-link',
+  summary: 'Make a link with which somebody sets his password anew, which is shown once; an earlier one is void.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  refuses: ['conflict'],
+
+  perform: async (call) => inviteWithLink(call, await accountNamed(call.params.account_id, call.records)),
+});
+
+interface Inviting extends Shown, Pick<Services, 'acts' | 'now'> {
+  requestId: string;
+}
+
+/** Makes a link for an account, and the page that shows it. */
+export async function inviteWithLink(call: Inviting, { id, username, displayName }: Account): Promise<Answer> {
+  const { acts, now, config, browsing } = call;
+  const { base_url: baseUrl } = config.http;
+  const { link, digest, until } = newSetUpLink({ now, baseUrl });
+  const by = caller({ principal: browsing.principal, requestId: call.requestId });
+  await acts.do(inviteAccount, by, { id, digest, until });
+  return framed(call, {
+    title: `A link for ${displayName}`,
+    lead: html`Good once, and until ${time(until)}.`,
+    content: html`${notice('note', 'It is shown this once. Whoever has it can set the password of the account, so send it to nobody else.')}
+      <h2>The link</h2>
+      <pre tabindex="0">${link}</pre>
+      <h2>What to write</h2>
+      <pre class="letter" tabindex="0">
+Hello ${displayName}, you have an account at our package store ${baseUrl}; your user name is ${username}. Open this link to choose your password. It works once, and until ${until.slice(0, 16).replace('T', ' ')} UTC:
+${link}</pre>
+      <p><a href="${accountAddress(id)}">To the account of ${displayName}</a></p>`,
+  });
+}

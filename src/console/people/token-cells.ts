@@ -1,0 +1,80 @@
+// How tokens, and sessions of the console, are shown: what for, what they may do, how long, when they were last used.
+import { html, nothing, type Content } from '#api/pages/html.ts';
+import { inCommon, shownChannels } from '#domain/principal.ts';
+import { endsSoon } from '#domain/token-end.ts';
+import { keptRestrictions } from '#macaroons/caveats.ts';
+import type { OwnedMacaroon } from '#records/macaroons.ts';
+import { badge } from '../parts/notice.ts';
+import type { Column } from '../parts/table.ts';
+import { distance, time } from '../parts/values.ts';
+import { accountAddress } from './address.ts';
+
+/** What stands on the page beside a token. */
+interface Around {
+  /** The latest time that the store has seen. */
+  now: Date;
+  /** The address of the page that asks whether to end it. */
+  ending(token: OwnedMacaroon): string;
+  /** The session of the page itself, which says so. */
+  ownSession: string;
+}
+
+export const tokenColumns = ({
+  now,
+  ending,
+  ownSession,
+}: Around): Record<'purpose' | 'whose' | 'may' | 'since' | 'until' | 'used' | 'end', Column<OwnedMacaroon>> => ({
+  purpose: {
+    heading: 'What for',
+    cell: (token) =>
+      html`${purposeOf(token)} ${token.sessionId === ownSession ? badge('note', 'this login') : nothing}`,
+  },
+  whose: {
+    heading: 'Whose',
+    cell: ({ accountId, username }) => html`<a href="${accountAddress(accountId)}">${username}</a>`,
+  },
+  may: { heading: 'May', cell: allowedBy },
+  since: { heading: 'Since', cell: ({ validSince }) => time(validSince) },
+  until: { heading: 'Until', cell: (token) => untilCell(token, now) },
+  used: { heading: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : time(lastUsedAt)) },
+  end: {
+    heading: 'End',
+    cell: (token) =>
+      isGood(token, now)
+        ? html`<a href="${ending(token)}"
+            >End it now<span class="unseen">: ${purposeOf(token)} of ${token.username}</span></a
+          >`
+        : nothing,
+  },
+});
+
+/** What somebody has said that it is for. */
+export const purposeOf = ({ description, sessionId }: Pick<OwnedMacaroon, 'description' | 'sessionId'>): string =>
+  description === null || description === '' ? `Session ${sessionId.slice(0, 8)}` : description;
+
+const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
+  revokedAt === null && Date.parse(validUntil) > now.getTime();
+
+/** What a token allows, by the names of permissions; of what it is good for where it is narrowed. */
+export function allowedBy(token: OwnedMacaroon): Content {
+  const allowed = keptRestrictions(token);
+  if (allowed === undefined) {
+    return token.description === 'Console'
+      ? 'All that the account may, in the console'
+      : 'Not known: an earlier release issued it';
+  }
+  const { permissions } = allowed;
+  const [channels, packages] = [shownChannels(allowed), inCommon(allowed.packages)];
+  return html`${permissions === null ? 'All that the account may' : permissions.length === 0 ? 'Nothing' : permissions.join(', ')}
+  ${packages === null ? nothing : html`<br />Packages: ${packages.map(({ type, name, id }) => `${type}:${name ?? id ?? ''}`).join(', ')}`}
+  ${channels === null ? nothing : html`<br />Channels: ${channels.join(', ')}`}`;
+}
+
+function untilCell(token: OwnedMacaroon, now: Date): Content {
+  const { revokedAt, validUntil } = token;
+  if (revokedAt !== null) return html`${badge('warn', 'ended')} ${time(revokedAt)}`;
+  const left = Date.parse(validUntil) - now.getTime();
+  if (left <= 0) return html`${badge('warn', 'run out')} ${time(validUntil)}`;
+  const isSoon = left <= endsSoon && Date.parse(validUntil) - Date.parse(token.validSince) > endsSoon;
+  return html`${time(validUntil)} ${isSoon ? badge('note', distance(validUntil, now)) : nothing}`;
+}

@@ -1,0 +1,144 @@
+// The tokens of everybody: whose, what for, what they may do, until when; and the end of one of them.
+import { revokeToken } from '#acts/tokens.ts';
+import { storeAdministrator } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { tokensPage } from '#operations/accounts/tokens-page.ts';
+import { caller } from '#operations/by.ts';
+import type { OwnedMacaroon } from '#records/macaroons.ts';
+import { choice, field, formOf, searchOf } from '../parts/form.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { time } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { accountAddress, tokensAddress, withQuery } from './address.ts';
+import { allowedBy, purposeOf, tokenColumns } from './token-cells.ts';
+
+/** The page that asks whether to end a token. */
+export const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
+  `${tokensAddress}/${encodeURIComponent(sessionId)}/end`;
+
+/** What ends within this is what ends soon. */
+const soon = days(30);
+
+export const consoleTokens = screen({
+  name: 'console_tokens',
+  path: tokensAddress,
+  summary: 'Show the tokens and the sessions of everybody, those that are good or those that end soon.',
+  access: storeAdministrator('store-view'),
+  query: 'ConsoleTokensQuery',
+  refuses: ['forbidden'],
+
+  async show({ query, records, authority, browsing }) {
+    const { account = '', show = 'good', cursor } = query;
+    const now = authority.latestTime();
+    const owner = account === '' ? undefined : await records.accounts.named(account);
+    const { entries, next } = await tokensPage(
+      records,
+      { ...(cursor !== undefined && { cursor }) },
+      {
+        // Nobody has an account of an empty id.
+        accountId: account === '' ? null : (owner?.id ?? ''),
+        now: timestamp(now),
+        endingBefore: show === 'ending' ? timestamp(after(now, soon)) : undefined,
+        includeInactive: show === 'all',
+        size: pageSize,
+      },
+    );
+    const { purpose, whose, may, since, until, used, end } = tokenColumns({
+      now,
+      ending: endingAddress,
+      ownSession: browsing.principal.sessionId,
+    });
+    return {
+      title: 'Tokens',
+      lead: html`What programs and browsers are let in with. A token itself is kept nowhere.
+        <a href="/console/people">People</a>`,
+      content: html`${search({ account, show })}
+        <div id="tokens">
+          ${table({
+            caption: show === 'ending' ? 'Tokens, those that end first' : 'Tokens, the newest first',
+            columns: [purpose, whose, may, since, until, used, end],
+            rows: entries,
+            empty: emptyOf(show, account),
+          })}
+          ${nextPage(next === null ? undefined : withQuery(tokensAddress, { account, show, cursor: next }))}
+        </div>`,
+    };
+  },
+});
+
+const search = ({ account, show }: { account: string; show: string }): Html =>
+  searchOf(
+    tokensAddress,
+    'tokens',
+    html`${field({ name: 'account', label: 'Whose: user name, e-mail address or id', type: 'search', value: account, maxLength: 320 })}
+      ${choice({ name: 'show', label: 'Which', value: show }, [
+        ['good', 'Those that are good'],
+        ['ending', 'Those that end within 30 days'],
+        ['all', 'Also those that have ended'],
+      ])} <button class="second">Look</button>`,
+  );
+
+const emptyOf = (show: string, account: string): string =>
+  account !== ''
+    ? 'There is no such token of that account, or no such account.'
+    : show === 'ending'
+      ? 'No token ends within 30 days.'
+      : 'There is no token. Everybody makes his own under his name in the menu, and larder token issue makes them on the host.';
+
+export const consoleAskEndToken = screen({
+  name: 'console_ask_end_token',
+  path: '/console/people/tokens/:session_id/end',
+  summary: 'Say whose token would end, and ask whether to do it.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, browsing }) {
+    const token = await ownedToken(records, params.session_id);
+    return {
+      title: 'End this token?',
+      lead: html`From the next request on it lets nobody in. Whoever works with it, ${token.username}, needs another
+      one.`,
+      content: html`${tokenFacts(token)}
+        ${formOf(browsing, endingAddress(token), html`<button class="grave">End it now</button>`)}
+        <p><a href="${tokensAddress}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleEndToken = deed({
+  name: 'console_end_token',
+  path: '/console/people/tokens/:session_id/end',
+  summary: "End one token of anybody's, at once and for good.",
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    await call.acts.do(revokeToken, caller(call), { sessionId: call.params.session_id });
+    return saying(tokensAddress, 'token-ended');
+  },
+});
+
+/** A token by its session, with whose it is; refuses one that does not exist. */
+export async function ownedToken(
+  { macaroons, accounts }: Pick<HandlerRecords, 'macaroons' | 'accounts'>,
+  sessionId: string,
+): Promise<OwnedMacaroon> {
+  const found = await macaroons.find(sessionId);
+  const owner = found && (await accounts.find(found.accountId));
+  if (found !== undefined && owner !== undefined) return { ...found, username: owner.username, lastUsedAt: null };
+  throw new Refusal('resource-not-found', `There is no token with the session '${sessionId.slice(0, 64)}'.`);
+}
+
+export const tokenFacts = (token: OwnedMacaroon): Html =>
+  facts([
+    ['What for', purposeOf(token)],
+    ['Whose', html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`],
+    ['May', allowedBy(token)],
+    ['Since', time(token.validSince)],
+    ['Until', time(token.validUntil)],
+    ['Session', html`<code>${token.sessionId}</code>`],
+  ]);

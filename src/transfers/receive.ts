@@ -103,7 +103,8 @@ async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promis
 
 function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, source: TransferSource): string[] {
   const { name, keys, threshold, scanners, scans } = source;
-  const signers = signersOf(bytes, given, keys);
+  const all = signersOf(bytes, given, [...keys, ...scanners]);
+  const signers = all.filter((one) => keys.includes(one));
   if (signers.length < threshold) {
     throw new Refusal(
       'conflict',
@@ -112,7 +113,7 @@ function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, sourc
     );
   }
   // A key that is both counts for the source.
-  const stations = signersOf(bytes, given, scanners).filter((one) => !signers.includes(one));
+  const stations = all.filter((one) => !signers.includes(one));
   if (stations.length >= scans) return [...signers, ...stations];
   throw new Refusal(
     'conflict',

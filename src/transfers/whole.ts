@@ -6,7 +6,10 @@ import type { Blobs, TakenBlob } from '#blobs/blobs.ts';
 export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Promise<Buffer | undefined> {
   const found = await blobs.open(sha3_384);
   if (found === undefined) return undefined;
-  return Buffer.concat(await Array.fromAsync(found.stream as AsyncIterable<Buffer>));
+  const whole = Buffer.allocUnsafe(found.size);
+  let length = 0;
+  for await (const some of found.stream as AsyncIterable<Buffer>) length += some.copy(whole, length);
+  return whole.subarray(0, length);
 }
 
 /** Keeps something that is at hand as a whole, however large: a statement of 10,000 packages has ten million bytes. */

@@ -6,6 +6,7 @@ import { readRenaming } from '#domain/channel-renaming.ts';
 import { labelText } from '#domain/site-label.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
 import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { UsageError } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 import { shortId } from './parts.ts';
@@ -44,6 +45,7 @@ export async function waiting(
 ): Promise<Brought & { narrowed: Narrowing }> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+  keepHeapSmall();
   const { records, now, config } = store;
   const roots = readTrusted(config.assertions.trusted);
   const transfer = await transferOf(records, id);

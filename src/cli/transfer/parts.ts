@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { isRequest } from '#transfers/request/form.ts';
 import { Failure, UsageError } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
@@ -18,6 +19,7 @@ export async function withParts<Result>(
 ): Promise<Result> {
   if (names.length === 0)
     throw new UsageError('nothing was read: name the parts of a transfer, or the folder that they are in');
+  keepHeapSmall();
   const open: OpenPart[] = [];
   try {
     for (const name of names) open.push(...(await partsAt(resolve(name), asCaller)));

@@ -45,18 +45,17 @@ function writeValue(writer: Writer, said: Said): void {
 
 const isList = (said: Said): boolean => said !== null && typeof said === 'object' && Symbol.iterator in said;
 
-/** Text that grows, in memory outside of the heap. */
+/** Text that grows, in memory outside of the heap, of which nothing is left behind as it grows. */
 class Writer {
-  #bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  #bytes = Buffer.from(new ArrayBuffer(64 * 1024));
   #length = 0;
 
   write(text: string): void {
     // No character takes more than three bytes for each of its UTF-16 units.
     const most = this.#length + text.length * 3;
     if (most > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(most, this.#bytes.length * 2));
-      this.#bytes.copy(larger, 0, 0, this.#length);
-      this.#bytes = larger;
+      const before = this.#bytes.buffer as ArrayBuffer;
+      this.#bytes = Buffer.from(before.transfer(Math.max(most, before.byteLength * 2)));
     }
     this.#length += this.#bytes.write(text, this.#length);
   }

@@ -156,15 +156,21 @@ class Bytes {
       if (!header.equals(tarHeader(name, size, made)))
         throw new NotATransfer(`The header of ${name} is not what it must be.`);
       if (bytes === undefined) begins.push(at + block);
-      else if (!(await this.#near(at + block, size)).equals(bytes)) {
-        throw new NotATransfer(`${name} is not what it must be.`);
-      }
+      else if (!(await this.#holds(at + block, bytes))) throw new NotATransfer(`${name} is not what it must be.`);
       at += block + size;
       if (!isZero(await this.#near(at, padding(size)))) throw new NotATransfer(`Something stands behind ${name}.`);
       at += padding(size);
     }
     if (!isZero(await this.#near(at, 2 * block))) throw new NotATransfer('Its end is not what it must be.');
     return begins;
+  }
+
+  async #holds(begin: number, bytes: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < bytes.length; at += chunk) {
+      const some = bytes.subarray(at, at + chunk);
+      if (!(await this.#near(begin + at, some.length)).equals(some)) return false;
+    }
+    return true;
   }
 
   async *chunks(begin: number, size: number): AsyncGenerator<Buffer> {

@@ -103,14 +103,17 @@ function obey(message: DigestOrder): DigestReport | undefined {
 
 const port = parentPort;
 if (port === null) throw new Error('cannot compute digests outside a worker thread');
-port.on('message', (message: DigestOrder) => {
+/** Orders that come together are of one job, and the last answer says all that there is to say of it. */
+port.on('message', (orders: readonly DigestOrder[]) => {
   let report: DigestReport | undefined;
-  try {
-    report = obey(message);
-  } catch (error) {
-    forget(message.job);
-    const said = error instanceof Error ? error.message : String(error);
-    report = { job: message.job, report: 'failed', message: said, code: codeOf(error) };
+  for (const order of orders) {
+    try {
+      report = obey(order) ?? report;
+    } catch (error) {
+      forget(order.job);
+      const said = error instanceof Error ? error.message : String(error);
+      report = { job: order.job, report: 'failed', message: said, code: codeOf(error) };
+    }
   }
   if (report !== undefined) port.postMessage(report);
 });

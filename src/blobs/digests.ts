@@ -26,12 +26,19 @@ export interface FollowedFile<A extends DigestAlgorithm> {
   abandon(): void;
 }
 
+export interface Following {
+  /** Whether a file that lies on the disk is read past the page cache, where its file system can do that. */
+  direct?: boolean;
+  /** Whether what is said of it to a thread costs more than to read it once for each algorithm. */
+  small?: boolean;
+}
+
 export interface DigestPool {
   /**
-   * Follows a file that exists already, empty or not, and is written from its beginning. One that lies on the disk may be
-   * read `direct`, past the page cache, where its file system can do that; it is then announced in multiples of 256 KiB.
+   * Follows a file that exists already, empty or not, and is written from its beginning. One that is announced in multiples of
+   * 256 KiB may be read `direct`; of one that is `small` all digests are made in one pass.
    */
-  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: { direct: boolean }): FollowedFile<A>;
+  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
   /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
@@ -80,8 +87,9 @@ class Pool implements DigestPool {
   follow<A extends DigestAlgorithm>(
     path: string,
     algorithms: readonly A[],
-    { direct } = { direct: false },
+    { direct = false, small = false }: Following = {},
   ): FollowedFile<A> {
+    if (small) return this.#begin(path, algorithms, direct);
     const jobs: FollowedFile<A>[] = [];
     const abandon = (): void => jobs.forEach((job) => job.abandon());
     try {
@@ -132,12 +140,15 @@ class Pool implements DigestPool {
     const job: Job = { cost: effort, announced: 0, told: 0, read: 0, waiting: undefined, result, error: undefined };
     thread.jobs.set(id, job);
     thread.worker.ref();
-    const say = (order: DigestOrder): void => thread.worker.postMessage(order);
+    // What it begins with is said with what comes next: of a small file there is one message, and one answer.
+    const unsaid: DigestOrder[] = [{ job: id, order: 'follow', path, algorithms, direct }];
+    const say = (...orders: DigestOrder[]): void => {
+      thread.worker.postMessage(unsaid.splice(0).concat(orders));
+    };
     const tell = (): void => {
       job.told = job.announced;
       say({ job: id, order: 'grown', size: job.told });
     };
-    say({ job: id, order: 'follow', path, algorithms, direct });
 
     return {
       async grown(size) {
@@ -150,15 +161,16 @@ class Pool implements DigestPool {
       },
       async end() {
         if (job.error === undefined) {
-          tell();
-          say({ job: id, order: 'end' });
+          job.told = job.announced;
+          say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end' });
         }
         const digests = await result.promise;
         return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },
       abandon: () => {
         if (!thread.jobs.has(id)) return;
-        say({ job: id, order: 'abandon' });
+        // Of a file that no thread has heard of there is nothing to let go of.
+        if (unsaid.length === 0) say({ job: id, order: 'abandon' });
         this.#forget(thread, id);
         fail(job, new Error('it was let go of'));
       },

@@ -92,6 +92,11 @@ t.test('threads are started when they are needed, and never more than asked for'
   t.equal(started, 1);
   await pool.ofFile(path, ['sha3-384', 'sha256']);
   t.equal(started, 1, 'a file that is there is read once, by one thread');
+  const small = pool.follow(path, ['sha3-384', 'sha256'], { small: true });
+  await small.grown(5);
+  t.same(await small.end(), await pool.ofFile(path, ['sha3-384', 'sha256']));
+  pool.follow(path, ['sha3-384', 'sha256'], { small: true }).abandon();
+  t.equal(started, 1, 'and so is a small one that grows');
   await pool.follow(path, ['sha3-384', 'sha256']).end();
   t.equal(started, 2, 'two algorithms over a file that grows share two threads');
   await Promise.all(Array.from({ length: 8 }, () => pool.ofFile(path, ['sha256'])));

@@ -18,6 +18,8 @@ interface Options {
 
 export class DurableFiles {
   readonly #options: Options;
+  /** Of a folder that is being synced, those who come too late for that and wait for the next one together. */
+  readonly #syncing = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
   #broken = false;
 
   constructor(options: Options) {
@@ -59,7 +61,26 @@ export class DurableFiles {
     await handle.sync().catch((cause: unknown) => this.#giveUp(cause));
   }
 
+  /**
+   * Makes the entries of a folder durable that it has now. Of many who ask for that at the same time the first is served, and
+   * then all others by one sync, which begins after the last of them has asked (`npm run bench -- transfers`).
+   */
   async syncFolder(path: string): Promise<void> {
+    const before = this.#syncing.get(path);
+    if (before !== undefined)
+      return (before.next ??= before.running.catch(() => undefined).then(() => this.#begin(path)));
+    return this.#begin(path);
+  }
+
+  #begin(path: string): Promise<void> {
+    const running = this.#syncEntries(path).finally(() => {
+      if (this.#syncing.get(path)?.running === running) this.#syncing.delete(path);
+    });
+    this.#syncing.set(path, { running });
+    return running;
+  }
+
+  async #syncEntries(path: string): Promise<void> {
     const handle = await this.open(path, O_RDONLY);
     try {
       await this.sync(handle);

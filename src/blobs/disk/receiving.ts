@@ -75,11 +75,13 @@ export class Receiver {
 
   async #fill(
     source: AsyncIterable<Chunks>,
-    { limit, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
+    { limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
     { file, temporaryFile, claim }: { file: FileHandle; temporaryFile: string; claim: SpaceClaim },
   ): Promise<TakenBlob> {
     const { digests, files } = this.#parts;
-    const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256']);
+    const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256'], {
+      small: (expected ?? Infinity) <= smallBlob,
+    });
     const writer = fileWriter(file, {
       begin: resume,
       batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / this.#underWay.size)),

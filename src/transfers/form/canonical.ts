@@ -54,7 +54,7 @@ class Writer {
     // No character takes more than three bytes for each of its UTF-16 units.
     const most = this.#length + text.length * 3;
     if (most > this.#bytes.length) {
-      const before = this.#bytes.buffer as ArrayBuffer;
+      const before = this.#bytes.buffer;
       this.#bytes = Buffer.from(before.transfer(Math.max(most, before.byteLength * 2)));
     }
     this.#length += this.#bytes.write(text, this.#length);

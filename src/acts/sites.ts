@@ -2,6 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready } from './act.ts';
+import { nobody } from './transfers.ts';
 
 /** Under which names the appliance keeps its own name, and its key: the sealed seed of an Ed25519 key. */
 export const siteNameKept = 'site-name';
@@ -123,6 +124,9 @@ export const trustSource = act({
   },
 
   async perform(tx, source: NewSource, { at, actor, note }) {
+    if (source.name === nobody.name) {
+      throw new Refusal('api-error', `'${nobody.name}' stands for what nobody has signed, so no source is called so.`);
+    }
     if (source.threshold > source.keys.length) {
       throw new Refusal(
         'api-error',

@@ -25,9 +25,11 @@ import type { Statement } from './transfer-statement.ts';
 import { planningOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import {
   isExpired,
+  nobody,
   refuseDoubtfulClock,
   refuseDoubtfulFloor,
   refuseUnfit,
+  refuseUnsigned,
   undoOf,
   waiting,
   type Here,
@@ -76,9 +78,10 @@ export const acceptTransfer = act({
   gate: {
     kinds: ['transfers', 'releases', 'unsigned_folders'],
     async lines(tx, accepted: Accepted, { at }) {
-      if ((await tx.transfers.find(accepted.id))?.status !== 'waiting') return [];
+      const found = await tx.transfers.find(accepted.id);
+      if (found?.status !== 'waiting') return [];
       const { plan } = await plannedOf(tx, accepted, at);
-      return [...approvalLines(plan), ...lateLine(accepted.statement, at)];
+      return [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(found)];
     },
   },
 
@@ -106,6 +109,7 @@ export const acceptTransfer = act({
       ...(statement.label !== undefined && { label: statement.label }),
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
+      ...(before.unsigned === 1 && { unsigned: true as const }),
       ...{ signatures: signaturesKept(before, source), media: JSON.parse(before.media) as string[] },
       ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
@@ -132,6 +136,13 @@ function lateLine(statement: Statement, at: string): Line[] {
   return [{ kind: 'unsigned_folders', on, part: null, from: `good until ${expires}`, to: 'let in later than that' }];
 }
 
+/** What those approve of whom the policy asks about what nobody has signed. */
+const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): Line[] => {
+  const on = `transfer ${String(sequence)} of ${source}`;
+  const to = 'let in, though nobody has signed it';
+  return unsigned === 0 ? [] : [{ kind: 'unsigned_folders', on, part: null, from: null, to }];
+};
+
 /** The signatures that came with it, of keys that this site knew of its source. */
 function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {
   const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
@@ -148,7 +159,7 @@ const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: Tran
 interface Planned {
   plan: Plan;
   planning: Planning;
-  source: TransferSource;
+  source: Pick<TransferSource, 'keys'>;
 }
 
 /**
@@ -168,11 +179,16 @@ function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned
 /** What a transfer changes; refuses one that is not for this site, or not now. */
 async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
   const { id, statement, site, labels, believed, only, without, asChannel } = accepted;
-  const source = await tx.transferSources.find(statement.source);
-  if (source === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
-  refuseDoubtfulFloor(source);
-  refuseUnfit(statement, { site, labels, at, floor: source.floor, policy: await tx.approvalPolicy.inForce() });
-  const planning = await planningOf(tx, id, { statement, source, only, without, asChannel, at, believed });
+  const policy = await tx.approvalPolicy.inForce();
+  const isUnsigned = (await tx.transfers.find(id))?.unsigned === 1;
+  const known = isUnsigned ? undefined : await tx.transferSources.find(statement.source);
+  if (isUnsigned) refuseUnsigned(policy);
+  else if (known === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
+  else refuseDoubtfulFloor(known);
+  refuseUnfit(statement, { site, labels, at, floor: known?.floor ?? 0, policy });
+  const source = known ?? nobody;
+  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed };
+  const planning = await planningOf(tx, id, given);
   return { plan: await planOf(tx, planning), planning, source };
 }
 

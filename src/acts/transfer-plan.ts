@@ -228,7 +228,7 @@ class PackagePlanning {
       made.revisions.push({ one, isDeleted: numbered !== undefined, assertion: vouched.by });
       this.#line(
         { kind: 'revision', what, from: null, to: one.version ?? name, notes },
-        vouched.by === undefined ? 'source' : 'upstream',
+        vouched.by === undefined ? this.#word : 'upstream',
       );
     }
   }
@@ -394,7 +394,12 @@ class PackagePlanning {
     return (found?.findings ?? null) === null ? (found?.refused ?? 'It has not been reviewed yet.') : undefined;
   }
 
-  #line(line: Omit<PlanLine, 'package' | 'word'>, word: Word = 'source'): void {
+  /** On whose word stands what no assertion vouches for. */
+  get #word(): Word {
+    return this.#planning.isUnsigned ? 'nobody' : 'source';
+  }
+
+  #line(line: Omit<PlanLine, 'package' | 'word'>, word = this.#word): void {
     this.#plan.lines.add({ package: this.#called, ...line, word });
   }
 

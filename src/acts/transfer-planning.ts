@@ -31,8 +31,11 @@ type Nouns =
   | 'transfers';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
-/** On whose word something rests: assertions that a trusted root vouches for, or the source of the transfer alone. */
-export type Word = 'upstream' | 'source';
+/**
+ * On whose word something rests: assertions that a trusted root vouches for, the source of the transfer alone, or nobody's,
+ * where it lay in a folder that nobody has signed.
+ */
+export type Word = 'upstream' | 'source' | 'nobody';
 
 /** One thing that a transfer changes. */
 export interface PlanLine {
@@ -112,6 +115,8 @@ export interface Plan {
 export interface Planning {
   statement: Statement;
   source: Pick<TransferSource, 'packages' | 'mayRelease'>;
+  /** Whether nobody has signed it. */
+  isUnsigned: boolean;
   /** What a review found of a subject. */
   finding: (subject: string) => Promise<TransferFinding | undefined>;
   /** The contents of the transfer that have come, by their SHA3-384. */

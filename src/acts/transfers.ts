@@ -75,7 +75,7 @@ async function letOut(tx: Changes, id: string, { files, of, label, media }: Leav
   }
 }
 
-type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures';
+type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigned';
 
 interface Received extends Pick<ReceivedTransfer, Kept> {
   signers: readonly string[];
@@ -88,14 +88,21 @@ const mostMedia = 1000;
 export const receiveTransfer = act({
   name: 'receive_transfer',
   summary:
-    'Begin to take in a transfer that enough keys of its source have signed; nothing of it shows before it is let in.',
+    'Begin to take in a transfer that enough keys of its source have signed, or a folder that nobody has; nothing of it shows before it ' +
+    'is let in.',
   on: 'transfer/ID',
   object: ({ id }: Received) => `transfer/${id}`,
   gate: { never: 'nothing of it shows before it is let in' },
 
   async perform(tx, { signers, media, ...received }: Received, { at, actor, note }) {
-    const { id, source, sequence } = received;
-    note({ source, sequence, signers, ...(media !== undefined && { media }) });
+    const { id, source, sequence, unsigned } = received;
+    note({
+      source,
+      sequence,
+      signers,
+      ...(unsigned === 1 && { unsigned: true }),
+      ...(media !== undefined && { media }),
+    });
     const isNew = await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor });
     const before = JSON.parse((await tx.transfers.find(id))?.media ?? '[]') as string[];
     const comesOn = media !== undefined && !before.includes(media) ? [...before, media] : before;
@@ -140,6 +147,8 @@ export interface Receipt {
   sequence: number;
   /** Of the site that made it; nothing where it has none. */
   label?: string;
+  /** Where nobody had signed it. */
+  unsigned?: true;
   /** The keys of its source that have signed it, as they are believed here, with what they have signed. */
   signatures: { keyid: string; sig: string }[];
   /** What it came on. */
@@ -279,6 +288,24 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'applianc
     'conflict',
     `The clock says ${at}, and larder last ran at ${seen}, more than a day from that; nothing is let in until that is settled. ` +
       "Set the clock right; if it is right, run 'larder clock accept'.",
+  );
+}
+
+/**
+ * Who stands for what lies in a folder and nobody has signed. No site is believed by this name: what brings it in is that
+ * people approve of it.
+ */
+export const nobody: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'> = {
+  ...{ name: 'nobody', keys: [], packages: ['*/*'], mayRelease: true },
+};
+
+/** Refuses what nobody has signed where the policy asks nobody about it either. */
+export function refuseUnsigned({ rules }: ApprovalPolicy): void {
+  if (rules.unsigned_folders !== undefined) return;
+  throw new Refusal(
+    'conflict',
+    'Nobody has signed a folder, so that it comes in only when people approve of it, and the policy asks nobody: ' +
+      `set unsigned_folders = "2" in the section [approvals] of larder.toml, for any two of those who approve.`,
   );
 }
 

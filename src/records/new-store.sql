@@ -789,7 +789,7 @@ CREATE TABLE transfers (
   settled_by  TEXT,
   -- What was changed by it, so that it can be told and put back.
   receipt     TEXT
-, media TEXT NOT NULL DEFAULT '[]');
+, media TEXT NOT NULL DEFAULT '[]', unsigned INTEGER NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)));
 CREATE TABLE uploads (
   id          TEXT PRIMARY KEY,
   sha3_384    TEXT NOT NULL,
@@ -899,6 +899,7 @@ CREATE INDEX transfers_by_arrival ON transfers (received_at);
 CREATE INDEX transfers_by_sequence ON transfers (source, sequence);
 CREATE INDEX transfers_by_settling ON transfers (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX transfers_by_statement ON transfers (statement) WHERE status <> 'discarded';
+CREATE INDEX transfers_unsigned ON transfers (sequence) WHERE unsigned = 1;
 CREATE INDEX transfers_waiting ON transfers (id) WHERE status = 'waiting';
 CREATE INDEX uploads_by_content ON uploads (sha3_384);
 CREATE INDEX uploads_by_icon ON uploads (substr(icon, 1, 96)) WHERE icon IS NOT NULL;
@@ -1018,6 +1019,7 @@ INSERT INTO migrations (name) VALUES ('0070-requests');
 INSERT INTO migrations (name) VALUES ('0071-sent-packages');
 INSERT INTO migrations (name) VALUES ('0072-media');
 INSERT INTO migrations (name) VALUES ('0073-floors-in-doubt');
+INSERT INTO migrations (name) VALUES ('0074-unsigned-folders');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

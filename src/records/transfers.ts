@@ -20,6 +20,8 @@ export interface ReceivedTransfer {
   receipt: string | null;
   /** What it came on, in that order, as whoever carried it calls each; a JSON array of texts. */
   media: string;
+  /** Whether nobody has signed it: it lay in a folder as what it is made of. */
+  unsigned: 0 | 1;
 }
 
 /** What a review found in something that is carried, or why it cannot be taken in. */
@@ -42,7 +44,7 @@ export interface MadeTransfer {
 
 const transferColumns = columns`
   id, source, sequence, statement, signatures, status, received_at AS "receivedAt", received_by AS "receivedBy",
-  settled_at AS "settledAt", settled_by AS "settledBy", receipt, media`;
+  settled_at AS "settledAt", settled_by AS "settledBy", receipt, media, unsigned`;
 
 export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) => db.get<ReceivedTransfer>(sql`SELECT ${transferColumns} FROM transfers WHERE id = ${id}`),
@@ -67,6 +69,11 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   waiting: (limit: number) =>
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE status = 'waiting' ORDER BY id LIMIT ${limit}`),
+
+  /** The last that nobody has signed. */
+  newestUnsigned: () =>
+    db.get<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers WHERE unsigned = 1 ORDER BY sequence DESC, received_at DESC LIMIT 1`),
 
   /** When one was last let in, also where it was put back later; nothing where none was. */
   lastSettled: async () =>
@@ -146,8 +153,9 @@ export const transferChanges = (db: Queries) => ({
   add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'media'>) =>
     0 <
     (await db.run(sql`
-      INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by)
-      VALUES (${t.id}, ${t.source}, ${t.sequence}, ${t.statement}, ${t.signatures}, 'waiting', ${t.receivedAt}, ${t.receivedBy})
+      INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by, unsigned)
+      VALUES (${t.id}, ${t.source}, ${t.sequence}, ${t.statement}, ${t.signatures}, 'waiting', ${t.receivedAt}, ${t.receivedBy},
+        ${t.unsigned})
       ON CONFLICT (id) DO UPDATE
       SET status = 'waiting', signatures = excluded.signatures, received_at = excluded.received_at,
         received_by = excluded.received_by, settled_at = NULL, settled_by = NULL

@@ -105,27 +105,37 @@ export interface Signed {
   remember(): void;
 }
 
-/** Signs a transfer of what was gathered. */
-export async function signGathered(
-  { assertions: texts, places, ...found }: FoundInFolder,
-  wished: Intent,
-  { collector, now }: { collector: Collector; now: Date },
-): Promise<Signed> {
+/** What was gathered, as a transfer carries it, and where its bytes come from. */
+export function carryingGathered({ assertions: texts, places, ...found }: FoundInFolder) {
   if (found.packages.length === 0 && texts.length === 0)
     throw new Refusal('resource-not-found', 'Nothing in the folder can be carried, so no transfer is made.');
   const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
   const assertions: TransferContent[] = [...streams.keys()];
   const bySha3 = new Map([...streams].map(([{ 'sha3-384': sha3_384 }, bytes]) => [sha3_384, bytes]));
-  const content = contentFrom(places, bySha3);
-  const sequence = nextSequence(collector);
-  const transfer = await compose({ ...found, assertions }, wished, {
-    ...{ site: collector.site, sequence, at: now, label: undefined, content },
-    refuseLacking: async (carried) => {
+  return {
+    carrying: { ...found, assertions },
+    content: contentFrom(places, bySha3),
+    refuseLacking: async (carried: readonly TransferBlob[]): Promise<void> => {
       refuseGone(
         carried.filter((blob) => !bySha3.has(blob['sha3-384'])),
         places,
       );
     },
+  };
+}
+
+/** Signs a transfer of what was gathered. */
+export async function signGathered(
+  found: FoundInFolder,
+  wished: Intent,
+  { collector, now }: { collector: Collector; now: Date },
+): Promise<Signed> {
+  const { carrying, ...bytes } = carryingGathered(found);
+  const { content } = bytes;
+  const { assertions: texts, places } = found;
+  const sequence = nextSequence(collector);
+  const transfer = await compose(carrying, wished, {
+    ...{ site: collector.site, sequence, at: now, label: undefined, ...bytes },
   });
   const remember = (): void => {
     rmSync(sentFile(collector, sequence, 'places'), { force: true });

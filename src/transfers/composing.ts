@@ -32,7 +32,8 @@ export interface Carrying extends Pick<Statement, 'accounts' | 'packages' | 'ass
 }
 
 interface Composing {
-  site: Site;
+  /** What signs it is called so. */
+  source: string;
   sequence: number;
   at: Date;
   /** Of the site that makes it; nothing where it has none, as a collector has none. */
@@ -43,11 +44,18 @@ interface Composing {
 }
 
 /** The statement of a transfer, signed. */
-export async function compose(
+export const compose = async (
+  carrying: Carrying,
+  intent: Intent,
+  { site, ...composing }: Omit<Composing, 'source'> & { site: Site },
+): Promise<Transfer> => signedBy(site, await composed(carrying, intent, { ...composing, source: site.name }));
+
+/** The same, and nobody has signed it. */
+export async function composed(
   { accounts, assertions, packages, contents, leftOut }: Carrying,
   { sites, base, known, expiresDays, partSize, reason }: Intent,
-  { site, sequence, at, label, content, refuseLacking }: Composing,
-): Promise<Transfer> {
+  { source, sequence, at, label, content, refuseLacking }: Composing,
+): Promise<Omit<Transfer, 'signatures'>> {
   const all = new Map<string, TransferBlob>();
   for (const one of assertions) all.set(one['sha3-384'], { ...one, 'media-type': 'application/x.ubuntu.assertion' });
   for (const [sha3, one] of contents) all.set(sha3, { ...one.content, 'media-type': one.mediaType });
@@ -56,13 +64,13 @@ export async function compose(
   await refuseLacking(carried);
   const statement: Omit<Statement, 'parts'> = {
     format: 1,
-    ...{ source: site.name, sequence, for: [...sites].sort() },
+    ...{ source, sequence, for: [...sites].sort() },
     ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
     ...(reason !== undefined && { reason }),
     ...(label !== undefined && { label }),
     ...{ accounts, assertions, packages, blobs: carried, 'left-out': leftOut },
   };
-  return signedBy(site, await withParts(statement, partSize, content));
+  return withParts(statement, partSize, content);
 }
 
 export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({

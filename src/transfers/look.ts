@@ -5,7 +5,7 @@ import { believe, type Believed } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
 import { planningOf, type Plan, type Planning } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
-import { isExpired } from '#acts/transfers.ts';
+import { isExpired, nobody } from '#acts/transfers.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { AssertionPool } from '#assertions/pool.ts';
@@ -92,16 +92,14 @@ export async function lookAt(
   { records, now }: Pick<Looking, 'records' | 'now'>,
 ): Promise<Seen> {
   const { transfer, bytes, statement, believed } = brought;
-  const source = (await records.transferSources.find(statement.source)) ?? {
-    packages: [],
-    mayRelease: false,
-    keys: [],
-  };
+  const isUnsigned = transfer.unsigned === 1;
+  const believedSource = isUnsigned ? nobody : await records.transferSources.find(statement.source);
+  const source = believedSource ?? { packages: [], mayRelease: false, keys: [] };
   const at = timestamp(now());
-  const given = { statement, source, only, without, asChannel, at, believed };
+  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed };
   const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
-  const signatures = signaturesOn(bytes, transfer, source.keys);
+  const signatures = isUnsigned ? [] : signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   return { ...brought, isLate, plan, needed, digest: digestOf(plan), signatures };

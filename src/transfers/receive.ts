@@ -3,7 +3,7 @@
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor } from '#acts/sites.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
-import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, type Here } from '#acts/transfers.ts';
+import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, refuseUnsigned, type Here } from '#acts/transfers.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -25,6 +25,8 @@ export interface Receiving extends Here, Keeping, Reviewing {
   by: By;
   newId: Pick<NewIds, 'uuid'>;
   now: Now;
+  /** Whether it is a folder that nobody has signed, rather than what a source has. */
+  isUnsigned?: boolean;
   /** What says after a restore which number was let in last: the receipt of that, or that nobody knows. */
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }
@@ -46,25 +48,29 @@ export interface Received {
 export async function receive(parts: readonly OpenPart[], receiving: Receiving): Promise<Received> {
   const first = oneTransfer(parts);
   const { statement, id } = first;
-  const source = await sourceOf(first, receiving);
+  const policy = await receiving.records.approvalPolicy.inForce();
+  const { isUnsigned = false } = receiving;
+  if (isUnsigned) refuseUnsigned(policy);
+  const source = isUnsigned ? undefined : await sourceOf(first, receiving);
   const given = together(parts.map((part) => part.given));
-  const signers = signedEnough({ bytes: first.bytes, given }, source);
+  const signers = source === undefined ? [] : signedEnough({ bytes: first.bytes, given }, source);
   const before = await receiving.records.transfers.find(id);
   if (before?.status === 'accepted' || before?.status === 'withdrawn') {
     return { id, statement, signers, lacking: [], takenOut: [], settled: before };
   }
-  await settleDoubt(source, receiving);
+  if (source !== undefined) await settleDoubt(source, receiving);
   refuseUnfit(statement, {
     site: receiving.site,
     labels: receiving.labels,
     at: timestamp(receiving.now()),
-    floor: await floorOf(source, receiving),
-    policy: await receiving.records.approvalPolicy.inForce(),
+    floor: source === undefined ? 0 : await floorOf(source, receiving),
+    policy,
   });
   await refuseWithoutRoom(parts, receiving);
   const kept = await keepWhole(first.bytes, receiving.blobs);
   await receiving.acts.do(receiveTransfer, receiving.by, {
-    ...{ id, source: source.name, sequence: statement.sequence, statement: kept.sha3_384 },
+    ...{ id, source: statement.source, sequence: statement.sequence, statement: kept.sha3_384 },
+    unsigned: isUnsigned ? 1 : 0,
     ...{ signatures: signaturesOf(given).toString('utf8'), signers, media: receiving.media },
   });
   const intake = new Intake(statement, id, receiving);

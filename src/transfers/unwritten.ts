@@ -1,4 +1,5 @@
 // A transfer that is received where it is made: its parts as if they had been written and opened again.
+import type { Intent } from './composing.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import { proven } from './form/proven.ts';
 import type { OpenPart } from './form/read.ts';
@@ -7,9 +8,20 @@ import { idOf } from './form/statement.ts';
 import type { Content } from './form/write.ts';
 import type { Transfer } from './form/members.ts';
 
-export function unwrittenParts(transfer: Transfer, content: Content, from: string): OpenPart[] {
-  const { statement, bytes, signatures } = transfer;
-  const [id, given] = [idOf(bytes), readSignatures(signatures)];
+/** No file is written, so nothing is cut, and nothing is there already of which anybody knows. */
+export const unwrittenIntent: Intent = {
+  ...{ sites: [], base: { kind: 'none' }, expiresDays: 180, partSize: undefined, reason: undefined },
+  known: async () => new Set<string>(),
+};
+
+export function unwrittenParts(
+  transfer: Transfer,
+  content: Content,
+  from: string,
+  given = readSignatures(transfer.signatures),
+): OpenPart[] {
+  const { statement, bytes } = transfer;
+  const id = idOf(bytes);
   return statement.parts.map((pieces, at) => ({
     ...transfer,
     ...{ file: from, id, part: at + 1, given },

@@ -92,7 +92,7 @@ interface Door {
   go: () => Promise<Tried>;
 }
 
-const asked = ['transfers', 'requests', 'delete_keys', 'import_keys', 'sources', 'policy'].map(
+const asked = ['transfers', 'unsigned_folders', 'requests', 'delete_keys', 'import_keys', 'sources', 'policy'].map(
   (kind) => `${kind} = "1 of B"`,
 );
 
@@ -305,6 +305,9 @@ async function transferDoors({
   const [part = ''] = await written(transfer, stick);
   const id = idOf(transfer.bytes);
   let isDoubted = false;
+  const fetched = join(stick, 'fetched');
+  mkdirSync(fetched);
+  await download(fetched, offered('unsigned', 1));
   const rotated = join(stick, 'rotated.json');
   const rotation = { format: 1, site: 'depot', rotation: 1, keys: [seedOf(2).publicKey], threshold: 1 };
   writeFileSync(rotated, enveloped(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
@@ -331,6 +334,15 @@ async function transferDoors({
         const { code, err } = await run(`transfer receive ${part}`);
         if (code !== 0) throw new Error(err);
         return typed(`transfer accept ${id} --yes`)();
+      },
+    },
+    {
+      is: 'cli/transfer/accept.ts accept_transfer',
+      what: 'a folder that nobody has signed',
+      async go() {
+        const { code, out, err } = await run(`transfer receive --unsigned ${fetched} --json`);
+        if (code !== 0) throw new Error(err);
+        return typed(`transfer accept ${(JSON.parse(out) as { id: string }).id} --yes`)();
       },
     },
     {

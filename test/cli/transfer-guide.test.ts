@@ -8,6 +8,7 @@ import { parse } from 'smol-toml';
 import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
+import { askingSite } from '#test/fixtures/approvers.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 
@@ -15,6 +16,12 @@ t.setTimeout(300_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');
+
+/** A site that asks somebody about folders that nobody has signed. */
+async function asking(t: Parameters<typeof newStore>[0]): Promise<Pick<NewStore, 'data'>> {
+  const { store } = await askingSite(t, 'unsigned_folders = "1 of B"');
+  return { data: store.directory };
+}
 
 /** Takes what a block says into the configuration, where the sections stand already. */
 function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
@@ -25,9 +32,9 @@ function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
 }
 
 t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
-  const [depot, here, fresh] = [await newStore(t), await newStore(t), await newStore(t)];
+  const [depot, here, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
   const [stick, online, bin] = [folder(t), folder(t), folder(t)];
-  for (const { data } of [depot, here, fresh])
+  for (const { data } of [depot, here, fresh, careful])
     changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [rootsFile(bin)] });
   await download(online, offered('hello-on', 12));
   await depot.json(`package import ${online} --release stable --yes`);
@@ -41,6 +48,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   await download(join(stick, 'fetched'), offered('hello-on', 13));
   const sites: Record<string, Pick<NewStore, 'data'>> = {
     ...{ 'at the depot': depot, 'at site-a': here, 'at the desk': desk, 'at the new site': fresh, anywhere: depot },
+    'at the careful site': careful,
   };
   const said: string[] = [];
   const known: Record<string, string> = {};
@@ -73,6 +81,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.match(said.join('\n'), /1 releases/);
   t.match(said.join('\n'), /It meets request 1 of site-a/);
   t.match(said.join('\n'), /It has the label restricted/);
+  t.match(said.join('\n'), /Nobody has signed it: it comes in when those approve/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
   t.ok(said.some((one) => /larder\/statement\.json\nlarder\/signatures\.json/.test(one)));
   t.match(await fresh.json('package show snap/hello-on'), { name: 'hello-on' }, 'the former store is taken over');

@@ -11,10 +11,9 @@ import {
   signGathered,
   type Collector,
 } from '#transfers/collector.ts';
-import type { Intent } from '#transfers/composing.ts';
 import type { FoundInFolder } from '#transfers/gather/gather.ts';
 import { fetchScript } from '#transfers/request/table.ts';
-import { unwrittenParts } from '#transfers/unwritten.ts';
+import { unwrittenIntent, unwrittenParts } from '#transfers/unwritten.ts';
 import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
@@ -157,16 +156,11 @@ async function adopted(found: FoundInFolder, { store, collector, call, folder }:
     const source = { name: site.name, keys: [site.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
     await store.acts.do(trustSource, store.person, source);
   }
-  // No file is written, so nothing is cut, and it is let in at once.
-  const intent: Intent = {
-    ...{ sites: [], base: { kind: 'none' }, expiresDays: 180, partSize: undefined, reason: undefined },
-    known: async () => new Set<string>(),
-  };
-  const { transfer, content, remember } = await signGathered(found, intent, { collector, now: store.now() });
+  const { transfer, content, remember } = await signGathered(found, unwrittenIntent, { collector, now: store.now() });
   remember();
   const { id } = await takenIn(
     store,
-    { ...call, options: { media: undefined, 'last-receipt': undefined, 'floor-lost': false } },
+    { ...call, options: { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: false } },
     unwrittenParts(transfer, content, folder),
   );
   const all = { only: [], without: [], 'as-channel': [] };

@@ -105,12 +105,14 @@ interface How {
   scratch: string;
   release: readonly string[];
   asked?: ReadRequest | undefined;
+  /** When it is said to have been gathered; otherwise now. */
+  now?: Date;
 }
 
 /** Looks through a folder, with the store's own review and no store. */
 export async function gathered(
   folder: string,
-  { scratch, release, asked }: How,
+  { scratch, release, asked, now = new Date() }: How,
   call: Pick<Call, 'json' | 'quiet' | 'world'>,
 ): Promise<FoundInFolder> {
   const progress = progressOf(call);
@@ -120,7 +122,7 @@ export async function gathered(
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
         gather(folder, {
-          ...{ reviewer, digests, scratch, releaseTo, now: new Date(), request: asked?.statement },
+          ...{ reviewer, digests, scratch, releaseTo, now, request: asked?.statement },
           progress(step, done, total) {
             if (signal.aborted) throw signal.reason as Failure;
             progress.at(step, done, total);

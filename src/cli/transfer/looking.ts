@@ -73,7 +73,9 @@ export function reportOf({ transfer, statement, isLate, plan, needed, digest, di
         ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
         : []),
       `Its id is ${transfer.id}.`,
-      `Signed with ${keys.join(', ')}.`,
+      transfer.unsigned === 1
+        ? 'Nobody has signed it: it comes in when those approve whom the policy asks about unsigned folders.'
+        : `Signed with ${keys.join(', ')}.`,
       `The digest of these changes is ${digest}.`,
     ],
     changes: [...plan.lines],
@@ -102,6 +104,7 @@ export const present = ({ transfer, statement, isLate, plan, needed, digest, dis
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
   expired: isLate,
   label: statement.label ?? null,
+  unsigned: transfer.unsigned === 1,
   ...(statement.reason !== undefined && { reason: statement.reason }),
   lines: plan.lines,
   problems: plan.problems,

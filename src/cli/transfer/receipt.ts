@@ -66,7 +66,9 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
       `It had ${labelText(told.label)}.`,
       ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
       ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
-      `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
+      told.unsigned === true
+        ? 'Nobody had signed it.'
+        : `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
       ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
       'This page is for people; what is signed is the receipt without --html.',
     ],

@@ -1,7 +1,8 @@
 // larder transfer receive
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
+import { refuseUnsigned } from '#acts/transfers.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
@@ -14,14 +15,16 @@ import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { toldInReceipt } from '#transfers/receipts.ts';
 import { fingerprintOf, siteOf, type Site } from '#transfers/site.ts';
+import { beginUnsigned, unsignedParts } from '#transfers/unsigned.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
-import { command, Failure, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
+import { answerOf as gatheredAnswer, folderAt, gathered } from './gather.ts';
 import { media, mediumNamed, shortId, withParts } from './parts.ts';
 
 export const transferReceive = command({
@@ -40,6 +43,18 @@ export const transferReceive = command({
   ],
   options: {
     media,
+    unsigned: {
+      type: 'boolean',
+      summary:
+        'Take in a folder that nobody has signed, which official tools or a collector have filled, readable by whoever owns the store. ' +
+        'It comes in only where the policy asks people about such folders.',
+    },
+    release: {
+      type: 'string',
+      value: 'CHANNEL',
+      summary: 'With --unsigned: where snaps are released of which nothing in the folder names a channel.',
+      repeated: true,
+    },
     'last-receipt': {
       type: 'string',
       value: 'FILE',
@@ -50,24 +65,60 @@ export const transferReceive = command({
       summary: 'After a restore, where there is no such receipt: go on without, as far as the policy lets you.',
     },
   },
-  examples: ['larder transfer receive /media/stick --media disc-17', 'larder transfer receive ./in.2of3.tar'],
+  examples: [
+    'larder transfer receive /media/stick --media disc-17',
+    'larder transfer receive ./in.2of3.tar',
+    'larder transfer receive --unsigned ./fetched --release stable',
+  ],
 
-  run: (call) =>
-    withStore(
+  run(call) {
+    const { parts: named, unsigned, release } = { ...call.positionals, ...call.options };
+    if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
+    return withStore(
       call,
-      (store) => withParts(call.positionals.parts, (parts) => received(store, call, parts), store.asCaller),
+      (store) =>
+        unsigned
+          ? receivedUnsigned(store, call, named)
+          : withParts(named, async (parts) => answerOf(await takenIn(store, call, parts)), store.asCaller),
       { writesOutside: true },
-    ),
+    );
+  },
 });
 
 interface ReceiveOptions {
+  unsigned: boolean;
   media: string | undefined;
   'last-receipt': string | undefined;
   'floor-lost': boolean;
 }
 
-const received = async (store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> =>
-  answerOf(await takenIn(store, call, parts));
+/** Takes in a folder that nobody has signed. */
+async function receivedUnsigned(
+  store: OpenStore,
+  call: Calling & { options: { release: readonly string[] } },
+  named: readonly string[],
+): Promise<Answer> {
+  const [path, other] = named;
+  if (path === undefined || other !== undefined) throw new UsageError('--unsigned takes one folder');
+  // What does not come in is said before hours of reading.
+  refuseUnsigned(await store.records.approvalPolicy.inForce());
+  const folder = folderAt(resolve(path));
+  const scratch = join(store.directory, 'transfers', 'unpacked');
+  try {
+    const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
+    const found = await gathered(folder, { scratch, release: call.options.release, now: beginning.at }, call);
+    const parts = await unsignedParts(found, folder, beginning);
+    const answer = answerOf(await takenIn(store, call, parts));
+    const said = gatheredAnswer(found);
+    return {
+      ...answer,
+      text: `${said.text}\n${answer.text}`,
+      json: { ...(said.json as object), ...(answer.json as object) },
+    };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
 
 type Calling = Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions };
 
@@ -84,6 +135,7 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
             ...{ records, acts, by, blobs, digests, newId, directory, now, signal, lastReceipt },
+            isUnsigned: call.options.unsigned,
             ...{ site: own?.name, labels: config.site, media: mediumNamed(call.options.media) },
             largest: config.uploads.max_size,
             credentialFor: credentials(store),
@@ -168,8 +220,10 @@ function answerOf({ id, statement, signers, lacking, takenOut, settled }: Receiv
       : lacking.length === 0
         ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
         : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
+  const signed =
+    signers.length === 0 ? 'Nobody has signed it.' : `It is signed with ${fingerprintOf(signers).join(', ')}.`;
   return {
-    text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. It is signed with ${fingerprintOf(signers).join(', ')}.\n${whole}`,
+    text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. ${signed}\n${whole}`,
     json: {
       id,
       source,

@@ -18,7 +18,8 @@ export interface Report {
 const most = 100;
 
 const words =
-  'WORD: upstream, an assertion that a root of trust vouches for; source, what the source says and nobody else.';
+  'WORD: upstream, an assertion that a root of trust vouches for; source, what the source says and nobody else; ' +
+  'nobody, what lay in a folder that nobody has signed.';
 const headings = ['PACKAGE', 'WHAT', 'FROM', 'TO', 'WORD'] as const;
 const nothing = 'It changes nothing here.';
 

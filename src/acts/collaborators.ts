@@ -70,12 +70,13 @@ export const revokeInvites = act({
   },
 });
 
-/** The answer of an account to an invite, which goes by its token. */
+/** The answer of an account to an invite. */
 interface Answer {
   namespace: string;
   name: string;
-  token: string;
   accountId: string;
+  /** As it was handed over; nothing where the account itself answers the invite that is open for it. */
+  token?: string;
 }
 
 export const acceptInvite = act({
@@ -115,9 +116,17 @@ async function answerable(
   now: string,
 ): Promise<{ invite: Invite; subject: PublishedPackage }> {
   const subject = await tx.packages.find(namespace, name);
+  const wanted = subject && { packageId: subject.id, accountId, now };
   const invite =
-    subject && (await tx.invites.pending({ tokenSha256: inviteDigest(token), packageId: subject.id, accountId, now }));
-  if (subject === undefined || invite === undefined) throw new Refusal('invalid-token', 'Invalid invite token');
+    wanted &&
+    (token === undefined
+      ? await tx.invites.open(wanted)
+      : await tx.invites.pending({ ...wanted, tokenSha256: inviteDigest(token) }));
+  if (subject === undefined || invite === undefined)
+    throw new Refusal(
+      'invalid-token',
+      token === undefined ? 'There is no invite to it that this account could answer.' : 'Invalid invite token',
+    );
   return { invite, subject };
 }
 

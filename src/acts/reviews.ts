@@ -81,6 +81,13 @@ export const rejectUpload = act({
   },
 });
 
+/** The sentence of a person for the publisher, as a review says what is wrong; refused where it is none, or too long. */
+export function rejection(reason: string): ReviewError[] {
+  const message = reason.trim();
+  if (message !== '' && message.length <= 2000) return [{ code: 'review-error', message }];
+  throw new Refusal('api-error', 'Say what is wrong with it, in at most 2000 characters at /reason');
+}
+
 /** The upload of this id, with its package; refuses one that waits for nobody, or for another. */
 export async function waitingUpload(
   records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>,

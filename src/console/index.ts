@@ -3,6 +3,10 @@ import type { Section } from '#api/operation.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';
 import { consoleFront } from './front/front.ts';
+import { consoleAnswerInvite, consoleAnswerOffer } from './waiting/answers.ts';
+import { consoleJudgeProposal, consoleProposal } from './waiting/proposal.ts';
+import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './waiting/upload.ts';
+import { consoleWaiting } from './waiting/waiting.ts';
 import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
 import { consolePackages } from './packages/list.ts';
 import {
@@ -38,6 +42,14 @@ export const consoleSection: Section = {
     consoleEndTokens,
     consoleSetQuota,
     consoleAudit,
+    consoleWaiting,
+    consoleUpload,
+    consoleApproveUpload,
+    consoleRejectUpload,
+    consoleProposal,
+    consoleJudgeProposal,
+    consoleAnswerInvite,
+    consoleAnswerOffer,
     consoleLogIn,
     consoleSubmitLogIn,
     consoleLogOut,

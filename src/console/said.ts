@@ -7,6 +7,19 @@ const sentences = {
   'quota-set': 'What the account may have is set.',
   'token-ended': 'The token has ended.',
   'tokens-ended': 'All tokens of the account have ended.',
+  'upload-approved': 'The upload is approved, and is a revision now.',
+  'upload-rejected': 'The upload is rejected; its publisher reads your sentence.',
+  'upload-there-already': 'You approved it, and it is rejected all the same: what is there already is not added again.',
+  'decided-before': 'Somebody was quicker: it was decided before, as this page shows. Nothing was done twice.',
+  'proposal-approved': 'You approved of it. It still waits for others.',
+  'proposal-approved-by-enough':
+    'You approved of it, and that is enough: whoever proposed it does it by doing the same once more.',
+  'proposal-rejected': 'It is rejected, and is not done.',
+  'proposal-fell': 'Nothing is approved: what it would change was changed otherwise meanwhile.',
+  'invite-accepted': 'You collaborate on the package now.',
+  'invite-declined': 'You have declined the invite.',
+  'offer-taken': 'The package is yours: you publish it from now on.',
+  'offer-left': 'The package stays with its publisher.',
 } as const;
 
 export type Said = keyof typeof sentences;

@@ -101,6 +101,7 @@ import { packageMetadata } from './names/package-metadata.ts';
 import { registerName } from './names/register-name.ts';
 import { unregisterPackage } from './names/unregister-package.ts';
 import { updatePackageMetadata } from './names/update-package-metadata.ts';
+import { answerOwnInvite, listOwnInvites } from './collaborators/own-invites.ts';
 import { answerPackageOffer } from './ownership/answer-package-offer.ts';
 import { handOverPackage } from './ownership/hand-over-package.ts';
 import { leavePackage } from './ownership/leave-package.ts';
@@ -175,6 +176,7 @@ import { listBrands } from './store/list-brands.ts';
 import { listExports } from './store/list-exports.ts';
 import { readChanges } from './store/read-changes.ts';
 import { listPackages } from './store/list-packages.ts';
+import { approveUpload, rejectUpload } from './store/judge-upload.ts';
 import { listWaitingUploads } from './store/list-waiting-uploads.ts';
 import { readPackage } from './store/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
@@ -228,6 +230,8 @@ export const sections: readonly Section[] = [
       listAccounts,
       listBrands,
       listWaitingUploads,
+      approveUpload,
+      rejectUpload,
       storageUse,
       listExports,
       listAudit,
@@ -309,6 +313,8 @@ export const sections: readonly Section[] = [
       leavePackage,
       offerPackage,
       withdrawPackageOffer,
+      listOwnInvites,
+      answerOwnInvite,
       answerPackageOffer,
       listPackageOffers,
       handOverPackage,

@@ -1,8 +1,9 @@
 // The inventory: what the store holds as a whole, page by page, as those who administer it look through it.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { list, sql, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Reading } from '#engine/database.ts';
 import { accountColumns, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
+import type { ReviewError } from './uploads.ts';
 
 /** Which packages are wanted; a member that is null leaves all in. */
 export interface Wanted {
@@ -69,6 +70,17 @@ export interface WaitingUpload {
   username: string;
 }
 
+const waitingColumns = columns`
+  uploads.id, uploads.seq, namespace, name, resource, size, sha3_384, pushed_at AS "pushedAt", pushed_by AS "pushedBy", username`;
+
+/** One that was rejected, and why. */
+export interface RejectedUpload extends WaitingUpload {
+  errors: ReviewError[];
+}
+
+/** So many uploads of the store, those that it rejected last, are looked through for those of one account. */
+const lastRejected = 1000;
+
 /** A place in the order of packages. */
 export interface PackagePlace {
   namespace: string;
@@ -125,14 +137,44 @@ export const inventory = (db: Reading) => ({
   /** The uploads that wait for a person, the longest waiting first, behind a place in that order. */
   waiting: (after: { pushedAt: string; seq: number }, limit: number) =>
     db.all<WaitingUpload>(sql`
-      SELECT uploads.id, uploads.seq, namespace, name, resource, size, sha3_384, pushed_at AS "pushedAt",
-        pushed_by AS "pushedBy", username
+      SELECT ${waitingColumns}
       FROM uploads
       JOIN packages ON packages.id = package_id
       JOIN accounts ON accounts.id = pushed_by
       WHERE uploads.status = 'scanned' AND uploads.status IN ('new', 'scanned')
         AND (pushed_at, uploads.seq) > (${after.pushedAt}, ${after.seq})
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
+
+  /** How many uploads wait for a person. */
+  countWaiting: async () =>
+    (await db.get<{ count: number }>(sql`
+      SELECT count(*) AS count FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')`))!.count,
+
+  /** The uploads to packages that an account publishes or works on whose review has not ended, the oldest first. */
+  underReviewFor: (accountId: string, limit: number) =>
+    db.all<WaitingUpload & { status: 'new' | 'scanned' }>(sql`
+      SELECT ${waitingColumns}, uploads.status
+      FROM uploads
+      JOIN packages ON packages.id = package_id
+      JOIN accounts ON accounts.id = pushed_by
+      WHERE uploads.status IN ('new', 'scanned')
+        AND (publisher_id = ${accountId}
+          OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
+      ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
+
+  /** Those of them that were rejected, of what the store rejected last and was pushed after a moment; the newest first. */
+  async rejectedFor(accountId: string, since: string, limit: number): Promise<RejectedUpload[]> {
+    const rows = await db.all<WaitingUpload & { errors: string | null }>(sql`
+      SELECT ${waitingColumns}, errors
+      FROM (SELECT * FROM uploads WHERE status = 'rejected' ORDER BY seq DESC LIMIT ${lastRejected}) AS uploads
+      JOIN packages ON packages.id = package_id
+      JOIN accounts ON accounts.id = pushed_by
+      WHERE pushed_at > ${since}
+        AND (publisher_id = ${accountId}
+          OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
+      ORDER BY uploads.seq DESC LIMIT ${limit}`);
+    return rows.map(({ errors, ...row }) => ({ ...row, errors: JSON.parse(errors ?? '[]') as ReviewError[] }));
+  },
 
   /** The packages for which most lies on the disk. */
   largestPackages: (limit: number) =>

@@ -1,4 +1,5 @@
 // Invites: accounts that were asked to collaborate on a package, and what became of it.
+import type { Namespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Invite {
@@ -29,6 +30,15 @@ export interface ShownInvite {
   expiresAt: string;
 }
 
+/** One with the package that it is to. */
+export interface InviteToPackage extends Pick<Invite, 'packageId' | 'createdAt' | 'createdBy' | 'expiresAt'> {
+  namespace: Namespace;
+  name: string;
+  type: string;
+  /** Of whoever invites. */
+  username: string;
+}
+
 export type NewInvite = Omit<Invite, 'acceptedAt' | 'revokedAt' | 'revokedBy'>;
 
 const inviteColumns = columns`
@@ -45,6 +55,26 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE token_sha256 = ${wanted.tokenSha256} AND package_id = ${wanted.packageId}
         AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** The one of an account to a package that can still be answered; there is one at most. */
+  open: ({ packageId, accountId, now }: { packageId: string; accountId: string; now: string }) =>
+    db.get<Invite>(sql`
+      SELECT ${inviteColumns}
+      FROM invites
+      WHERE package_id = ${packageId} AND account_id = ${accountId} AND expires_at > ${now}
+        AND accepted_at IS NULL AND revoked_at IS NULL`),
+
+  /** What an account is invited to and can still answer, in the order of the packages' ids, behind one of them. */
+  to: (accountId: string, now: string, after: string, limit: number) =>
+    db.all<InviteToPackage>(sql`
+      SELECT package_id AS "packageId", invites.created_at AS "createdAt", created_by AS "createdBy",
+        expires_at AS "expiresAt", package.namespace, package.name, package.type, inviter.username
+      FROM invites
+      JOIN packages AS package ON package.id = package_id
+      JOIN accounts AS inviter ON inviter.id = created_by
+      WHERE account_id = ${accountId} AND package_id > ${after} AND expires_at > ${now}
+        AND accepted_at IS NULL AND revoked_at IS NULL
+      ORDER BY package_id LIMIT ${limit}`),
 
   /** The invite of this token, that can still be answered, with those whom it is about. */
   shown: (tokenSha256: string, now: string) =>

@@ -70,6 +70,14 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asProposal);
   },
 
+  /** Those that wait, behind a number, the oldest first. */
+  async waiting(after: number, now: string, limit: number): Promise<Proposal[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${proposalColumns} FROM proposals
+      WHERE number > ${after} AND state = 'open' AND ends_at > ${now} ORDER BY number LIMIT ${limit}`);
+    return rows.map(asProposal);
+  },
+
   /** Who has approved of a proposal, in the order in which they did. */
   approvals: (number: number) =>
     db.all<Approval>(sql`

@@ -22,7 +22,7 @@ const table: Record<About, string> = {
     find_charms charm_info refresh_charms charm_resource_revisions download_charm download_charm_resource`,
   token: `get_macaroon revoke_macaroon macaroon_info dashboard_whoami exchange_macaroons exchange_usso_macaroons
     exchange_dashboard_macaroons`,
-  packages: `list_package_offers list_registered_names register_name dashboard_account dashboard_register_name package_access
+  packages: `list_package_offers list_own_invites list_registered_names register_name dashboard_account dashboard_register_name package_access
     package_permissions add_buildset update_build add_commit_workflow update_commit_workflow
     dashboard_snap_push dashboard_snap_release dashboard_metrics`,
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
@@ -32,12 +32,12 @@ const table: Record<About, string> = {
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
   collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
-    get_collaborators remove_collaborator leave_package offer_package withdraw_package_offer answer_package_offer`,
+    get_collaborators remove_collaborator leave_package offer_package withdraw_package_offer answer_package_offer answer_own_invite`,
   store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key
     read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
-    list_packages list_seen_devices read_seen_device read_package list_accounts list_brands list_waiting_uploads storage_use explain_access list_exports list_audit
+    list_packages list_seen_devices read_seen_device read_package list_accounts list_brands list_waiting_uploads approve_upload reject_upload storage_use explain_access list_exports list_audit
     list_proposals read_proposal approve_proposal reject_proposal
     list_guardrails add_guardrail remove_guardrail revoke_serial list_device_grants grant_to_devices revoke_from_devices update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
     read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set

@@ -90,6 +90,7 @@ function ofPublishers({ tokens, ids }: World): Question[] {
         'list_revisions, hundred': '/v1/snap/measured-0/revisions',
         'list_releases, 20 tracks': '/v1/snap/measured-0/releases',
         list_package_offers: '/internal/v1/package-offers',
+        list_own_invites: '/internal/v1/invites',
       },
       withToken(tokens.bob),
     ),

@@ -58,7 +58,7 @@ export const rejectProposal = operation({
   },
 });
 
-interface Asking {
+export interface Asking {
   principal: Principal;
   identity: Identity;
   address: string;
@@ -66,8 +66,8 @@ interface Asking {
   now: Now;
 }
 
-/** The person behind the token, who logs in anew: whoever has only the token approves of nothing. */
-async function logIn(
+/** The person behind the token or the session, who logs in anew: whoever has only these approves of nothing. */
+export async function logIn(
   { principal: { username }, identity, address, requestId, now }: Asking,
   { password, 'one-time-password': oneTimePassword }: { password: string; 'one-time-password': string },
 ): Promise<StrongLogin> {

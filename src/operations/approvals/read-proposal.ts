@@ -1,7 +1,9 @@
-import { proposalState } from '#acts/proposal-state.ts';
+import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
 import { account } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
+import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentProposal } from './present.ts';
 
@@ -16,15 +18,24 @@ export const readProposal = operation({
   response: 'Proposal',
 
   async handle({ params, principal, records, now }) {
-    const shown = await proposalState(records, numberOf(params.number), timestamp(now()));
-    const { accountId, storeAdministrator } = principal;
-    const isAsked = [...shown.approvals, ...shown.mayApprove].some((one) => one.accountId === accountId);
-    const roles = await records.accounts.rolesOf(accountId);
-    const oversees = roles.some((role) => role === 'transfer-approver' || role === 'auditor');
-    if (isAsked || oversees || storeAdministrator || shown.proposal.actor === accountId) return presentProposal(shown);
-    throw noProposal(params.number);
+    return presentProposal(await proposalFor(principal, params.number, records, timestamp(now())));
   },
 });
+
+/** The proposal of a number, for whom it concerns, and for those who oversee the store. */
+export async function proposalFor(
+  { accountId, storeAdministrator }: Principal,
+  number: string,
+  records: Pick<HandlerRecords, 'accounts' | 'approvalPolicy' | 'proposals'>,
+  at: string,
+): Promise<ProposalState> {
+  const shown = await proposalState(records, numberOf(number), at);
+  const isAsked = [...shown.approvals, ...shown.mayApprove].some((one) => one.accountId === accountId);
+  const roles = await records.accounts.rolesOf(accountId);
+  const oversees = roles.some((role) => role === 'transfer-approver' || role === 'auditor');
+  if (isAsked || oversees || storeAdministrator || shown.proposal.actor === accountId) return shown;
+  throw noProposal(number);
+}
 
 /** The number in an address; what is none is the number of nothing. */
 export function numberOf(text: string): number {

@@ -15,7 +15,6 @@ import type {
 } from '#api/wire.ts';
 import { parseAssertion } from '#assertions/assertion.ts';
 import { delegates } from '#assertions/carried-snap.ts';
-import { registrationOf } from '#assertions/registration.ts';
 import { series } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Missing } from '#domain/closure.ts';
@@ -31,6 +30,7 @@ import { canonical } from '../form/canonical.ts';
 import { contentsOf, readStatement } from '../form/statement.ts';
 import type { Site } from '../site.ts';
 import { wholeOf } from '../whole.ts';
+import { requestedKeys } from './requested-keys.ts';
 
 export interface Asking {
   records: Records;
@@ -178,18 +178,13 @@ async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
 /** Keys for which somebody has asked, and which have not come back. */
 async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLeftOut[]): Promise<RequestKey[]> {
   const waiting: RequestKey[] = [];
-  for (const { accountId } of await records.brands.list()) {
-    for (const key of await records.signingKeys.list(accountId)) {
-      const kept = await records.assertions.find(`account-key/${key.sha3_384}`);
-      const state = registrationOf(key.requestedAt, kept && parseAssertion(kept.text), now());
-      if (state !== 'requested' || key.requestedAt === null) continue;
-      try {
-        const text = await keyRequest(key, new Date(key.requestedAt));
-        waiting.push({ account: accountId, name: key.name, key: key.sha3_384, text });
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        withheld.push({ what: `key ${key.name}`, why: error.message });
-      }
+  for (const key of await requestedKeys(records, now())) {
+    try {
+      const text = await keyRequest(key, new Date(key.requestedAt));
+      waiting.push({ account: key.brandAccountId, name: key.name, key: key.sha3_384, text });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      withheld.push({ what: `key ${key.name}`, why: error.message });
     }
   }
   return waiting;

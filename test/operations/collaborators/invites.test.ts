@@ -141,3 +141,29 @@ t.test('a token for other packages accepts no invite to this one', async (t) => 
   const good = await store.as('bob', { packages: [{ type: 'snap', name: 'hello' }], permissions: [] });
   t.match(await good.post(`${invites}/accept`, { token }), { status: 204 });
 });
+
+t.test('whoever is invited finds the invite, and answers it without its token', async (t) => {
+  const store = await startStore(t);
+  const [ada, bob] = [await store.as('ada'), await store.as('bob')];
+  for (const name of ['hello', 'other']) {
+    await ada.post('/v1/bin', { name });
+    await ada.post(`/v1/bin/${name}/collaborators/invites`, { invites: [{ email: 'bob@example.com' }] });
+  }
+  const listed = (await bob.get('/internal/v1/invites')).body;
+  t.match(listed, { invites: [{ namespace: 'bin', from: { username: 'ada' } }, {}], 'next-cursor': null });
+  t.match((await ada.get('/internal/v1/invites')).body, { invites: [] });
+  const narrowed = await store.as('bob', { packages: [{ type: 'bin', name: 'other' }] });
+  t.equal((await narrowed.get('/internal/v1/invites')).body.invites.length, 1);
+
+  const answer = (client: typeof bob, name: string, accept: boolean) =>
+    client.post(`/internal/v1/packages/bin/${name}/invite/answer`, { accept });
+  const none = { status: 400, body: { 'error-list': [{ code: 'invalid-token' }] } };
+  t.match(await answer(ada, 'hello', true), none, 'an invite is for one account');
+  t.equal((await answer(bob, 'hello', true)).status, 204);
+  t.match(await answer(bob, 'hello', true), none, 'once');
+  t.equal((await answer(bob, 'other', false)).status, 204);
+  t.match(await answer(bob, 'other', true), none);
+  t.match((await bob.get('/internal/v1/invites')).body, { invites: [] });
+  t.match((await ada.get('/v1/bin/hello/collaborators')).body.collaborators, [{ account: { username: 'bob' } }]);
+  t.strictSame((await ada.get('/v1/bin/other/collaborators')).body.collaborators, []);
+});

@@ -1,0 +1,113 @@
+// What waits for a person, and what he waits for himself: the same that the lists of the interface give him.
+import { stateOf, type ProposalState } from '#acts/proposal-state.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import type { Principal } from '#domain/principal.ts';
+import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
+import type { InviteToPackage } from '#records/invites.ts';
+import type { OfferOfPackage } from '#records/package-offers.ts';
+import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
+import { pageSize } from '../parts/table.ts';
+import type { Viewer } from '../viewer.ts';
+
+export interface Judged {
+  shown: ProposalState;
+  /** Why whoever looks cannot approve of it; nothing where he can. */
+  whyNot: string | undefined;
+}
+
+export interface Waiting {
+  /** Uploads that wait for his verdict, of which there may be more pages. */
+  uploads: { entries: WaitingUpload[]; total: number; next: WaitingUpload | undefined };
+  /** What he may approve of, and what he only sees; `next` is the number behind which there are more. */
+  proposals: { entries: Judged[]; next: number | undefined };
+  invites: InviteToPackage[];
+  offers: OfferOfPackage[];
+  keys: RequestedKey[];
+  /** Uploads to his packages that the store or a person looks at. */
+  own: (WaitingUpload & { status: 'new' | 'scanned' })[];
+  rejected: RejectedUpload[];
+}
+
+/** Where the pages of its long lists begin. */
+export interface Places {
+  uploads: { pushedAt: string; seq: number };
+  proposals: number;
+}
+
+/** What was rejected so many days ago or less is told. */
+const lately = 14;
+
+export async function gather(
+  { principal, viewer, places, now }: { principal: Principal; viewer: Viewer; places: Places; now: Date },
+  records: HandlerRecords,
+): Promise<Waiting> {
+  const { accountId } = principal;
+  const at = timestamp(now);
+  return {
+    uploads: viewer.administers
+      ? await uploadsFrom(places.uploads, records)
+      : { entries: [], total: 0, next: undefined },
+    proposals: await proposalsFrom({ principal, viewer, after: places.proposals, at }, records),
+    invites: await records.invites.to(accountId, at, '', pageSize),
+    offers: await records.packageOffers.to(accountId, at, '', pageSize),
+    keys: await keysFor(viewer, records, now),
+    own: await records.inventory.underReviewFor(accountId, pageSize),
+    rejected: await records.inventory.rejectedFor(accountId, timestamp(after(now, days(-lately))), pageSize),
+  };
+}
+
+async function uploadsFrom(
+  place: Places['uploads'],
+  { inventory }: Pick<HandlerRecords, 'inventory'>,
+): Promise<Waiting['uploads']> {
+  const found = await inventory.waiting(place, pageSize + 1);
+  const entries = found.slice(0, pageSize);
+  return { entries, total: await inventory.countWaiting(), next: found.length > pageSize ? entries.at(-1) : undefined };
+}
+
+/** All of them for those who oversee the store; for others what they proposed, or are asked about. */
+async function proposalsFrom(
+  { principal, viewer, after, at }: { principal: Principal; viewer: Viewer; after: number; at: string },
+  records: HandlerRecords,
+): Promise<Waiting['proposals']> {
+  const found = await records.proposals.waiting(after, at, pageSize + 1);
+  const entries: Judged[] = [];
+  for (const one of found.slice(0, pageSize)) {
+    const shown = await stateOf(records, one, at);
+    const { accountId } = principal;
+    const isAsked = [...shown.approvals, ...shown.mayApprove].some((other) => other.accountId === accountId);
+    if (!viewer.oversees && !isAsked && one.actor !== accountId) continue;
+    entries.push({ shown, whyNot: await whyNot(shown, principal, records) });
+  }
+  return { entries, next: found.length > pageSize ? found[pageSize - 1]?.number : undefined };
+}
+
+/** Why somebody cannot approve of a proposal, in a sentence; nothing where he can. */
+export async function whyNot(
+  { proposal, state, approvals, mayApprove }: ProposalState,
+  { accountId }: Pick<Principal, 'accountId'>,
+  { totpSecrets }: Pick<HandlerRecords, 'totpSecrets'>,
+): Promise<string | undefined> {
+  if (proposal.actor === accountId) {
+    return state === 'approved'
+      ? 'Enough people have approved: do it once more, the same as before, and it is done.'
+      : 'You proposed it yourself; others approve of it.';
+  }
+  const given = approvals.find((one) => one.accountId === accountId);
+  if (given !== undefined) return `You approved of it at ${given.at}.`;
+  const may = mayApprove.find((one) => one.accountId === accountId);
+  if (may === undefined) return 'The policy does not ask you about it.';
+  if (may.from !== null) {
+    return `Somebody else changed your account, so that what you approve counts from ${may.from} on.`;
+  }
+  if ((await totpSecrets.find(accountId)) !== undefined) return undefined;
+  return 'Whoever approves logs in with a one-time password too, and your account has none yet.';
+}
+
+/** Keys of the brands that somebody administers. */
+async function keysFor({ administers, roles }: Viewer, records: HandlerRecords, now: Date): Promise<RequestedKey[]> {
+  if (!administers && !roles.some((role) => role.startsWith('brand-admin:'))) return [];
+  const all = await requestedKeys(records, now);
+  return all.filter(({ brandAccountId }) => administers || roles.includes(`brand-admin:${brandAccountId}`));
+}

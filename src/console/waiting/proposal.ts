@@ -1,0 +1,193 @@
+// One proposal: what it changes, who has approved, and an approval that counts only with password and one-time password.
+import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
+import { approveProposal, rejectProposal } from '#acts/proposals.ts';
+import { account } from '#api/access.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Line } from '#domain/approvals.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { caller } from '#operations/by.ts';
+import { logIn } from '#operations/approvals/judge-proposal.ts';
+import { numberOf, proposalFor } from '#operations/approvals/read-proposal.ts';
+import { numberIn, placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import { field, formOf } from '../parts/form.ts';
+import { namesOf } from '../parts/names.ts';
+import { notice } from '../parts/notice.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { count, counted, distance, time } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { whyNot } from './gathered.ts';
+import { addressOfProposal, stateBadge } from './proposal-parts.ts';
+
+export const consoleProposal = screen({
+  name: 'console_proposal',
+  path: '/console/waiting/proposals/:number',
+  summary: 'Show what is proposed, what it changes, who has approved, and whether whoever looks may.',
+  access: account('store'),
+  query: 'ConsolePageQuery',
+
+  async show({ params, principal, browsing, query, records, now }) {
+    const moment = now();
+    const shown = await proposalFor(principal, params.number, records, timestamp(moment));
+    const { proposal } = shown;
+    const who = await namesOf([proposal.actor, proposal.endedBy], records);
+    const [from] = placeOf(query, ['0'] as const);
+    const why = await whyNot(shown, principal, records);
+    const isOpen = shown.state === 'waits' || shown.state === 'approved';
+    const mayReject = isOpen && (why === undefined || proposal.actor === principal.accountId);
+    return {
+      title: `Proposal ${String(proposal.number)}: ${proposal.object}`,
+      lead: leadOf(shown, who),
+      content: html`${isOpen && why !== undefined ? notice('note', why) : nothing} ${about(shown, who, moment)}
+      ${linesOf(shown, numberIn(from))} ${peopleOf(shown)}
+      ${mayReject ? judging(browsing, proposal.number, why === undefined) : nothing}`,
+    };
+  },
+});
+
+function leadOf({ state, missing, proposal }: ProposalState, who: (actor: string | null) => string): string {
+  const { lines, actor, endedBy, because } = proposal;
+  const what = `${who(actor)} wants to make ${counted(lines.length, 'change')}`;
+  switch (state) {
+    case 'waits':
+      return `${what}, which ${lines.length === 1 ? 'waits' : 'wait'} for ${counted(missing, 'more approval')}.`;
+    case 'approved':
+      return `${what}, of which enough people approve: ${who(actor)} does it by doing the same once more.`;
+    case 'done':
+      return `${what}, and it is done.`;
+    case 'rejected':
+      return `${what}; ${who(endedBy)} rejected it: ${because ?? ''}`;
+    case 'fallen':
+      return `${what}; what it would change was changed otherwise meanwhile, so it counts no more.`;
+    case 'expired':
+      return `${what}; not enough people approved in time.`;
+  }
+}
+
+const about = (shown: ProposalState, who: (actor: string | null) => string, now: Date): Html => {
+  const { act, object, actor, proposedAt, endsAt, endedAt } = shown.proposal;
+  return facts([
+    ['State', stateBadge(shown)],
+    ['Act', act],
+    ['On', object],
+    ['Proposed by', who(actor)],
+    ['Proposed', html`${time(proposedAt)}, ${distance(proposedAt, now)}`],
+    endedAt === null
+      ? ['Counts until', html`${time(endsAt)}, ${distance(endsAt, now)}`]
+      : ['Ended', html`${time(endedAt)}`],
+  ]);
+};
+
+function linesOf({ proposal: { lines, number } }: ProposalState, from: number): Html {
+  const next = from + pageSize;
+  return html`<h2>What it changes</h2>
+    ${
+      lines.length > pageSize
+        ? html`<p>
+            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${counted(lines.length, 'change')}; whoever
+            approves approves of all.
+          </p>`
+        : nothing
+    }
+    ${table<Line>({
+      caption: 'Each change, with what there is now and what comes',
+      empty: 'It changes nothing.',
+      rows: lines.slice(from, next),
+      columns: [
+        { heading: 'What', cell: ({ on }) => on },
+        { heading: 'Of it', cell: ({ part }) => part ?? 'all' },
+        { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
+        { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
+        { heading: 'Kind', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+      ],
+    })}
+    ${nextPage(next < lines.length ? `${addressOfProposal(number)}?cursor=${writeCursor([String(next)])}` : undefined)}`;
+}
+
+function peopleOf({ approvals, mayApprove, state }: ProposalState): Html {
+  return html`<h2>Who approves</h2>
+    ${table<ProposalState['approvals'][number]>({
+      caption: 'Who has approved',
+      empty: 'Nobody has approved yet.',
+      rows: approvals,
+      columns: [
+        { heading: 'Approved by', cell: ({ username, displayName }) => `${displayName} (${username})` },
+        { heading: 'When', cell: ({ at }) => time(at) },
+      ],
+    })}
+    ${
+      state !== 'waits' && state !== 'approved'
+        ? nothing
+        : html`<p>
+            Who may still approve:
+            ${
+              mayApprove.length === 0
+                ? 'nobody.'
+                : html`${mayApprove
+                    .slice(0, pageSize)
+                    .map(({ username, from }, at) => [
+                      at === 0 ? '' : ', ',
+                      username,
+                      from === null ? '' : html` (counts from ${time(from)} on)`,
+                    ])}.`
+            }
+          </p>`
+    }`;
+}
+
+/** Two answers, one form: both take a login of their own, because a session alone is nobody's approval. */
+const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html =>
+  html`<h2>${mayApprove ? 'Your answer' : 'Take it back'}</h2>
+    ${formOf(
+      browsing,
+      `${addressOfProposal(number)}/judge`,
+      html`${field({ name: 'password', label: 'Your password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
+        ${field({
+          name: 'code',
+          label: 'One-time password',
+          maxLength: 32,
+          required: true,
+          autocomplete: 'one-time-code',
+          inputMode: 'numeric',
+          hint: 'The six digits that your authenticator shows now. Each is good once.',
+        })}
+        ${field({ name: 'reason', label: mayApprove ? 'Why, if you reject it' : 'Why', maxLength: 1000, hint: 'One sentence, which whoever proposed it reads.' })}
+        <div class="row">
+          ${mayApprove ? html`<button name="verdict" value="approve">Approve</button>` : nothing}
+          <button class="grave" name="verdict" value="reject">Reject</button>
+        </div>`,
+    )}`;
+
+export const consoleJudgeProposal = deed({
+  name: 'console_judge_proposal',
+  path: '/console/waiting/proposals/:number/judge',
+  summary: 'Approve of what is proposed, or reject it, with password and one-time password.',
+  access: account('store'),
+  body: 'ConsoleJudgeProposal',
+  refuses: ['conflict', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
+
+  async perform(call) {
+    const { params, body, acts, records, now, principal } = call;
+    const number = numberOf(params.number);
+    await proposalFor(principal, params.number, records, timestamp(now()));
+    const { password, code, verdict, reason = '' } = body;
+    if (verdict === 'reject' && reason.trim() === '') {
+      throw new Refusal('api-error', 'Say why you reject it, in a sentence for whoever proposed it.');
+    }
+    const login = await logIn(call, { password, 'one-time-password': code });
+    if (verdict === 'reject') {
+      await acts.do(rejectProposal, caller(call), { number, login, reason });
+      return saying(addressOfProposal(number), 'proposal-rejected');
+    }
+    const { fell } = await acts.do(approveProposal, caller(call), { number, login });
+    if (fell) return saying(addressOfProposal(number), 'proposal-fell');
+    const { state } = await proposalState(records, number, timestamp(now()));
+    return saying(
+      addressOfProposal(number),
+      state === 'approved' ? 'proposal-approved-by-enough' : 'proposal-approved',
+    );
+  },
+});

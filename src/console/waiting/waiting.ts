@@ -1,0 +1,295 @@
+// What waits: for whoever looks, and what he waits for himself.
+import { account } from '#api/access.ts';
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { numberIn, placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import type { InviteToPackage } from '#records/invites.ts';
+import type { OfferOfPackage } from '#records/package-offers.ts';
+import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
+import type { RequestedKey } from '#transfers/request/requested-keys.ts';
+import { formOf } from '../parts/form.ts';
+import { namesOf } from '../parts/names.ts';
+import { badge } from '../parts/notice.ts';
+import { nextPage, table } from '../parts/table.ts';
+import { count, counted, distance, size, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { viewerOf } from '../viewer.ts';
+import { gather, type Judged, type Waiting } from './gathered.ts';
+import { addressOfProposal, lineText, stateBadge } from './proposal-parts.ts';
+import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
+
+export const consoleWaiting = screen({
+  name: 'console_waiting',
+  path: '/console/waiting',
+  summary: 'Show what waits for whoever looks, and what he waits for himself.',
+  access: account('packages'),
+  query: 'ConsoleWaitingQuery',
+
+  async show({ principal, browsing, query, records, now }) {
+    const viewer = await viewerOf(principal, records);
+    const [pushedAt, seq] = placeOf({ ...(query.uploads && { cursor: query.uploads }) }, ['', '0'] as const);
+    const [proposals] = placeOf({ ...(query.proposals && { cursor: query.proposals }) }, ['0'] as const);
+    const places = { uploads: { pushedAt, seq: numberIn(seq) }, proposals: numberIn(proposals) };
+    const moment = now();
+    const waiting = await gather({ principal, viewer, places, now: moment }, records);
+    const who = await namesOf(
+      waiting.proposals.entries.map(({ shown }) => shown.proposal.actor),
+      records,
+    );
+    const about = { browsing, now: moment, who, accountId: principal.accountId };
+    return {
+      title: 'What waits',
+      lead: leadOf(waiting),
+      content: html`${viewer.administers ? uploadsOf(waiting, about) : nothing} ${proposalsOf(waiting, about)}
+      ${invitesOf(waiting, about)} ${offersOf(waiting, about)} ${keysOf(waiting)} ${ownOf(waiting, about)}
+      ${rejectedOf(waiting)}`,
+    };
+  },
+});
+
+interface About {
+  browsing: Browsing;
+  now: Date;
+  who: (actor: string | null) => string;
+  accountId: string;
+}
+
+/** How many things wait for him, kind by kind. */
+function leadOf({ uploads, proposals, invites, offers, keys }: Waiting): string {
+  const toApprove = proposals.entries.filter(({ whyNot }) => whyNot === undefined).length;
+  const kinds = [
+    [uploads.total, 'upload'],
+    [toApprove, 'proposal'],
+    [invites.length, 'invite'],
+    [offers.length, 'package that is offered', 'packages that are offered'],
+    [keys.length, 'key request'],
+  ] as const;
+  const all = kinds.reduce((sum, [number]) => sum + number, 0);
+  if (all === 0) return 'Nothing waits for you.';
+  const told = kinds.flatMap(([number, one, many]) => (number === 0 ? [] : [counted(number, one, many)]));
+  const last = told.pop() ?? '';
+  const listed = told.length === 0 ? last : `${told.join(', ')} and ${last}`;
+  const more = proposals.next === undefined ? '' : ' There may be more proposals on the next page.';
+  return `${all === 1 ? 'One thing waits' : `${count(all)} things wait`} for you: ${listed}.${more}`;
+}
+
+const since = (moment: string, now: Date): Html => html`${time(moment)}, ${distance(moment, now)}`;
+
+function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: About): Html {
+  return html`<section>
+    <h2>Uploads that wait for your verdict</h2>
+    ${table<WaitingUpload>({
+      caption: 'Uploads that wait for a person, the longest waiting first',
+      empty: html`No upload waits. Those of a package wait for a person after
+        <code>larder package manual-review NAMESPACE/NAME on</code>.`,
+      rows: entries,
+      columns: [
+        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'Pushed by', cell: ({ username }) => username },
+        { heading: 'Pushed', cell: ({ pushedAt }) => since(pushedAt, now) },
+        { heading: 'Size', cell: (one) => size(one.size), number: true },
+        {
+          heading: 'Your verdict',
+          cell: (one) =>
+            html`<div class="row">
+              ${formOf(
+                browsing,
+                `${addressOfUpload(one.id)}/approve`,
+                html`<input type="hidden" name="back" value="list" />
+                  <button class="quiet">Approve <span class="unseen">${nameOf(one)}</span></button>`,
+              )}
+              <a href="${addressOfUpload(one.id)}">Look, or reject<span class="unseen"> ${nameOf(one)}</span></a>
+            </div>`,
+        },
+      ],
+    })}
+    ${nextPage(next && `/console/waiting?uploads=${writeCursor([next.pushedAt, String(next.seq)])}`)}
+  </section>`;
+}
+
+function proposalsOf({ proposals: { entries, next } }: Waiting, about: About): Html {
+  const own = entries.filter(({ shown }) => shown.proposal.actor === about.accountId);
+  const others = entries.filter(({ shown }) => shown.proposal.actor !== about.accountId);
+  const further = nextPage(
+    next === undefined ? undefined : `/console/waiting?proposals=${writeCursor([String(next)])}`,
+  );
+  return html`<section>
+      <h2>Proposals that wait for approvals</h2>
+      ${proposalTable(others, 'Proposals of others, the oldest first', 'No proposal waits for you.', about)} ${further}
+    </section>
+    ${
+      own.length === 0
+        ? nothing
+        : html`<section>
+            <h2>What you proposed</h2>
+            ${proposalTable(own, 'Proposals of yours, the oldest first', '', about)}
+          </section>`
+    }`;
+}
+
+const linesTold = 3;
+
+const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, who }: About): Html =>
+  table<Judged>({
+    caption,
+    empty,
+    rows,
+    columns: [
+      {
+        heading: 'Proposal',
+        cell: ({ shown: { proposal } }) =>
+          html`<a href="${addressOfProposal(proposal.number)}">${proposal.number}: ${proposal.object}</a>`,
+      },
+      { heading: 'Proposed by', cell: ({ shown: { proposal } }) => who(proposal.actor) },
+      { heading: 'Proposed', cell: ({ shown: { proposal } }) => since(proposal.proposedAt, now) },
+      {
+        heading: 'What it changes',
+        cell: ({ shown: { proposal } }) => {
+          const { lines } = proposal;
+          const more = lines.length - linesTold;
+          return html`<ul class="plain">
+            ${lines.slice(0, linesTold).map((line) => html`<li>${lineText(line)}</li>`)}
+            ${more > 0 ? html`<li>and ${counted(more, 'more change', 'more changes')}</li>` : nothing}
+          </ul>`;
+        },
+      },
+      {
+        heading: 'Approvals',
+        cell: ({ shown }) => html`${stateBadge(shown)} ${approvalsSoFar(shown)}`,
+      },
+      {
+        heading: 'You',
+        cell: ({ shown: { proposal }, whyNot }) =>
+          whyNot ??
+          html`<a href="${addressOfProposal(proposal.number)}"
+            >Approve or reject<span class="unseen"> proposal ${proposal.number}</span></a
+          >`,
+      },
+    ],
+  });
+
+const approvalsSoFar = ({ approvals, missing }: Judged['shown']): string =>
+  `${count(approvals.length)} of ${count(approvals.length + missing)}`;
+
+function invitesOf({ invites }: Waiting, { browsing, now }: About): Html {
+  if (invites.length === 0) return nothing;
+  return html`<section>
+    <h2>Invites to you</h2>
+    ${table<InviteToPackage>({
+      caption: 'Packages that you are invited to collaborate on',
+      empty: '',
+      rows: invites,
+      columns: [
+        { heading: 'Package', cell: ({ namespace, name }) => `${namespace}/${name}` },
+        { heading: 'Invited by', cell: ({ username }) => username },
+        { heading: 'Good until', cell: ({ expiresAt }) => since(expiresAt, now) },
+        { heading: 'Your answer', cell: (one) => answers(browsing, one, 'invite') },
+      ],
+    })}
+  </section>`;
+}
+
+function offersOf({ offers }: Waiting, { browsing, now }: About): Html {
+  if (offers.length === 0) return nothing;
+  return html`<section>
+    <h2>Packages that are offered to you</h2>
+    <p>Whoever takes one publishes it from then on.</p>
+    ${table<OfferOfPackage>({
+      caption: 'Packages that their publishers would hand to you',
+      empty: '',
+      rows: offers,
+      columns: [
+        { heading: 'Package', cell: ({ namespace, name }) => `${namespace}/${name}` },
+        { heading: 'Offered by', cell: ({ username }) => username },
+        { heading: 'Good until', cell: ({ expiresAt }) => since(expiresAt, now) },
+        { heading: 'Your answer', cell: (one) => answers(browsing, one, 'offer') },
+      ],
+    })}
+  </section>`;
+}
+
+/** Yes and no, each with the name of the package for whoever listens. */
+function answers(
+  browsing: Browsing,
+  { namespace, name }: { namespace: string; name: string },
+  what: 'invite' | 'offer',
+) {
+  const address = `/console/waiting/${what}s/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  const of = html`<span class="unseen"> ${namespace}/${name}</span>`;
+  const [yes, no] = what === 'invite' ? ['Accept', 'Decline'] : ['Take it', 'Leave it'];
+  return formOf(
+    browsing,
+    address,
+    html`<div class="row">
+      <button class="quiet" name="answer" value="yes">${yes}${of}</button>
+      <button class="quiet" name="answer" value="no">${no}${of}</button>
+    </div>`,
+  );
+}
+
+function keysOf({ keys }: Waiting): Html {
+  if (keys.length === 0) return nothing;
+  return html`<section>
+    <h2>Key requests that wait to be carried</h2>
+    ${table<RequestedKey>({
+      caption: 'Keys whose registration was asked for, and that have not come back',
+      empty: '',
+      rows: keys,
+      columns: [
+        { heading: 'Key', cell: ({ name }) => name },
+        { heading: 'Brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
+        { heading: 'Asked for', cell: ({ requestedAt }) => time(requestedAt) },
+        {
+          heading: 'On the host',
+          cell: ({ name, brandAccountId }) =>
+            html`<code>larder key request ${name} --brand ${brandAccountId} --folder ./to-the-internet</code>`,
+        },
+      ],
+    })}
+  </section>`;
+}
+
+function ownOf({ own }: Waiting, { now }: About): Html {
+  if (own.length === 0) return nothing;
+  return html`<section>
+    <h2>Your uploads under review</h2>
+    ${table<Waiting['own'][number]>({
+      caption: 'Uploads to packages of yours, the longest waiting first',
+      empty: '',
+      rows: own,
+      columns: [
+        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'State', cell: ({ status }) => uploadBadge(status) },
+        { heading: 'Pushed', cell: ({ pushedAt }) => since(pushedAt, now) },
+        { heading: 'Size', cell: (one) => size(one.size), number: true },
+      ],
+    })}
+  </section>`;
+}
+
+function rejectedOf({ rejected }: Waiting): Html {
+  if (rejected.length === 0) return nothing;
+  return html`<section>
+    <h2>Rejected lately</h2>
+    <p>Mend what is said of each, and push it again; nothing of these is kept but what is said here.</p>
+    ${table<RejectedUpload>({
+      caption: 'Uploads to packages of yours that were rejected in the last two weeks, the newest first',
+      empty: '',
+      rows: rejected,
+      columns: [
+        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'Pushed', cell: ({ pushedAt }) => time(pushedAt) },
+        {
+          heading: 'Why',
+          cell: ({ errors }) => {
+            const [first] = errors;
+            const more = errors.length - 1;
+            return html`${badge('warn', 'rejected')} ${first?.message.slice(0, 300)}
+            ${more > 0 ? html` and ${counted(more, 'more reason')}` : nothing}`;
+          },
+        },
+      ],
+    })}
+  </section>`;
+}

@@ -1,0 +1,34 @@
+// Signing keys whose registration was asked for, and whose account-keys have not come back: somebody carries the requests out.
+import { parseAssertion } from '#assertions/assertion.ts';
+import { registrationOf } from '#assertions/registration.ts';
+import type { Records } from '#records/index.ts';
+import type { SigningKey } from '#records/signing-keys.ts';
+
+export interface RequestedKey extends Pick<SigningKey, 'brandAccountId' | 'name' | 'sha3_384' | 'requestedAt'> {
+  requestedAt: string;
+}
+
+/** In the order of their brands, and of each brand as they were made. */
+export async function requestedKeys(
+  {
+    brands,
+    signingKeys,
+    assertions,
+  }: {
+    brands: Pick<Records['brands'], 'list'>;
+    signingKeys: Pick<Records['signingKeys'], 'list'>;
+    assertions: Pick<Records['assertions'], 'find'>;
+  },
+  now: Date,
+): Promise<RequestedKey[]> {
+  const requested: RequestedKey[] = [];
+  for (const { accountId } of await brands.list()) {
+    for (const { brandAccountId, name, sha3_384, requestedAt } of await signingKeys.list(accountId)) {
+      if (requestedAt === null) continue;
+      const kept = await assertions.find(`account-key/${sha3_384}`);
+      if (registrationOf(requestedAt, kept && parseAssertion(kept.text), now) !== 'requested') continue;
+      requested.push({ brandAccountId, name, sha3_384, requestedAt });
+    }
+  }
+  return requested;
+}

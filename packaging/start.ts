@@ -56,6 +56,8 @@ function howTo(baseUrl: string, data: string): string {
   return `
 larder is ready at ${baseUrl}
 Its documents, for people: ${baseUrl}/docs/
+Its console, in a browser: ${baseUrl}/console, as admin, once this has set a password:
+  ${larder} account password --data ${quoted(data)} larder-admin
 The store administrator's credential is in ${credential}
 
 To publish with snapcraft (or charmcraft, or curl), paste what this prints into a shell:

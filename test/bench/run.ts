@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { consolePages } from './console.ts';
 import { deltas } from './deltas.ts';
 import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';
@@ -18,6 +19,7 @@ import { writes } from './writes.ts';
 
 const benchmarks: Record<string, () => Promise<void>> = {
   permissions,
+  console: consolePages,
   uploads,
   downloads,
   deltas,

@@ -9,6 +9,7 @@ import { code, guides } from './page.ts';
 
 const teasers = {
   publisher: 'From an account to a released revision, with the tools you have.',
+  console: 'How it stands, what waits, who may do what: the store for people who would rather look than read.',
   administrator: 'Set up, watch, back up, upgrade: one command for each.',
   devices: 'What snapd needs of this store, and how a device is pointed here.',
   juju: 'How a controller is pointed here, also one that runs already.',

@@ -17,6 +17,7 @@ export interface Documents {
 export const guides = {
   publisher: 'Publishing packages',
   administrator: 'Looking after the store',
+  console: 'In a browser',
   devices: 'Looking after devices',
   juju: 'Charms for juju',
   transfers: 'Across the gap',

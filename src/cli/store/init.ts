@@ -116,6 +116,7 @@ function answered(
       `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
       `What everybody does with it is explained there: ${documents}\n` +
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
+      `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}' gives the account a password.\n` +
       trust(tls, baseUrl, files) +
       (warning === undefined ? '' : `${warning}\n`) +
       `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +

@@ -1,0 +1,35 @@
+// The guide to the console, typed as it stands.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { newStore } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/console.html'), 'utf8');
+const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) => text.split('\n'));
+
+t.test('an administrator gets in, and lets another one in, as the guide says', async (t) => {
+  const { data } = await newStore(t);
+  const [first = [], others = [], ...settings] = blocks;
+  const run = (line: string, stdin: string[] = []) =>
+    larder(`${line.replace(/^larder /, '')} --data ${data}`, { stdin });
+  for (const line of [...first, ...others]) {
+    const isPassword = line.includes(' password ');
+    const outcome = await (isPassword ? run(`${line} --password-stdin`, ['four pumps at the harbour, 9']) : run(line));
+    t.equal(outcome.code, 0, `${line}: ${outcome.err}`);
+  }
+  t.match((await run('account list')).out, /ada .*store-admin/);
+  t.equal(settings.length, 2);
+  for (const [name, ...lines] of settings) {
+    t.equal(name, '# larder.toml');
+    const file = join(data, 'larder.toml');
+    // A section stands once: its head in the file takes the line.
+    const [section = '', line = ''] = lines;
+    const text = readFileSync(file, 'utf8');
+    t.ok(text.includes(`\n${section}\n`), section);
+    writeFileSync(file, text.replace(`\n${section}\n`, `\n${section}\n${line}\n`));
+    t.equal((await run('account list')).code, 0, line);
+  }
+});

@@ -13,6 +13,8 @@ import { prepareFile, type PreparedFile } from './files/durable.ts';
 import { inWords } from './system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
+/** What can be configured, in the words of its own, for those who show it. */
+export { sections as configurationSections, type Key as ConfigurationKey } from './configuration/keys.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]

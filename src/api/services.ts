@@ -59,6 +59,8 @@ export interface Services {
   deviceSessions: DeviceSessions;
   /** The configuration as it stands now; a reload changes it between calls. */
   config: Config;
+  /** The same as it was when this process started. */
+  startedWith: Config;
   now: Now;
   newId: NewIds;
   log: Logger;

@@ -184,6 +184,7 @@ function servicesOf(
     metrics: createMetrics(() => countState(made), version),
     documents: createDocuments(everySection, version),
     version,
+    startedWith: current().config,
   };
   let services: ServerServices = { ...unchanging, config: current().config };
   return () => {

@@ -21,6 +21,11 @@ import { consolePerson } from './people/account.ts';
 import { consoleInvitePerson, consolePeople } from './people/list.ts';
 import { consoleMakeSetUpLink } from './people/set-up-link.ts';
 import { consoleAskEndToken, consoleEndToken, consoleTokens } from './people/tokens.ts';
+import { consoleBackups } from './store/backups.ts';
+import { consoleBrand, consoleBrands } from './store/brands.ts';
+import { consoleDevice, consoleDevices } from './store/devices.ts';
+import { consoleSettings } from './store/settings.ts';
+import { consoleStorage } from './store/storage.ts';
 
 export const consoleSection: Section = {
   title: 'Console',
@@ -50,6 +55,13 @@ export const consoleSection: Section = {
     consoleJudgeProposal,
     consoleAnswerInvite,
     consoleAnswerOffer,
+    consoleBrands,
+    consoleBrand,
+    consoleDevices,
+    consoleDevice,
+    consoleBackups,
+    consoleStorage,
+    consoleSettings,
     consoleLogIn,
     consoleSubmitLogIn,
     consoleLogOut,

@@ -125,6 +125,13 @@ export const inventory = (db: Reading) => ({
       SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy"
       FROM brands WHERE account_id > ${after} ORDER BY account_id LIMIT ${limit}`),
 
+  /** The names of these packages, by id. */
+  async names(ids: readonly string[]): Promise<Map<string, { namespace: string; name: string }>> {
+    const rows = await db.all<{ id: string; namespace: string; name: string }>(sql`
+      SELECT id, namespace, name FROM packages WHERE id IN ${list(ids)}`);
+    return new Map(rows.map(({ id, ...named }) => [id, named]));
+  },
+
   /** Accounts in the order of their user names, behind one of them. */
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
     const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`

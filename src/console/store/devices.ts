@@ -1,0 +1,103 @@
+// The devices that called, and what one of them said to hold.
+import { storeAdministrator } from '#api/access.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { pageOf, placeOf } from '#operations/page.ts';
+import type { SeenDevice } from '#records/seen-devices.ts';
+import { addressOf as packageAt } from '../packages/address.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { distance, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+
+export const consoleDevices = screen({
+  name: 'console_devices',
+  path: '/console/devices',
+  summary: 'Show the devices that called while they were remembered, and when each did last.',
+  access: storeAdministrator('store-view'),
+  query: 'ConsoleListQuery',
+
+  async show({ query, records, config, now }) {
+    const place = placeOf(query, ['', '', ''] as const);
+    const found = await records.seenDevices.list(place, timestamp(now()), pageSize + 1);
+    const { entries, next } = pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
+    return {
+      title: 'Devices',
+      lead: config.devices.remember
+        ? 'Each device that proved its serial here, with the moment of its last call.'
+        : 'Devices are not remembered (devices.remember is off).',
+      content: html`${table<SeenDevice>({
+        caption: 'Devices by brand, model and serial',
+        columns: [
+          { heading: 'Serial', cell: (one) => html`<a href="${addressOf(one)}">${one.serial}</a>` },
+          { heading: 'Brand', cell: ({ brandId }) => html`<code>${brandId}</code>` },
+          { heading: 'Model', cell: ({ model }) => model },
+          { heading: 'First call', cell: ({ firstAt }) => time(firstAt) },
+          {
+            heading: 'Last call',
+            cell: ({ lastAt }) => html`${distance(lastAt, now())} <span class="hint">${time(lastAt)}</span>`,
+          },
+        ],
+        rows: entries,
+        empty: emptyList(config.devices),
+      })}
+      ${nextPage(next === null ? undefined : `/console/devices?cursor=${next}`)}`,
+    };
+  },
+});
+
+const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {
+  if (!snap)
+    return html`No device can call: <code>devices.snap = true</code> in <code>larder.toml</code> lets them in (<a
+        href="/docs/devices"
+        >the guide</a
+      >).`;
+  if (!remember)
+    return html`Set <code>devices.remember = true</code> in <code>larder.toml</code>, and each that calls from then on
+      stands here.`;
+  return html`None has called yet: <code>larder device snippet</code> prints how one is pointed here.`;
+};
+
+const addressOf = ({ brandId, model, serial }: Pick<SeenDevice, 'brandId' | 'model' | 'serial'>): string =>
+  `/console/devices/${[brandId, model, serial].map(encodeURIComponent).join('/')}`;
+
+export const consoleDevice = screen({
+  name: 'console_device',
+  path: '/console/devices/:brand_id/:model/:serial',
+  summary: 'Show when a device called last, and what it said to hold.',
+  access: storeAdministrator('store-view'),
+
+  async show({ params, records, now }) {
+    const seen = await records.seenDevices.find(params.brand_id, params.model, params.serial);
+    if (seen === undefined) {
+      throw new Refusal('resource-not-found', 'No such device has called, or devices.remember was off when it did.');
+    }
+    const names = await records.inventory.names(seen.holds.map(({ packageId }) => packageId));
+    return {
+      title: seen.serial,
+      lead: `It called ${distance(seen.lastAt, now())}.`,
+      content: html`${facts([
+          ['Brand', html`<code>${seen.brandId}</code>`],
+          ['Model', seen.model],
+          ['First call', time(seen.firstAt)],
+          ['Last call', time(seen.lastAt)],
+        ])}
+        <h2>What it said to hold</h2>
+        ${table({
+          caption: 'Snaps that the device said to hold',
+          columns: [
+            {
+              heading: 'Snap',
+              cell: ({ packageId }: (typeof seen.holds)[number]) => linkOf(packageId, names.get(packageId)),
+            },
+            { heading: 'Revision', cell: ({ revision }) => revision, number: true },
+          ],
+          rows: seen.holds,
+          empty: 'It has not said what it holds.',
+        })}`,
+    };
+  },
+});
+
+const linkOf = (id: string, named: { namespace: string; name: string } | undefined): Html =>
+  named === undefined ? html`<code>${id}</code>` : html`<a href="${packageAt(named)}">${named.name}</a>`;

@@ -1,0 +1,85 @@
+// The configuration as it stands, in the words of its keys. It is changed in its file, which is on the host.
+import { storeAdministrator } from '#api/access.ts';
+import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { configurationSections, type Config, type ConfigurationKey } from '#src/config.ts';
+import { badge } from '../parts/notice.ts';
+import { table } from '../parts/table.ts';
+import { counted, size } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+
+interface Setting {
+  name: string;
+  key: ConfigurationKey;
+  value: unknown;
+  /** What it was when this process started. */
+  first: unknown;
+}
+
+export const consoleSettings = screen({
+  name: 'console_settings',
+  path: '/console/settings',
+  summary: 'Show the configuration as it stands, and what of it has changed since the start.',
+  access: storeAdministrator('store-view'),
+
+  show({ config, startedWith }) {
+    const sections = [...configurationSections()].map(([section, { description, keys }]) => ({
+      section,
+      description,
+      settings: [...keys].map(([name, key]): Setting => ({
+        name,
+        key,
+        value: valueOf(config, section, name),
+        first: valueOf(startedWith, section, name),
+      })),
+    }));
+    const changed = sections.flatMap(({ settings }) => settings.filter(isChanged)).length;
+    return {
+      title: 'Settings',
+      lead:
+        changed === 0
+          ? 'All is as it was when the server started.'
+          : `${counted(changed, 'setting')} changed since the server started.`,
+      content: html`<p>
+          They stand in <code>larder.toml</code> in the data directory on the host. A server takes changes up by
+          <code>systemctl reload larder</code>, or by the signal HUP; where only a restart makes one count, its log says
+          so.
+        </p>
+        ${sections.map(
+          ({ section, description, settings }) =>
+            html`<h2 id="${section}">[${section}]</h2>
+              <p>${description}</p>
+              ${tableOf(section, settings)}`,
+        )}`,
+    };
+  },
+});
+
+const tableOf = (section: string, settings: readonly Setting[]): Html =>
+  table<Setting>({
+    caption: `Settings of ${section}`,
+    columns: [
+      { heading: 'Key', cell: ({ name }) => html`<code>${name}</code>` },
+      { heading: 'Value', cell: shown },
+      { heading: 'What it is', cell: ({ key }) => key.description },
+    ],
+    rows: settings,
+    empty: 'There are none.',
+  });
+
+function shown(setting: Setting): Content {
+  const { key, value } = setting;
+  return html`${written(key, value)} ${isChanged(setting) ? badge('note', 'changed since the start') : nothing}`;
+}
+
+/** A secret may stand in some by mistake, or by design: whether there is one is all that is told. */
+function written({ secret, size: isSize }: ConfigurationKey, value: unknown): Content {
+  if (value === undefined) return 'not set';
+  if (secret) return 'set';
+  if (isSize && typeof value === 'number') return size(value);
+  return html`<code>${JSON.stringify(value)}</code>`;
+}
+
+const isChanged = ({ value, first }: Setting): boolean => JSON.stringify(value) !== JSON.stringify(first);
+
+const valueOf = (config: Config, section: string, name: string): unknown =>
+  (config as unknown as Record<string, Record<string, unknown> | undefined>)[section]?.[name];

@@ -43,7 +43,7 @@ async function inEveryView(
 
 t.test('every page of the documents can be read by everybody, on every screen', needsBrowser, async (t) => {
   const store = await startStore(t);
-  const pages = new Set(['/', '/docs/']);
+  const pages = new Set(['/', '/docs/', '/docs/search?q=quota']);
   for (const path of ['/docs/', '/docs/operations', '/docs/shapes']) {
     const { body } = await store.anyone.get(path);
     for (const [, link = ''] of String(body).matchAll(/href="(\/docs\/[a-z-]*)[#"]/g)) pages.add(link);

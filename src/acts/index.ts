@@ -98,201 +98,92 @@ import { acceptTransfer } from './transfer-accept.ts';
 import { discardTransfer, makeTransfer, makeTransferAgain, receiveTransfer, withdrawTransfer } from './transfers.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
-export const everyAct: readonly Act<never, unknown>[] = [
-  // Accounts
-  changeRole,
-  createAccount,
-  disableAccount,
-  enableAccount,
-  updateAccount,
-  updateOwnAccount,
-  // After review
-  holdAfterReview,
-  refuseAfterReview,
-  // Agents
-  registerAgent,
-  removeAgent,
-  // Assertions
-  askForRegistration,
-  postValidationSet,
-  signBuild,
-  keepImported,
-  keepSigned,
-  // Brands
-  createBrand,
-  deleteBrand,
-  updateBrand,
-  // Builds
-  addBuildset,
-  addCommitWorkflow,
-  updateBuild,
-  updateCommitWorkflow,
-  // Charm libraries
-  createLibrary,
-  publishLibrary,
-  // Grants to devices
-  grantToDevices,
-  revokeFromDevices,
-  // Exports
-  exportAudit,
-  // The clock
-  acceptClock,
-  rememberTime,
-  // Collaborators
-  acceptInvite,
-  forgetInvites,
-  inviteCollaborators,
-  rejectInvite,
-  revokeInvites,
-  // Credentials of people
-  changeCredential,
-  inviteAccount,
-  rehashPassword,
-  setOwnPassword,
-  setPassword,
-  setTotpSecret,
-  // Image credentials
-  endPullCredential,
-  forgetPullCredentials,
-  giveToPush,
-  handOutImage,
-  makeRegistryKey,
-  useImageCredential,
-  // Images
-  deleteImageBlob,
-  deleteImageManifest,
-  deleteImageTag,
-  pushExternalImage,
-  pushImageBlob,
-  pushImageManifest,
-  // Images that nobody wants
-  forgetImageBlobs,
-  forgetImages,
-  readImageIndexes,
-  readImageResources,
-  // Imports
-  importPackage,
-  // Integrity
-  mendBlob,
-  proveRecords,
-  putBackBlob,
-  quarantineBlob,
-  restoreMissing,
-  // Logins
-  logIn,
-  putOffLogins,
-  // Models
-  createModel,
-  deleteModel,
-  updateModel,
-  // Ownership of packages
-  acceptPackage,
-  handOverPackage,
-  leavePackage,
-  offerPackage,
-  rejectPackage,
-  removeCollaborator,
-  withdrawOffer,
-  // Packages
-  registerName,
-  setManualReview,
-  setPackageId,
-  unregisterPackage,
-  updatePackageMetadata,
-  // Proposals and approvals
-  propose,
-  approveProposal,
-  rejectProposal,
-  forgetProposals,
-  changeApprovalPolicy,
-  // Quotas
-  setQuota,
-  // Releases
-  expireBranches,
-  pushReleases,
-  // Remodel allowlist
-  addRemodels,
-  deleteRemodels,
-  updateRemodels,
-  // Requests
-  makeRequest,
-  noteReceipts,
-  // Resources
-  updateResourceRevisions,
-  // Reviews
-  approveUpload,
-  rejectUpload,
-  scanUpload,
-  // Revisions
-  readCharm,
-  deleteRevisions,
-  expireRevisions,
-  restoreRevision,
-  withdrawRevision,
-  // Revision signatures
-  needsNoAssertion,
-  signRevision,
-  // Serial policies
-  createSerialPolicy,
-  deleteSerialPolicy,
-  // Serials
-  giveSerial,
-  revokeSerial,
-  // Signing keys
-  createSigningKey,
-  importSigningKey,
-  deleteSigningKey,
-  requestRegistration,
-  // The site key
-  rememberSiteKey,
-  // The keys behind tokens
-  makeDischargerKey,
-  retireKeys,
-  rotateRootKey,
-  // Tokens
-  beginBrowserSession,
-  endTokens,
-  exchangeCredential,
-  exchangeLogin,
-  forgetSessions,
-  issueToken,
-  revokeOwnToken,
-  revokeToken,
-  rotateToken,
-  // Sites
-  distrustSource,
-  nameSite,
-  rotateSite,
-  rotateSource,
-  settleFloor,
-  trustSource,
-  // Subscriptions
-  subscribe,
-  unsubscribe,
-  // Tracks
-  addGuardrail,
-  createTracks,
-  deleteTrack,
-  removeGuardrail,
-  updateTrack,
-  // Transfers
-  acceptTransfer,
-  discardTransfer,
-  makeTransfer,
-  makeTransferAgain,
-  receiveTransfer,
-  withdrawTransfer,
-  // Uploads
-  pushResource,
-  pushRevision,
-  // The appliance
-  acceptAudit,
-  goBack,
-  init,
-  makeBackup,
-  renewCertificate,
-  restore,
-  sealMasterKey,
-  setLogLevel,
-  upgrade,
-];
+/** By noun, as the documents show them. */
+export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>> = {
+  Accounts: [changeRole, createAccount, disableAccount, enableAccount, updateAccount, updateOwnAccount],
+  'After review': [holdAfterReview, refuseAfterReview],
+  Agents: [registerAgent, removeAgent],
+  Assertions: [askForRegistration, postValidationSet, signBuild, keepImported, keepSigned],
+  Brands: [createBrand, deleteBrand, updateBrand],
+  Builds: [addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow],
+  'Charm libraries': [createLibrary, publishLibrary],
+  'Grants to devices': [grantToDevices, revokeFromDevices],
+  Exports: [exportAudit],
+  'The clock': [acceptClock, rememberTime],
+  Collaborators: [acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites],
+  'Credentials of people': [
+    changeCredential,
+    inviteAccount,
+    rehashPassword,
+    setOwnPassword,
+    setPassword,
+    setTotpSecret,
+  ],
+  'Image credentials': [
+    endPullCredential,
+    forgetPullCredentials,
+    giveToPush,
+    handOutImage,
+    makeRegistryKey,
+    useImageCredential,
+  ],
+  Images: [deleteImageBlob, deleteImageManifest, deleteImageTag, pushExternalImage, pushImageBlob, pushImageManifest],
+  'Images that nobody wants': [forgetImageBlobs, forgetImages, readImageIndexes, readImageResources],
+  Imports: [importPackage],
+  Integrity: [mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing],
+  Logins: [logIn, putOffLogins],
+  Models: [createModel, deleteModel, updateModel],
+  'Ownership of packages': [
+    acceptPackage,
+    handOverPackage,
+    leavePackage,
+    offerPackage,
+    rejectPackage,
+    removeCollaborator,
+    withdrawOffer,
+  ],
+  Packages: [registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata],
+  'Proposals and approvals': [propose, approveProposal, rejectProposal, forgetProposals, changeApprovalPolicy],
+  Quotas: [setQuota],
+  Releases: [expireBranches, pushReleases],
+  'Remodel allowlist': [addRemodels, deleteRemodels, updateRemodels],
+  Requests: [makeRequest, noteReceipts],
+  Resources: [updateResourceRevisions],
+  Reviews: [approveUpload, rejectUpload, scanUpload],
+  Revisions: [readCharm, deleteRevisions, expireRevisions, restoreRevision, withdrawRevision],
+  'Revision signatures': [needsNoAssertion, signRevision],
+  'Serial policies': [createSerialPolicy, deleteSerialPolicy],
+  Serials: [giveSerial, revokeSerial],
+  'Signing keys': [createSigningKey, importSigningKey, deleteSigningKey, requestRegistration],
+  'The site key': [rememberSiteKey],
+  'The keys behind tokens': [makeDischargerKey, retireKeys, rotateRootKey],
+  Tokens: [
+    beginBrowserSession,
+    endTokens,
+    exchangeCredential,
+    exchangeLogin,
+    forgetSessions,
+    issueToken,
+    revokeOwnToken,
+    revokeToken,
+    rotateToken,
+  ],
+  Sites: [distrustSource, nameSite, rotateSite, rotateSource, settleFloor, trustSource],
+  Subscriptions: [subscribe, unsubscribe],
+  Tracks: [addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack],
+  Transfers: [acceptTransfer, discardTransfer, makeTransfer, makeTransferAgain, receiveTransfer, withdrawTransfer],
+  Uploads: [pushResource, pushRevision],
+  'The appliance': [
+    acceptAudit,
+    goBack,
+    init,
+    makeBackup,
+    renewCertificate,
+    restore,
+    sealMasterKey,
+    setLogLevel,
+    upgrade,
+  ],
+};
+
+export const everyAct: readonly Act<never, unknown>[] = Object.values(actsByNoun).flat();

@@ -14,7 +14,14 @@ import { explainAccess } from './access/explain-access.ts';
 import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
-import { documentsDoor, documentsHome, documentsPage, favicon, openapiDocument } from './appliance/documents.ts';
+import {
+  documentsDoor,
+  documentsHome,
+  documentsPage,
+  favicon,
+  openapiDocument,
+  searchDocuments,
+} from './appliance/documents.ts';
 import { healthz, readyz, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
@@ -463,6 +470,7 @@ export const sections: readonly Section[] = [
       documentsHome,
       documentsDoor,
       documentsPage,
+      searchDocuments,
       favicon,
       healthz,
       readyz,

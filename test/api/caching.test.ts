@@ -12,6 +12,7 @@ const keepable = [
   'documents_home',
   'documents_door',
   'documents_page',
+  'search_documents',
   'favicon',
   'image_blob',
 ];

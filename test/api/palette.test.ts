@@ -1,10 +1,11 @@
 // The colours of the pages: whoever sees little of a contrast can read every text, by day and by night.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
-const palette = readFileSync(join(import.meta.dirname, '../../src/api/pages/base.css'), 'utf8');
+const src = join(import.meta.dirname, '../../src');
+const palette = readFileSync(join(src, 'api/pages/base.css'), 'utf8');
 
 /** By name: the colour by day, and that by night. */
 const colours = new Map(
@@ -58,8 +59,10 @@ t.test('every text can be told from each ground that it stands on', (t) => {
 
 t.test('every colour that a page names is one of them, or its own', (t) => {
   const defined = (text: string) => [...text.matchAll(/--([a-z-]+):/g)].map(([, name]) => name);
-  for (const file of ['api/documents/style', 'identity/pages/style', 'console/style', 'cli/transfer/report']) {
-    const text = readFileSync(join(import.meta.dirname, '../../src', `${file}.css`), 'utf8');
+  const sheets = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.css'));
+  t.ok(sheets.length > 3);
+  for (const file of sheets) {
+    const text = readFileSync(join(src, file), 'utf8');
     const known = new Set([...defined(palette), ...defined(text)]);
     for (const [, name] of text.matchAll(/var\(--([a-z-]+)\)/g)) t.ok(known.has(name), `${file}: ${String(name)}`);
   }

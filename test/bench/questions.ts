@@ -71,6 +71,7 @@ const ofAnyone = ({ ids, icon }: World): Question[] =>
     documents_home: '/docs/',
     documents_door: '/docs',
     documents_page: '/docs/operations-names',
+    search_documents: '/docs/search?q=release',
     favicon: '/favicon.ico',
     healthz: '/healthz',
     readyz: '/readyz',

@@ -1,38 +1,35 @@
 // The documents inside: static pages written from the operation records and the guides, readable without the internet and
 // without a script.
-import { embeddedText } from '#src/embedded.ts';
 import { openapi } from '../openapi.ts';
 import type { Section } from '../operation.ts';
-import { markup, type Html } from '../pages/html.ts';
+import type { Html } from '../pages/html.ts';
 import { styleSheet } from '../pages/style-sheet.ts';
 import { isOn } from '../switches.ts';
 import { auditWords, errors, first, permissionTable } from './chapters.ts';
+import { withContents } from './contents.ts';
+import { foundContent } from './found.ts';
+import { guide, guides, slug, type Guide } from './guides.ts';
 import { operationsIndex, operationsOf } from './operations.ts';
-import { guides, page, slug, type Documents, type Page } from './page.ts';
-import { shapeFiles, shapesIndex, shapesOf } from './shapes.ts';
+import { page, type Documents, type Page } from './page.ts';
+import { createSearch } from './search.ts';
+import { createShapePages } from './shapes.ts';
+
+interface Chapter {
+  title: string;
+  content: () => Html;
+}
 
 /** Written when first asked for. */
 export function createDocuments(sections: readonly Section[], version: string): Documents {
   const operations = sections.flatMap((section) => section.operations);
-  const titled = (name: string, title: string, content: () => Html): [string, () => Page] => [
-    name,
-    () => page(title, version, name, content()),
-  ];
-  const write = new Map<string, () => Page>([
-    titled('', 'Documents', first),
-    titled('operations', 'Operations', () => operationsIndex(sections)),
-    ...sections.map((section) =>
-      titled(`operations-${slug(section.title)}`, section.title, () => operationsOf(section)),
+  const chapters = chaptersOf(sections);
+  // Each operation and shape is found where it stands whole.
+  const lists = ['', 'operations', 'shapes'];
+  const search = createSearch(() =>
+    [...chapters].flatMap(([name, { title, content }]) =>
+      lists.includes(name) ? [] : [{ name, title, content: content() }],
     ),
-    titled('shapes', 'Shapes', () => shapesIndex(operations)),
-    ...shapeFiles().map((file) => titled(`shapes-${file}`, `Shapes: ${file}`, () => shapesOf(file, operations))),
-    titled('permissions', 'Permissions', () => permissionTable(sections)),
-    titled('errors', 'Errors', errors),
-    titled('audit', 'Audit log', auditWords),
-    ...Object.entries(guides).map(([name, title]) => titled(name, title, () => guide(name))),
-    ['style.css', () => ({ type: 'text/css; charset=utf-8', text: styleSheet('src/api/documents/style.css') })],
-  ]);
-  const pages = remembered((name: string) => write.get(name)?.());
+  );
   // A reload may turn operations on and off; there are few ways in which they stand.
   const document = remembered((off: string) => {
     const there = sections.map((section) => ({
@@ -43,7 +40,17 @@ export function createDocuments(sections: readonly Section[], version: string): 
     return Buffer.from(JSON.stringify(openapi(filled, version)));
   });
   return {
-    page: pages,
+    page: remembered((name): Page | undefined => {
+      if (name === 'style.css')
+        return { type: 'text/css; charset=utf-8', text: styleSheet('src/api/documents/style.css') };
+      const chapter = chapters.get(name);
+      return chapter && page({ title: chapter.title, version, name, content: withContents(chapter.content()) });
+    }),
+    search(query) {
+      const said = query.trim();
+      const title = said === '' ? 'Search' : `Search: ${said}`;
+      return page({ title, version, name: 'search', content: foundContent(said, search(said)), query: said });
+    },
     openapi: (config) =>
       document(
         operations
@@ -54,9 +61,30 @@ export function createDocuments(sections: readonly Section[], version: string): 
   };
 }
 
-/** A guide; what scrolls sideways in it can be reached with the keyboard. */
-const guide = (name: string): Html =>
-  markup(embeddedText(`src/api/documents/guides/${name}.html`).replaceAll('<pre>', '<pre tabindex="0">'));
+/** Every page by its name; the guides first, which are what is found first of two that are as good. */
+function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
+  const shapes = createShapePages(sections.flatMap((section) => section.operations));
+  return new Map<string, Chapter>([
+    ['', { title: 'Documents', content: first }],
+    ...Object.entries(guides).map(([name, title]): [string, Chapter] => [
+      name,
+      { title, content: () => guide(name as Guide) },
+    ]),
+    ['operations', { title: 'Operations', content: () => operationsIndex(sections) }],
+    ...sections.map((section): [string, Chapter] => [
+      `operations-${slug(section.title)}`,
+      { title: section.title, content: () => operationsOf(section) },
+    ]),
+    ['permissions', { title: 'Permissions', content: () => permissionTable(sections) }],
+    ['errors', { title: 'Errors', content: errors }],
+    ['audit', { title: 'Audit log', content: auditWords }],
+    ['shapes', { title: 'Shapes', content: () => shapes.index() }],
+    ...shapes.files.map((file): [string, Chapter] => [
+      `shapes-${file}`,
+      { title: `Shapes: ${file}`, content: () => shapes.page(file) },
+    ]),
+  ]);
+}
 
 /** What was made of a text once is kept; nothing is of a text of which nothing can be made. */
 function remembered<T>(make: (text: string) => T): (text: string) => T {

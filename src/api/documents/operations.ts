@@ -3,7 +3,8 @@ import { html, joined, type Content, type Html } from '../pages/html.ts';
 import { isForAnyone, type Operation, type Section } from '../operation.ts';
 import { statuses } from '#domain/refusal.ts';
 import { examples, type Example } from './examples.ts';
-import { code, lines, slug } from './page.ts';
+import { slug } from './guides.ts';
+import { code, lines } from './page.ts';
 import { refusalsOf } from './responses.ts';
 import { shapeLink } from './shapes.ts';
 
@@ -29,19 +30,10 @@ export function operationsIndex(sections: readonly Section[]): Html {
   });
   return html`<p class="lead">
       Paths stand at <code>/</code> and, where not said otherwise, at <code>/publishergw</code>. The whole list is on
-      this page, so that your browser's own search finds what you look for; each section has a page with examples.
+      this page; each section has a page with examples.
     </p>
-    ${indexOf(sections.map(({ title }) => [slug(title), title]))} ${lists}`;
+    ${lists}`;
 }
-
-/** Links to what stands on the page, by their ids. */
-const indexOf = (entries: readonly (readonly [string, string])[]): Html =>
-  html`<p class="index">
-    ${joined(
-      entries.map(([id, text]) => html`<a href="#${id}">${text}</a>`),
-      ' ',
-    )}
-  </p>`;
 
 const address = ({ method, path }: Operation): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
@@ -49,7 +41,7 @@ const address = ({ method, path }: Operation): Html =>
 /** The operations of one section. */
 export const operationsOf = ({ about, operations }: Section): Html =>
   html`<p class="lead">${about}</p>
-    ${indexOf(operations.map(({ name }) => [name, name]))} ${operations.map(entry)}`;
+    ${operations.map(entry)}`;
 
 function entry(op: Operation): Html {
   const facts = factsOf(op).map(
@@ -57,8 +49,8 @@ function entry(op: Operation): Html {
       html`<dt>${term}</dt>
         <dd>${text}</dd>`,
   );
-  return html`<article id="${op.name}">
-    <h2>${op.name}</h2>
+  return html`<article>
+    <h2 id="${op.name}">${op.name}</h2>
     <p>${address(op)}</p>
     <p>${op.summary}</p>
     <dl>${facts}</dl>

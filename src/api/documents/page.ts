@@ -1,6 +1,7 @@
 // How a page of the documents is written: its frame, its menu, and what every page writes alike.
 import type { Config } from '#src/config.ts';
 import { html, type Content, type Html } from '../pages/html.ts';
+import { guides } from './guides.ts';
 
 export interface Page {
   type: string;
@@ -10,21 +11,11 @@ export interface Page {
 export interface Documents {
   /** The page at `/docs/<name>`; the empty name is the first one. */
   page(name: string): Page | undefined;
+  /** The page with what is found for a query. */
+  search(query: string): Page;
   /** The OpenAPI document of what is there, as the store is configured; as bytes, because writing so much text costs 4 ms. */
   openapi(config: Config): Uint8Array;
 }
-
-export const guides = {
-  publisher: 'Publishing packages',
-  administrator: 'Looking after the store',
-  console: 'In a browser',
-  devices: 'Looking after devices',
-  juju: 'Charms for juju',
-  transfers: 'Across the gap',
-  'device-gateway': 'Device gateways',
-  approvals: 'Approvals by several people',
-  recovery: 'When something went wrong',
-} as const;
 
 const menu: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   ['Guides', Object.entries(guides)],
@@ -40,20 +31,19 @@ const menu: readonly (readonly [string, readonly (readonly [string, string])[]])
   ],
 ];
 
-/** A page as it stands in its frame; `current` is its name, or the beginning of it up to a dash. */
-export function page(title: string, version: string, current: string, content: Html): Page {
-  const [chapter = ''] = current in guides ? [current] : current.split('-');
-  const link = ([name, text]: readonly [string, string]): Html => {
-    const isCurrent = name === chapter && html` aria-current="page"`;
-    return html`<li><a href="/docs/${name}" ${isCurrent}>${text}</a></li>`;
-  };
-  const links = menu.map(
-    ([heading, entries]) =>
-      html`<h2>${heading}</h2>
-        <ul>
-          ${entries.map(link)}
-        </ul>`,
-  );
+interface Written {
+  title: string;
+  /** The release. */
+  version: string;
+  /** The name of the page, or the beginning of it up to a dash, is that of an entry of the menu. */
+  name: string;
+  content: Html;
+  /** What was looked for. */
+  query?: string;
+}
+
+/** A page as it stands in its frame. */
+export function page({ title, version, name, content, query = '' }: Written): Page {
   const text = html`<!doctype html>
     <html lang="en">
       <head>
@@ -64,12 +54,23 @@ export function page(title: string, version: string, current: string, content: H
         <link rel="stylesheet" href="/docs/style.css" />
       </head>
       <body>
-        <nav aria-label="Documents">
+        <a class="skip" href="#content">To the content</a>
+        <nav class="menu" aria-label="Documents">
           <a class="home" href="/docs/">larder</a>
-          ${links}
+          <form role="search" action="/docs/search#content">
+            <label for="q">Search the documents</label>
+            <input id="q" name="q" type="search" value="${query}" maxlength="100" autocomplete="off" required />
+            <button type="submit" aria-label="Search">
+              <svg viewBox="0 0 18 18" aria-hidden="true" focusable="false">
+                <circle cx="7.5" cy="7.5" r="5.5" />
+                <path d="M12 12l4.5 4.5" />
+              </svg>
+            </button>
+          </form>
+          ${menuOf(name)}
           <p class="version">Release ${version}</p>
         </nav>
-        <main>
+        <main id="content" tabindex="-1">
           <h1>${title}</h1>
           ${content}
         </main>
@@ -78,9 +79,22 @@ export function page(title: string, version: string, current: string, content: H
   return { type: 'text/html; charset=utf-8', text: text.toString() };
 }
 
+function menuOf(current: string): Html[] {
+  const [chapter = ''] = current in guides ? [current] : current.split('-');
+  const link = ([name, text]: readonly [string, string]): Html => {
+    const isCurrent = name === chapter && html`aria-current="page"`;
+    return html`<li><a href="/docs/${name}" ${isCurrent}>${text}</a></li>`;
+  };
+  return menu.map(
+    ([heading, entries]) =>
+      html`<h2>${heading}</h2>
+        <ul>
+          ${entries.map(link)}
+        </ul>`,
+  );
+}
+
 export const code = (text: string): Html => html`<code>${text}</code>`;
 
 /** Lines as they are typed, or as they come; what scrolls sideways can be reached with the keyboard. */
 export const lines = (content: Content): Html => html`<pre tabindex="0"><code>${content}</code></pre>`;
-
-export const slug = (text: string): string => text.toLowerCase().replace(/[^a-z]+/g, '-');

@@ -6,45 +6,59 @@ import { shapes } from '../schema.ts';
 import { lines } from './page.ts';
 import { reference, schemasIn } from './schemas.ts';
 
-const home = (file: string): string => file.replace('.json', '');
+let homes: ReadonlyMap<string, string> | undefined;
 
-/** The names of the pages, which are those of the files. */
-export const shapeFiles = (): string[] => [...new Set(shapes().map(({ file }) => home(file)))];
+/** By the name of a shape, the page that has it; the pages are named after the files. */
+const pages = (): ReadonlyMap<string, string> =>
+  (homes ??= new Map(shapes().map(({ shape, file }) => [shape, file.replace('.json', '')])));
 
-/** Which page has a shape. */
-const pageOf = (shape: string): string => home(shapes().find((one) => one.shape === shape)?.file ?? '');
+export const shapeLink = (shape: string): Html =>
+  html`<a href="/docs/shapes-${pages().get(shape)}#${shape}">${shape}</a>`;
 
-export const shapeLink = (shape: string): Html => html`<a href="/docs/shapes-${pageOf(shape)}#${shape}">${shape}</a>`;
+/** The pages of the shapes that operations name. */
+export interface ShapePages {
+  /** The names of the pages. */
+  files: readonly string[];
+  /** The list of all shapes. */
+  index(): Html;
+  /** The shapes of one file. */
+  page(file: string): Html;
+}
+
+export function createShapePages(operations: readonly Operation[]): ShapePages {
+  let kept: ReadonlyMap<string, [string, object][]> | undefined;
+  const named = (): ReadonlyMap<string, [string, object][]> => (kept ??= namedBy(operations));
+  return {
+    files: [...new Set(pages().values())],
+    index() {
+      const byFile = [...named()].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const lists = byFile.map(([file, own]) => {
+        const links = own.map(([name]) => shapeLink(name));
+        return html`<h2 id="${file}">${file}</h2>
+          <p class="index">${joined(links, ' ')}</p>`;
+      });
+      return html`<p class="lead">What goes in and out, as JSON Schema.</p>
+        ${lists}`;
+    },
+    page(file) {
+      const own = named().get(file) ?? [];
+      return own.length === 0 ? html`<p>No operation has a shape of this file.</p>` : html`${own.map(entry)}`;
+    },
+  };
+}
 
 /** The shapes that operations name, by the page that has them. */
-function named(operations: readonly Operation[]): Map<string, [string, object][]> {
+function namedBy(operations: readonly Operation[]): Map<string, [string, object][]> {
   const { paths } = openapi([{ title: '', about: '', operations: [...operations] }], '');
   const queries = operations.flatMap(({ query }) => (query === undefined ? [] : [reference(query)]));
-  return Map.groupBy(Object.entries(schemasIn([paths, queries])), ([name]) => pageOf(name));
+  return Map.groupBy(Object.entries(schemasIn([paths, queries])), ([name]) => pages().get(name) ?? '');
 }
 
-/** The list of all shapes. */
-export function shapesIndex(operations: readonly Operation[]): Html {
-  const lists = [...named(operations)].map(([file, own]) => {
-    const links = own.map(([name]) => shapeLink(name));
-    return html`<h2 id="${file}">${file}</h2>
-      <p class="index">${joined(links, ' ')}</p>`;
-  });
-  return html`<p class="lead">What goes in and out, as JSON Schema.</p>
-    ${lists}`;
-}
-
-/** The shapes of one file. */
-export function shapesOf(file: string, operations: readonly Operation[]): Html {
-  const own = (named(operations).get(file) ?? []).map(
-    ([name, schema]) =>
-      html`<section id="${name}">
-        <h2>${name}</h2>
-        ${lines(linked(JSON.stringify(schema, undefined, 2)))}
-      </section> `,
-  );
-  return own.length === 0 ? html`<p>No operation has a shape of this file.</p>` : html`${own}`;
-}
+const entry = ([name, schema]: readonly [string, object]): Html =>
+  html`<section>
+    <h2 id="${name}">${name}</h2>
+    ${lines(linked(JSON.stringify(schema, undefined, 2)))}
+  </section> `;
 
 /** The text of a schema, in which every reference leads to its shape. */
 const linked = (text: string): (string | Html)[] =>

@@ -7,10 +7,10 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
 import { embeddedText } from '#src/embedded.ts';
 
-/** The pages need their style sheet, and nothing else. */
+/** The pages need their style sheet and their search, and nothing else. */
 const policy = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
@@ -81,6 +81,23 @@ export const documentsPage = operation({
     const page = documents.page(params.page);
     if (page === undefined) throw new Refusal('resource-not-found', 'There is no such page; /docs/ lists them.');
     return new Answer({ headers: { ...policy, 'content-type': page.type }, body: page.text });
+  },
+});
+
+export const searchDocuments = operation({
+  name: 'search_documents',
+  method: 'GET',
+  path: '/docs/search',
+  since: 0,
+  summary: 'Show which parts of the documents have the words that are looked for, the best fifty of them.',
+  access: anyone,
+  prefixed: false,
+  enabledBy: 'http.documents',
+  query: 'SearchDocumentsQuery',
+  produces: ['text/html'],
+  handle({ documents, query }) {
+    const { type, text } = documents.search(query.q ?? '');
+    return new Answer({ headers: { ...policy, 'content-type': type }, body: text });
   },
 });
 

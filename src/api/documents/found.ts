@@ -1,0 +1,36 @@
+// The page that answers a search.
+import { html, type Content, type Html } from '../pages/html.ts';
+import type { Found, Piece, Place } from './search.ts';
+
+/** What was found for a query; an empty one looks for nothing. */
+export function foundContent(query: string, { total, places }: Found): Html {
+  if (query === '') return hint;
+  if (total === 0) {
+    return html`<p class="lead" role="status">No part of the documents has all of these words.</p>
+      ${hint}`;
+  }
+  return html`<p class="lead" role="status">${countOf(total, places.length)}</p>
+    <ol class="found">
+      ${places.map(entry)}
+    </ol>`;
+}
+
+const hint: Html = html`<p>
+  Look for the name of an operation, a permission, an error or a word of the audit log, or for words of a sentence. All
+  of the words must stand in one part of a page; a part of a word will do.
+</p>`;
+
+function countOf(total: number, shown: number): string {
+  if (total === 1) return 'One part of the documents has this.';
+  return shown < total
+    ? `The best ${String(shown)} of ${String(total)} parts of the documents that have this.`
+    : `${String(total)} parts of the documents have this.`;
+}
+
+const entry = ({ address, where, heading, excerpt }: Place): Html =>
+  html`<li>
+    <h2><a href="${address}">${heading.map(marked)}</a></h2>
+    ${where !== '' && html`<p class="where">${where}</p>`} ${excerpt.length > 0 && html`<p>${excerpt.map(marked)}</p>`}
+  </li> `;
+
+const marked = ({ text, isFound }: Piece): Content => (isFound ? html`<mark>${text}</mark>` : text);

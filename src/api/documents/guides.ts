@@ -1,0 +1,43 @@
+// The guides: written by hand, one file each in guides/.
+import { embeddedText } from '#src/embedded.ts';
+import { html, markup, type Html } from '../pages/html.ts';
+import { textOf } from '../pages/text.ts';
+
+export const guides = {
+  publisher: 'Publishing packages',
+  administrator: 'Looking after the store',
+  console: 'In a browser',
+  devices: 'Looking after devices',
+  juju: 'Charms for juju',
+  transfers: 'Across the gap',
+  'device-gateway': 'Device gateways',
+  approvals: 'Approvals by several people',
+  recovery: 'When something went wrong',
+} as const;
+
+export type Guide = keyof typeof guides;
+
+export const teasers: Readonly<Record<Guide, string>> = {
+  publisher: 'From an account to a released revision, with the tools you have.',
+  console: 'How it stands, what waits, who may do what: the store for people who would rather look than read.',
+  administrator: 'Set up, watch, back up, upgrade: one command for each.',
+  devices: 'What snapd needs of this store, and how a device is pointed here.',
+  juju: 'How a controller is pointed here, also one that runs already.',
+  transfers: 'One file out, one file in: from one site to another that has no network.',
+  'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
+  approvals: 'What waits until others approve of it, and how they do.',
+  recovery: 'Lost keys, damaged disks, a clock that was wrong.',
+};
+
+/** Each heading has an address of its own, and what scrolls sideways can be reached with the keyboard. */
+export const guide = (name: Guide): Html =>
+  markup(
+    embeddedText(`src/api/documents/guides/${name}.html`)
+      .replaceAll('<pre>', '<pre tabindex="0">')
+      .replace(/<h2>([^<]*)<\/h2>/g, (_, words: string) => addressed(words).toString()),
+  );
+
+const addressed = (words: string): Html => html`<h2 id="${slug(textOf(words))}">${markup(words)}</h2>`;
+
+/** A text as it stands in an address. */
+export const slug = (text: string): string => text.toLowerCase().replace(/[^a-z]+/g, '-');

@@ -1,0 +1,116 @@
+// Looking for words in the documents: which parts of them have them all, the best first.
+import type { Html } from '../pages/html.ts';
+import { partsOf } from './contents.ts';
+
+/** How many places are shown at most, and how many words are looked for: a query of 100 characters may have fifty. */
+const most = { places: 50, words: 10 };
+
+/** A page that is looked through. */
+export interface Chapter {
+  name: string;
+  title: string;
+  content: Html;
+}
+
+/** A piece of a text, and whether it is what was looked for. */
+export interface Piece {
+  text: string;
+  isFound: boolean;
+}
+
+export interface Place {
+  address: string;
+  /** The page, and the heading over it. */
+  where: string;
+  heading: Piece[];
+  excerpt: Piece[];
+}
+
+export interface Found {
+  /** How many places there are, of which the best are given. */
+  total: number;
+  places: Place[];
+}
+
+interface Entry {
+  address: string;
+  where: string;
+  heading: string;
+  text: string;
+  /** In lower case: the heading, its words with a blank before each, and all of it with where it stands. */
+  folded: { heading: string; words: string; all: string };
+}
+
+/** What is looked through is gathered when somebody looks for the first time. Each search goes once over all of it. */
+export function createSearch(chapters: () => Iterable<Chapter>): (query: string) => Found {
+  let entries: readonly Entry[] | undefined;
+  return (query) => {
+    const phrase = query.toLowerCase().trim().replace(/\s+/g, ' ');
+    const words = [...new Set(phrase.split(' '))].filter((word) => word !== '').slice(0, most.words);
+    if (words.length === 0) return { total: 0, places: [] };
+    entries ??= [...chapters()].flatMap(entriesOf);
+    const found = entries
+      .filter(({ folded }) => words.every((word) => folded.all.includes(word)))
+      .map((entry) => ({ entry, score: scoreOf(entry, words, phrase) }))
+      .sort((one, other) => other.score - one.score);
+    return { total: found.length, places: found.slice(0, most.places).map(({ entry }) => placeOf(entry, words)) };
+  };
+}
+
+const entriesOf = ({ name, title, content }: Chapter): Entry[] =>
+  partsOf(content).map(({ id, heading, under, text }) => {
+    const own = id === '' ? title : heading;
+    const where = id === '' ? '' : [title, under].filter((one) => one !== '').join(' › ');
+    return {
+      address: id === '' ? `/docs/${name}` : `/docs/${name}#${id}`,
+      ...{ where, heading: own, text },
+      folded: foldedOf(own, `${where}\n${text}`),
+    };
+  });
+
+function foldedOf(heading: string, rest: string): Entry['folded'] {
+  const folded = heading.toLowerCase();
+  return {
+    heading: folded,
+    words: ` ${folded.replace(/[^\p{L}\p{N}]+/gu, ' ')}`,
+    all: `${folded}\n${rest.toLowerCase()}`,
+  };
+}
+
+/** What is called so stands before what has it in its heading, and that before what only speaks of it; often, or in one phrase, is better. */
+function scoreOf({ folded }: Entry, words: readonly string[], phrase: string): number {
+  const scores = words.map((word) => {
+    const said = Math.min(folded.all.split(word, 6).length - 1, 5);
+    if (folded.heading === word) return said + 100;
+    return said + (folded.words.includes(` ${word}`) ? 20 : folded.heading.includes(word) ? 5 : 0);
+  });
+  const together = folded.heading.includes(phrase) ? 50 : folded.all.includes(phrase) ? 10 : 0;
+  return scores.reduce((sum, score) => sum + score, together);
+}
+
+function placeOf({ address, where, heading, text }: Entry, words: readonly string[]): Place {
+  // The longest first, so that a word is marked whole where another is its beginning.
+  const longest = words.toSorted((one, other) => other.length - one.length);
+  const any = new RegExp(`(${longest.map((word) => RegExp.escape(word)).join('|')})`, 'giu');
+  return { address, where, heading: pieces(heading, any), excerpt: pieces(excerptOf(text, any), any) };
+}
+
+/** Every second piece is one that was split by. */
+const pieces = (text: string, any: RegExp): Piece[] =>
+  text
+    .split(any)
+    .map((piece, at) => ({ text: piece, isFound: at % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
+
+/** How many characters of a text are shown, and how many of them before the first word that was found. */
+const shown = { before: 60, all: 240 };
+
+/** Some of a text, in whole words, around the first place of a word. */
+function excerptOf(text: string, any: RegExp): string {
+  const at = Math.max(text.search(any), 0);
+  const from = at <= shown.before ? 0 : text.indexOf(' ', at - shown.before) + 1 || at;
+  const begin = Math.min(from, at);
+  if (text.length - begin <= shown.all) return `${begin === 0 ? '' : '… '}${text.slice(begin)}`;
+  const space = text.lastIndexOf(' ', begin + shown.all);
+  return `${begin === 0 ? '' : '… '}${text.slice(begin, space > at ? space : begin + shown.all)} …`;
+}

@@ -71,17 +71,23 @@ interface Entry {
 }
 
 const everybody = (): boolean => true;
+const administrators = ({ administers }: Viewer): boolean => administers;
 const entries: readonly Entry[] = [
   { address: '/console', words: 'Front page', for: everybody },
   { address: '/console/packages', words: 'Packages', for: everybody },
   { address: '/console/waiting', words: 'What waits', for: everybody },
   { address: '/console/carry', words: 'Carry', for: ({ oversees }) => oversees },
-  { address: '/console/people', words: 'People and tokens', for: ({ administers }) => administers },
+  { address: '/console/people', words: 'People and tokens', for: administrators },
   {
     address: '/console/audit',
     words: 'Audit',
     for: ({ administers, roles }) => administers || roles.includes('auditor'),
   },
+  { address: '/console/brands', words: 'Brands and keys', for: administrators },
+  { address: '/console/devices', words: 'Devices', for: administrators },
+  { address: '/console/backups', words: 'Backups and proof', for: administrators },
+  { address: '/console/storage', words: 'Storage', for: administrators },
+  { address: '/console/settings', words: 'Settings', for: administrators },
 ];
 
 function menu(viewer: Viewer, address: string): Html {

@@ -17,12 +17,17 @@ export function worstFirst({ problems, notices }: ReturnType<Services['health']>
   return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
 }
 
-const cardOf = ({ what, level, says, mend }: Examined): Card => ({
-  gravity: level === 'wrong' ? 'warn' : 'note',
+/** What was found out about one thing, on a card. */
+export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
+  gravity: level === 'well' ? 'good' : level === 'wrong' ? 'warn' : 'note',
   title: what,
-  words: `${says.charAt(0).toUpperCase()}${says.slice(1)}.`,
+  words: sentence(says),
   mend,
 });
+
+/** A clause as a sentence; the name of a file at its beginning stays as it is. */
+const sentence = (clause: string): string =>
+  `${/^\w+\.\w/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
 type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
 

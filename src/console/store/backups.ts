@@ -3,9 +3,9 @@ import { recordsProven, type ProofOfRecords } from '#acts/integrity.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
-import type { Examined } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Export } from '#records/exports.ts';
+import { cardOf } from '../front/state.ts';
 import { card } from '../parts/notice.ts';
 import { pageSize, table } from '../parts/table.ts';
 import { counted, distance, size, time } from '../parts/values.ts';
@@ -30,7 +30,9 @@ export const consoleBackups = screen({
     return {
       title: 'Backups and proof',
       lead: last === undefined ? 'No backup was ever made.' : html`The last backup was made ${distance(last, now())}.`,
-      content: html`<div class="cards">${(await examined()).filter(({ what }) => about.has(what)).map(cardOf)}</div>
+      content: html`<div class="cards">
+          ${(await examined()).filter(({ what }) => about.has(what)).map((one) => card(cardOf(one)))}
+        </div>
         <h2>Proof</h2>
         ${await proof(records, now())} ${await damaged(records)}
         <h2>Backups that left</h2>
@@ -44,14 +46,6 @@ export const consoleBackups = screen({
     };
   },
 });
-
-const cardOf = ({ what, level, says, mend }: Examined): Html =>
-  card({
-    gravity: level === 'well' ? 'good' : level === 'wrong' ? 'warn' : 'note',
-    title: what,
-    words: `${says.charAt(0).toUpperCase()}${says.slice(1)}.`,
-    mend,
-  });
 
 async function proof({ appliance }: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
   const text = await appliance.find(recordsProven);

@@ -1,5 +1,12 @@
 // The gate: holds an act until those have approved of it whom the policy asks.
-import { digestOfAsked, digestOfChange, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
+import {
+  digestOfAsked,
+  digestOfChange,
+  rulesFor,
+  type ApprovalPolicy,
+  type ApprovalRule,
+  type Line,
+} from '#domain/approvals.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -41,31 +48,65 @@ interface Wanted<Input, Result> {
   object: string;
 }
 
+/** What the policy says of a change, and how far it has come with those whom it asks. */
+export interface Judged {
+  asked: NewProposal;
+  /** What was proposed with these changes and has not come to its end: it waits, is approved of, or was rejected. */
+  proposal: Proposal | undefined;
+  by: readonly Approval[];
+  missing: number;
+  /** User names of those who may approve. */
+  who: readonly string[];
+}
+
+interface Change {
+  /** The name of the act. */
+  name: string;
+  actor: string;
+  object: string;
+  policy: ApprovalPolicy;
+  at: string;
+}
+
+/** What an act would have to wait for that changes these lines, which leave out what stays; nothing where nobody is asked. */
+export async function judgeChange(
+  records: Pick<Records, 'accounts' | 'proposals'> | Pick<Changes, 'accounts' | 'proposals'>,
+  { name, actor, object, policy, at }: Change,
+  lines: readonly Line[],
+): Promise<Judged | undefined> {
+  const rules = rulesFor(policy, lines);
+  if (rules.length === 0) return undefined;
+  const asked: NewProposal = {
+    act: name,
+    object,
+    actor,
+    asked: digestOfAsked(name, object, actor, lines),
+    digest: digestOfChange(name, object, actor, lines),
+    lines,
+    proposedAt: at,
+    endsAt: timestamp(after(new Date(at), days(policy.days))),
+  };
+  const proposal = await records.proposals.standing(asked.digest, at);
+  const by = proposal === undefined ? [] : await records.proposals.approvals(proposal.number);
+  return { asked, proposal, by, ...(await judged(records, { rules, actor, by })) };
+}
+
+/** The lines that change anything. */
+export const changed = (lines: readonly Line[]): Line[] => lines.filter(({ from, to }) => from !== to);
+
 /** Finds out whether an act may be done now: nothing where nobody is asked; throws where it waits, or was rejected. */
 export async function approvedOrHeld<Input, Result>(
   tx: Changes,
   { what, by: { actor }, input, policy, at, object }: Wanted<Input, Result>,
 ): Promise<Asked | undefined> {
   if (!('kinds' in what.gate)) return undefined;
-  const lines = (await what.gate.lines(tx, input, { at, actor })).filter(({ from, to }) => from !== to);
-  const rules = rulesFor(policy, lines);
-  if (rules.length === 0) return undefined;
-  const wanted: NewProposal = {
-    act: what.name,
-    object,
-    actor,
-    asked: digestOfAsked(what.name, object, actor, lines),
-    digest: digestOfChange(what.name, object, actor, lines),
-    lines,
-    proposedAt: at,
-    endsAt: timestamp(after(new Date(at), days(policy.days))),
-  };
-  const proposal = await tx.proposals.standing(wanted.digest, at);
+  const lines = changed(await what.gate.lines(tx, input, { at, actor }));
+  const found = await judgeChange(tx, { name: what.name, actor, object, policy, at }, lines);
+  if (found === undefined) return undefined;
+  const { asked, proposal, by, missing, who } = found;
   if (proposal?.state === 'rejected') throw await rejected(tx, proposal);
-  const by = proposal === undefined ? [] : await tx.proposals.approvals(proposal.number);
-  const { missing, who } = await judged(tx, { rules, actor, by });
   if (proposal !== undefined && missing === 0) return { approved: { proposal: proposal.number, by } };
-  const held = new Waits(wanted, { missing, who, proposal });
+  const held = new Waits(asked, { missing, who, proposal });
   // What waits already could be done when it was proposed, so it is not tried each time it is asked for.
   if (proposal !== undefined) throw held;
   return { held };

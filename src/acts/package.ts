@@ -1,6 +1,6 @@
 // The package that an act is done to.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 
 /** How the audit log names a package: `snap/hello`. */
@@ -22,7 +22,7 @@ export async function latestOf(
 
 /** That a package has no such revision, and why not where it was deleted. */
 export async function whyNoRevision(
-  { revisions }: Pick<Changes, 'revisions'>,
+  { revisions }: Pick<Records, 'revisions'>,
   { id, name }: Pick<PublishedPackage, 'id' | 'name'>,
   revision: number,
 ): Promise<string> {

@@ -1,7 +1,7 @@
 // The resources of a release: those that the request names, and for the others what was released before.
 import type { Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 
@@ -12,10 +12,17 @@ interface Wanted {
   now: string;
 }
 
+/** What is read to know what comes beside a revision. */
+export type ReadResources = Pick<Records, 'releases' | 'resources' | 'resourceRevisions'>;
+
 type ReleasedResource = Release['resources'][number];
 
 /** What comes beside a revision in a channel: one entry for each resource that it declares. */
-export async function resourcesOf(tx: Changes, subject: PublishedPackage, wanted: Wanted): Promise<ReleasedResource[]> {
+export async function resourcesOf(
+  tx: ReadResources,
+  subject: PublishedPackage,
+  wanted: Wanted,
+): Promise<ReleasedResource[]> {
   const declared = await tx.resources.list(subject.id, wanted.revision);
   const named = new Map<string, number | null>();
   for (const { name, revision } of wanted.resources) {

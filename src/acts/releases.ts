@@ -5,7 +5,7 @@ import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/c
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Wish } from '#records/after-review.ts';
-import type { Changes } from '#records/index.ts';
+import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
@@ -13,7 +13,7 @@ import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
 import { latestOf, whyNoRevision } from './package.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
-import { resourcesOf } from './released-resources.ts';
+import { resourcesOf, type ReadResources } from './released-resources.ts';
 
 /** A branch is forgotten so long after its last release. */
 const branchLife = days(30);
@@ -32,6 +32,9 @@ export interface Wanted {
   /** Leaves a part of the channel as it is that holds this revision or a newer one. */
   onlyIfNewer?: boolean;
 }
+
+/** What is read to know what a release would change. */
+type Reading = ReadResources & Pick<Records, 'revisions' | 'tracks'>;
 
 interface Push {
   package: PublishedPackage;
@@ -59,7 +62,7 @@ export const pushReleases = act({
     const released: Released[] = [];
     for (const { revision, ...wanted } of releases) {
       const { channel } = wanted;
-      if (!(await tx.tracks.has(subject.id, channel.track))) throw await noTrack(tx, subject, channel);
+      await refuseTrack(tx, subject, channel);
       if (revision === null) await close(tx, subject, channel, doing);
       const resources = revision === null ? [] : await release(tx, subject, { ...wanted, revision }, doing);
       released.push({ channel: channel.name, revision, resources });
@@ -68,14 +71,15 @@ export const pushReleases = act({
   },
 });
 
-/** What each channel held and would hold, slot by slot. */
-async function releaseLines(
-  tx: Changes,
-  { package: subject, releases }: Push,
+/** What each channel held and would hold, slot by slot; refuses what cannot be released. */
+export async function releaseLines(
+  tx: Reading,
+  { package: subject, releases }: Pick<Push, 'package' | 'releases'>,
   { at }: { at: string },
 ): Promise<Line[]> {
   const lines: Line[] = [];
   for (const { revision, ...wanted } of releases) {
+    await refuseTrack(tx, subject, wanted.channel);
     const { name } = wanted.channel;
     const held = await tx.releases.inChannel(subject.id, name, at);
     const heldIn = (slot: string): Release[] => held.filter((one) => one.slot === slot);
@@ -96,9 +100,15 @@ async function releaseLines(
 
 const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(progressive);
 
-async function noTrack(tx: Changes, { id, name }: PublishedPackage, { track }: Channel): Promise<Refusal> {
+/** Refuses a track that the package does not have. */
+async function refuseTrack(
+  tx: Pick<Records, 'tracks'>,
+  { id, name }: PublishedPackage,
+  { track }: Channel,
+): Promise<void> {
+  if (await tx.tracks.has(id, track)) return;
   const tracks = (await tx.tracks.list(id)).map((one) => one.name);
-  return new Refusal('api-error', `'${name}' has no track '${track}'; it has ${tracks.join(', ')}.`);
+  throw new Refusal('api-error', `'${name}' has no track '${track}'; it has ${tracks.join(', ')}.`);
 }
 
 export const expireBranches = act({
@@ -140,7 +150,7 @@ interface Filling {
 
 /** What a release fills; refuses what cannot be released. */
 async function fillingOf(
-  tx: Changes,
+  tx: Reading,
   subject: PublishedPackage,
   wanted: Wanted & { revision: number },
   at: string,

@@ -32,15 +32,28 @@ export function noteDelta({ note }: Pick<Notes, 'note'>, packageId: string, what
   if (what === 'served') note('delta-download', packageId, timestamp(now));
 }
 
+/** The keys of the days that are told apart, today first. */
+const daysOf = (packageId: string, now: Date): string[] =>
+  Array.from({ length: daysKept }, (_, back) => `${dayOf(after(now, -days(back)))} ${packageId}`);
+
 export const downloads = (db: Reading) => ({
   /** The downloads of a package, as far as they are written. */
   async of(packageId: string, now: Date): Promise<Downloads> {
-    const keys = Array.from({ length: daysKept }, (_, back) => `${dayOf(after(now, -days(back)))} ${packageId}`);
+    const keys = daysOf(packageId, now);
     const found = await db.get<Downloads>(sql`
       SELECT coalesce((SELECT count FROM notes WHERE kind = 'download' AND key = ${packageId}), 0) AS "inAll",
         coalesce((SELECT count FROM notes WHERE kind = 'delta-download' AND key = ${packageId}), 0) AS deltas,
         coalesce((SELECT sum(count) FROM notes WHERE kind = 'download-day' AND key IN ${list(keys)}), 0) AS recent`);
     return found!;
+  },
+
+  /** Those of the last thirty days, day by day, today last. */
+  async byDay(packageId: string, now: Date): Promise<number[]> {
+    const keys = daysOf(packageId, now);
+    const rows = await db.all<{ key: string; count: number }>(sql`
+      SELECT key, count FROM notes WHERE kind = 'download-day' AND key IN ${list(keys)}`);
+    const counts = new Map(rows.map(({ key, count }) => [key, count]));
+    return keys.map((key) => counts.get(key) ?? 0).reverse();
   },
 });
 

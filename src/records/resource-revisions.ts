@@ -127,6 +127,16 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
   isDamaged: (packageId: string, name: string, revision: number) =>
     db.isDamaged('resource_revisions', { package_id: packageId, name, revision }),
 
+  /** Refuses to build on a revision whose record is not as it was written. */
+  async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
+    if (!(await db.isDamaged('resource_revisions', { package_id: packageId, name, revision }))) return;
+    throw new Refusal(
+      'conflict',
+      `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +
+        'Its administrator has to restore the records from a backup.',
+    );
+  },
+
   newest: async (packageId: string, name: string) =>
     (
       await db.get<{ revision: number | null }>(sql`
@@ -145,16 +155,6 @@ const pair = (
 
 export const resourceRevisionChanges = (db: Queries) => ({
   ...resourceRevisions(db),
-
-  /** Refuses to build on a revision whose record is not as it was written. */
-  async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
-    if (!(await resourceRevisions(db).isDamaged(packageId, name, revision))) return;
-    throw new Refusal(
-      'conflict',
-      `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +
-        'Its administrator has to restore the records from a backup.',
-    );
-  },
 
   async add(r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>): Promise<void> {
     await db.run(sql`

@@ -160,6 +160,17 @@ export const revisions = (db: Reading) => ({
       WHERE sha384 = '' AND deleted_at IS NULL AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),
 
+  /** What a revision says of itself in files of its own, as far as they are kept. */
+  texts: (packageId: string, revision: number) =>
+    db.get<{
+      packageYaml: string | null;
+      craftYaml: string | null;
+      configYaml: string | null;
+      actionsYaml: string | null;
+    }>(sql`
+      SELECT craft_yaml AS "craftYaml", package_yaml AS "packageYaml", actions_yaml AS "actionsYaml", config_yaml AS "configYaml"
+      FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`),
+
   /** The build recipes of these revisions, where one was found inside. */
   craftYaml: (packageId: string, numbers: number[]) =>
     db.all<{ revision: number; craftYaml: string | null }>(sql`

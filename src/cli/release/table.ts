@@ -1,8 +1,7 @@
 // The table of a package's channels, as publishing tools print it.
 import { timestamp } from '#domain/clock.ts';
-import type { Channel } from '#domain/channel.ts';
 import { isProgressive } from '#domain/channel-map.ts';
-import { channelsOf } from '#operations/releases/present.ts';
+import { channelLines, type ChannelLine } from '#operations/releases/channel-lines.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
@@ -53,56 +52,31 @@ export async function channelTable(
     })),
   };
   if (held.length === 0) return { text: 'Nothing is released.', json };
-  const lines = tracks.flatMap((track) => linesOf(track, held, versions));
+  const lines = tracks.flatMap((track) => channelLines(track, held)).map((line) => lineOf(line, versions));
   return { text: print(lines, subject.namespace === 'snap' ? 'Arch' : 'For'), json };
 }
 
-function linesOf(track: string, held: readonly Release[], versions: ReadonlyMap<number, string>): Line[] {
-  const all = channelsOf([track], [...held]);
-  const names = new Set(all.map(({ name }) => name));
-  const here = held.filter(({ channel }) => names.has(channel));
-  const slots = [...new Set(here.map(({ slot }) => slot))].sort();
-  return slots.flatMap((slot) => {
-    const ofSlot = here.filter((one) => one.slot === slot);
-    let sign: Sign = signs.closed;
-    return all.flatMap((channel) => {
-      const inChannel = ofSlot.filter((one) => one.channel === channel.name);
-      const lines = linesOfChannel(channel, slot, { held: inChannel, sign, versions });
-      // A riskier channel follows as soon as one before it holds anything, be it for a part of the devices alone.
-      if (channel.branch === null && inChannel.length > 0) sign = signs.follows;
-      return lines;
-    });
-  });
-}
-
-type Sign = (typeof signs)['follows' | 'closed'];
-
-function linesOfChannel(
-  { track, risk, branch }: Channel,
-  slot: string,
-  { held, sign, versions }: { held: readonly Release[]; sign: Sign; versions: ReadonlyMap<number, string> },
-): Line[] {
-  const line = (one: Release, channel: string, progress: string): Line => ({
-    ...place,
-    channel,
-    version: versions.get(one.revision) ?? signs.closed,
-    revision: String(one.revision),
-    progress,
-    expires: one.expiresAt ?? signs.closed,
-  });
+function lineOf(
+  { channel: { track, risk, branch }, slot, release, follows, over }: ChannelLine,
+  versions: ReadonlyMap<number, string>,
+): Line {
   const name = branch === null ? risk : `${risk}/${branch}`;
   const place = { track, for: slot === '*' ? signs.closed : slot };
-  const part = held.find(({ progressive }) => isProgressive(progressive));
-  const whole = held.find(({ progressive }) => !isProgressive(progressive));
-  const rest = part === undefined ? signs.closed : towards(100 - (part.progressive.percentage ?? 0));
-  const lines: Line[] = [];
-  if (whole !== undefined) lines.push(line(whole, name, rest));
-  else if (branch === null) {
-    const progress = sign === signs.closed ? signs.closed : rest;
-    lines.push({ ...place, channel: name, version: sign, revision: sign, progress, expires: signs.closed });
+  const rest = over === undefined ? signs.closed : towards(100 - (over.progressive.percentage ?? 0));
+  if (release === undefined) {
+    const sign = follows ? signs.follows : signs.closed;
+    const progress = follows ? rest : signs.closed;
+    return { ...place, channel: name, version: sign, revision: sign, progress, expires: signs.closed };
   }
-  if (part !== undefined) lines.push(line(part, branch === null ? '' : name, progressOf(part)));
-  return lines;
+  const isPart = isProgressive(release.progressive);
+  return {
+    ...place,
+    channel: isPart && branch === null ? '' : name,
+    version: versions.get(release.revision) ?? signs.closed,
+    revision: String(release.revision),
+    progress: isPart ? progressOf(release) : rest,
+    expires: release.expiresAt ?? signs.closed,
+  };
 }
 
 /** Where a release is to come; where it is now the store does not know, for devices decide by themselves. */

@@ -1,6 +1,7 @@
 // What goes into a publishing tool's environment so that it talks to this store with a token, as its own source reads it.
 import { createHash } from 'node:crypto';
 
+import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
 import type { Config } from '#src/config.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -19,25 +20,12 @@ interface Store {
 /** The variables by their names; those for curl are of the shell alone, and are used as `curl $base/… -H "$auth"`. */
 export function environmentOf(tool: Tool, token: string, { config }: Pick<Store, 'config'>): Record<string, string> {
   const base = config.http.base_url.replace(/\/$/, '');
-  const { external } = config.registry;
   // Both tools decode what is exported, and take what is no JSON for the token itself.
   const exported = Buffer.from(token).toString('base64');
   switch (tool) {
     case 'snapcraft':
-      return {
-        SNAPCRAFT_STORE_AUTH: 'onprem',
-        STORE_DASHBOARD_URL: `${base}/publishergw`,
-        STORE_UPLOAD_URL: base,
-        SNAPCRAFT_STORE_CREDENTIALS: exported,
-      };
     case 'charmcraft':
-      return {
-        CHARMCRAFT_STORE_API_URL: `${base}/publishergw`,
-        CHARMCRAFT_UPLOAD_URL: base,
-        CHARMCRAFT_REGISTRY_URL: external === undefined ? base : `https://${external}`,
-        CHARMCRAFT_STORE_SSO_URL: base,
-        CHARMCRAFT_AUTH: exported,
-      };
+      return { ...toolAddresses(tool, { base, registry: config.registry.external }), [tokenVariable[tool]]: exported };
     case 'curl':
       return { base, auth: `Authorization: Macaroon ${token}` };
   }

@@ -1,10 +1,7 @@
 import { heldBack } from '#acts/gate.ts';
-import { pushReleases as act } from '#acts/releases.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { progressOf } from '#domain/channel-map.ts';
-import { caller } from '../by.ts';
-import { readChannel, refuseOutOfReach } from './channels.ts';
+import { releaseAsAsked } from './releasing.ts';
 
 export const pushReleases = operation({
   name: 'push_releases',
@@ -18,15 +15,7 @@ export const pushReleases = operation({
   refuses: ['conflict', ...heldBack],
 
   async handle(call) {
-    const { package: subject, principal, body, acts } = call;
-    const releases = body.map(({ channel, revision, progressive, resources }) => ({
-      channel: readChannel(channel),
-      revision,
-      progressive: progressOf(progressive),
-      resources: resources ?? [],
-    }));
-    for (const { channel } of releases) refuseOutOfReach(principal, channel);
-    const released = await acts.do(act, caller(call), { package: subject, releases });
+    const released = await releaseAsAsked(call, call.body);
     return {
       released: released.map(({ channel, revision, resources }) => ({
         channel,

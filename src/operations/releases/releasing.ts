@@ -1,0 +1,34 @@
+// Releasing what somebody asks for, in the shape of the interface: what is read of it, and that his token reaches so far.
+import type { Acts } from '#acts/act.ts';
+import { pushReleases, type Released, type Wanted } from '#acts/releases.ts';
+import type { PushReleasesRequest } from '#api/wire.ts';
+import { progressOf } from '#domain/channel-map.ts';
+import type { Principal } from '#domain/principal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { caller } from '../by.ts';
+import { readChannel, refuseOutOfReach } from './channels.ts';
+
+interface Asking {
+  principal: Principal;
+  package: PublishedPackage;
+  requestId: string;
+  acts: Acts;
+}
+
+/** What is asked for; refused where it is no channel, or one that the token does not reach. */
+export function wantedReleases(principal: Principal, asked: PushReleasesRequest): Wanted[] {
+  const releases = asked.map(({ channel, revision, progressive, resources }) => ({
+    channel: readChannel(channel),
+    revision,
+    progressive: progressOf(progressive),
+    resources: resources ?? [],
+  }));
+  for (const { channel } of releases) refuseOutOfReach(principal, channel);
+  return releases;
+}
+
+/** Does it, all of it or nothing. */
+export function releaseAsAsked(call: Asking, asked: PushReleasesRequest): Promise<Released[]> {
+  const { package: subject, principal, acts } = call;
+  return acts.do(pushReleases, caller(call), { package: subject, releases: wantedReleases(principal, asked) });
+}

@@ -8,7 +8,13 @@ import { consoleJudgeProposal, consoleProposal } from './waiting/proposal.ts';
 import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './waiting/upload.ts';
 import { consoleWaiting } from './waiting/waiting.ts';
 import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
+import { consoleReleaseHistory } from './packages/history.ts';
 import { consolePackages } from './packages/list.ts';
+import { consolePackage } from './packages/package.ts';
+import { consolePreviewRelease, consoleRelease } from './packages/release.ts';
+import { consoleRevision } from './packages/revision.ts';
+import { consoleRevisions } from './packages/revisions.ts';
+import { consoleAskWithdraw, consoleRestore, consoleWithdraw } from './packages/withdraw.ts';
 import {
   consoleAskDisable,
   consoleAskEndTokens,
@@ -33,6 +39,15 @@ export const consoleSection: Section = {
   operations: [
     consoleFront,
     consolePackages,
+    consolePackage,
+    consolePreviewRelease,
+    consoleRelease,
+    consoleReleaseHistory,
+    consoleRevisions,
+    consoleRevision,
+    consoleAskWithdraw,
+    consoleWithdraw,
+    consoleRestore,
     consolePeople,
     consoleInvitePerson,
     consoleTokens,

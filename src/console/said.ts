@@ -3,6 +3,11 @@
 const sentences = {
   'account-disabled': 'The account is disabled; nobody is let in with it.',
   'account-enabled': 'The account is let in again.',
+  released: 'It is released.',
+  'channels-closed': 'Closed. Whoever follows them gets what the safer channel holds.',
+  'release-waits': 'It is proposed, and waits for approvals. Nothing has changed yet.',
+  'revision-withdrawn': 'The revision is withdrawn. No channel holds it any more.',
+  'revision-restored': 'The revision is back. No channel holds it before it is released again.',
   'logged-out': 'You have logged out.',
   'quota-set': 'What the account may have is set.',
   'token-ended': 'The token has ended.',

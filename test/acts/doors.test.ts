@@ -173,6 +173,23 @@ interface Typing {
   stick: string;
 }
 
+/** What ada does at her browser: the page that she is led to says what came of it. */
+const pressed = (store: Asking['store'], fields: Record<string, string>) => async (): Promise<Tried> => {
+  const { browsers } = store.beside.authority;
+  const session = await browsers.begin(store.ids.ada, { address: '127.0.0.1', requestId: 'x' });
+  const form = '/console/packages/snap/hello/release';
+  const token = (await browsers.find(session)).formToken(form);
+  const headers = { cookie: `larder-session=${session}` };
+  const body = new URLSearchParams({ ...fields, 'form-token': token });
+  const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
+  const led = sent.headers.get('location') ?? '';
+  const page = await (await fetch(store.url + led, { headers })).text();
+  const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
+  const waits = /It waits for 1 more approval/.test(page);
+  const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
+  return { text, done: /\?done=(?:released|channels-closed)$/.test(led) };
+};
+
 async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promise<Door[]> {
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   for (const number of [1, 2, 3]) await addRevision(store, id, number);
@@ -182,14 +199,17 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
   mkdirSync(online);
   await download(online, offered('other-on', 4));
   const is = (file: string): string => `${file} push_releases`;
-  const [api, close, tool] = ['push-releases.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map((file) =>
+  const [api, close, tool] = ['releasing.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map((file) =>
     is(join('operations/releases', file)),
   ) as [string, string, string];
+  const page = is('console/packages/release.ts');
   const releases = '/v1/snap/hello/releases';
   const released = { name: 'hello', series: '16', revision: '2', channels: ['stable'] };
   return [
     { is: api, what: 'a release over HTTP', go: called(releases, [{ channel: 'stable', revision: 1 }]) },
     { is: api, what: 'a close over HTTP', go: called(releases, [{ channel: 'stable', revision: null }]) },
+    { is: page, what: 'a release in the console', go: pressed(store, { revision: '2', channels: 'stable' }) },
+    { is: page, what: 'a close in the console', go: pressed(store, { close: 'yes', channels: 'stable' }) },
     { is: tool, what: "a release by the publisher's tool", go: called('/dev/api/snap-release/', released) },
     { is: close, what: 'a close by it', go: called(`/dev/api/snaps/${id}/close`, { channels: ['stable'] }) },
     { is: is('cli/release/release.ts'), what: 'a release from the host', go: typed('release snap/hello 3 stable') },

@@ -48,7 +48,7 @@ t.test('packages are looked for', async (t) => {
     t.match(html, /<a href="\/console\/packages\/snap\/hello"\s*>hello<\/a\s*>/);
     t.match(text, /hello Grüße <b>"to"<\/b> 'all' snap ada 1.2<b> 0/);
     t.notMatch(html, /<b>/);
-    t.match(text, /harbour charm ada Nothing 0 0 B/);
+    t.match(text, /harbour charm ada Nothing 0 0 bytes/);
   });
 
   await t.test('a piece of the name or the title finds a package, in whichever case', async (t) => {

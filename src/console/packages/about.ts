@@ -1,0 +1,55 @@
+// What is said of a package: whose it is, who works on it, where more is to be read.
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { html, joined, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { facts } from '../parts/table.ts';
+import { counted, size, time } from '../parts/values.ts';
+
+/** So many collaborators and links are named. */
+const most = 20;
+
+export async function aboutPackage(
+  { accounts, collaborators, inventory }: Pick<HandlerRecords, 'accounts' | 'collaborators' | 'inventory'>,
+  subject: PublishedPackage,
+): Promise<Html> {
+  const others = await collaborators.list(subject.id);
+  const people = await accounts.byIds(others.slice(0, most).map(({ accountId }) => accountId));
+  const names = [...people.values()].map(({ username }) => username).join(', ');
+  const figures = await inventory.figuresOf(subject.id);
+  const isForeign = await accounts.isForeign(subject.publisherId);
+  return facts([
+    ['Title', subject.title ?? 'None'],
+    ['Summary', subject.summary ?? 'None'],
+    ['Publisher', subject.publisher.username],
+    [
+      'Collaborators',
+      others.length > most ? `${names} and ${counted(others.length - most, 'other')}` : names || 'None',
+    ],
+    [
+      'Comes from',
+      isForeign ? 'Another store: its publisher is an account of that one, and it is carried in' : 'This store',
+    ],
+    ['Who may see it', subject.private ? 'Its publisher and collaborators: it is private' : 'Everybody'],
+    ['Default track', subject.defaultTrack ?? 'None, which means latest'],
+    ['Registered', time(subject.createdAt)],
+    ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
+    ['On the disk', `${size(figures.bytes)}, ${counted(figures.revisions, 'revision')}`],
+    ['Id', html`<code>${subject.id}</code>`],
+    ...linksOf(subject),
+  ]);
+}
+
+const linksOf = ({ links }: PublishedPackage): [string, Content][] =>
+  Object.entries(links)
+    .filter(([, addresses]) => addresses.length > 0)
+    .map(([kind, addresses]) => [
+      `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      joined(addresses.slice(0, most).map(linkOf), html`<br />`),
+    ]);
+
+/** What somebody has stored is a link only where it leads to a page. */
+function linkOf(text: string): Html {
+  const address = URL.parse(text);
+  if (address === null || !['http:', 'https:'].includes(address.protocol)) return html`${text}${nothing}`;
+  return html`<a href="${address.href}" rel="noreferrer noopener">${text}</a>`;
+}

@@ -1,0 +1,21 @@
+// Who is affected by what changes in the channels of a package, as far as it is known here.
+import type { Services } from '#api/services.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { counted } from '../parts/values.ts';
+import { deviceWords, mostDevices } from './figures.ts';
+
+export async function affectedBy(
+  { records, now, config }: Pick<Services, 'records' | 'now' | 'config'>,
+  { id, namespace }: PublishedPackage,
+): Promise<Html> {
+  const { recent } = await records.downloads.of(id, now());
+  const isKnown = namespace === 'snap' && config.devices.snap && config.devices.remember;
+  const seen = isKnown ? await records.seenDevices.holding(id, mostDevices) : undefined;
+  const devices = seen?.holds.reduce((sum, [, number]) => sum + number, 0) ?? 0;
+  return html`<h2>Who is affected</h2>
+    <ul>
+      ${seen === undefined ? html`<li>Which devices hold this package is not known here.</li>` : html`<li>${deviceWords(devices, seen.looked)} They follow at their next refresh.</li>`}
+      <li>${counted(recent, 'download')} of it in the last 30 days.</li>
+    </ul>`;
+}

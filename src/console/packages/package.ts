@@ -1,0 +1,59 @@
+// One package: what its channels hold, what was pushed, how it is used, and how to work on it.
+import { onPackage } from '#api/access.ts';
+import { html, nothing } from '#api/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import type { Release } from '#records/releases.ts';
+import { isProgressive } from '#domain/channel-map.ts';
+import { screen } from '../screen.ts';
+import { counted } from '../parts/values.ts';
+import { aboutPackage } from './about.ts';
+import { channelMap } from './channels.ts';
+import { devicesOf, downloadsOf } from './figures.ts';
+import { releasesBefore } from './history.ts';
+import { resourcesOf } from './resources.ts';
+import { revisionsBefore } from './revisions.ts';
+import { linesToPaste } from './tools.ts';
+
+/** So many of the last releases are shown with it. */
+const lastReleases = 10;
+
+export const consolePackage = screen({
+  name: 'console_package',
+  path: '/console/packages/:namespace/:name',
+  summary: 'Show a package: its channels, its revisions, its releases, its downloads, and how to work on it.',
+  access: onPackage('package-view-releases'),
+  query: 'ConsolePackageQuery',
+  refuses: ['forbidden'],
+
+  async show(call) {
+    const { package: subject, principal, query, records, config, now } = call;
+    const tracks = (await records.tracks.list(subject.id)).map(({ name }) => name);
+    const releases = await records.releases.current(subject.id, timestamp(now()));
+    const newest = Number.MAX_SAFE_INTEGER;
+    return {
+      title: `${subject.namespace}/${subject.name}`,
+      lead: leadOf(releases),
+      content: html`${await aboutPackage(records, subject)}
+        ${await channelMap(records, subject, { tracks, releases }, query.track)}
+        ${await resourcesOf(records, subject, releases)} ${await downloadsOf(call, subject)}
+        ${await devicesOf(call, subject)} ${linesToPaste(config, subject)}
+        <h2>Releases</h2>
+        ${await releasesBefore(records, subject, { before: newest, most: lastReleases })}
+        <h2>Revisions</h2>
+        ${await revisionsBefore(records, subject, newest)}
+        ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(`${subject.namespace}/${subject.name}`)}">What was done to it</a>, in the audit log.</p>` : nothing}`,
+    };
+  },
+});
+
+/** What is given to whoever asks for it, in a sentence. */
+function leadOf(releases: readonly Release[]): string {
+  if (releases.length === 0) return 'Nothing of it is released.';
+  const open = new Set(releases.map(({ channel }) => channel)).size;
+  const stable = releases.find(
+    ({ channel, progressive }) => channel.endsWith('/stable') && !isProgressive(progressive),
+  );
+  return `${counted(open, 'channel')} ${open === 1 ? 'holds' : 'hold'} something; ${
+    stable === undefined ? 'nothing is in stable' : `${stable.channel} holds revision ${String(stable.revision)}`
+  }.`;
+}

@@ -1,0 +1,111 @@
+// What somebody wants to release, as the form has it: read into the shape of the interface, and shown to be filled in.
+import { check } from '#api/schema.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import type { ConsoleReleaseQuery, PushReleasesRequest } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { field, tick } from '../parts/form.ts';
+import { addressOf } from './address.ts';
+
+/** What is filled in, each member as it was typed. */
+export type Filled = Pick<
+  ConsoleReleaseQuery,
+  'revision' | 'channels' | 'percentage' | 'paused' | 'resources' | 'close'
+>;
+
+/** Whether enough is filled in to say what would change. */
+export const isComplete = ({ revision = '', channels = '', close = '' }: Filled): boolean =>
+  channels.trim() !== '' && (revision !== '' || close !== '');
+
+/** The same as a program would send it. */
+export function asked({
+  revision = '',
+  channels = '',
+  percentage = '',
+  paused,
+  resources = '',
+  close = '',
+}: Filled): PushReleasesRequest {
+  const isClosing = close !== '';
+  if (!isClosing && revision === '') throw new Refusal('api-error', 'Say which revision is to be released.');
+  const progressive = { percentage: Number(percentage), paused: paused === 'yes' };
+  const named = pieces(resources).map(readResource);
+  if (pieces(channels).length === 0) throw new Refusal('api-error', 'Name a channel, such as latest/edge.');
+  const releases = [...new Set(pieces(channels))].map((channel) => ({
+    channel,
+    revision: isClosing ? null : Number(revision),
+    ...(!isClosing && percentage !== '' && { progressive }),
+    ...(!isClosing && named.length > 0 && { resources: named }),
+  }));
+  check('PushReleasesRequest', releases);
+  return releases;
+}
+
+/** What stands between commas or blanks. */
+const pieces = (text: string): string[] => text.split(/[\s,]+/).filter((piece) => piece !== '');
+
+function readResource(text: string): { name: string; revision: number } {
+  const [, name = '', revision] = /^([^:]+):(\d{1,10})$/.exec(text) ?? [];
+  if (revision !== undefined) return { name, revision: Number(revision) };
+  throw new Refusal(
+    'api-error',
+    `'${text.slice(0, 100)}' is no revision of a resource; write name:revision, such as image:3.`,
+  );
+}
+
+/** What is filled in, in fields that nobody sees, for the form that does it. */
+export const hidden = (filled: Filled): Html[] =>
+  names.flatMap((name) => {
+    const value = filled[name] ?? '';
+    return value === '' ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
+  });
+
+/** The address of the page that says what it would change. */
+export function previewAddress(subject: PublishedPackage, filled: Filled): string {
+  const members = names.flatMap((name): [string, string][] => {
+    const value = filled[name] ?? '';
+    return value === '' ? [] : [[name, value]];
+  });
+  return `${addressOf(subject, 'release')}?${new URLSearchParams(members).toString()}`;
+}
+
+const names = ['revision', 'channels', 'percentage', 'paused', 'resources', 'close'] as const;
+
+/** The fields, which ask what would change and do nothing. */
+export const fillIn = (subject: PublishedPackage, filled: Filled): Html =>
+  html`<form method="get" action="${addressOf(subject, 'release')}">
+    ${field({ name: 'revision', label: 'Revision', value: filled.revision, maxLength: 9, inputMode: 'numeric', required: true })}
+    ${field({
+      name: 'channels',
+      label: 'Channels',
+      value: filled.channels ?? '',
+      maxLength: 1000,
+      required: true,
+      hint: html`Such as <code>latest/stable, 2.0/edge/fix</code>; a branch is <code>track/risk/branch</code>.`,
+    })}
+    ${
+      subject.namespace === 'snap' || subject.namespace === 'charm'
+        ? html`${field({
+            name: 'percentage',
+            label: 'Progressive release',
+            value: filled.percentage,
+            maxLength: 5,
+            inputMode: 'numeric',
+            hint: 'To so many percent of the devices; empty for all of them at once.',
+          })}
+          ${tick('paused', 'Paused: nobody else gets it before it goes on', filled.paused === 'yes')}`
+        : null
+    }
+    ${
+      subject.namespace === 'charm'
+        ? field({
+            name: 'resources',
+            label: 'Resources',
+            value: filled.resources,
+            maxLength: 4000,
+            hint: html`Such as <code>image:3, config:1</code>; one that is left out stays what it was.`,
+          })
+        : null
+    }
+    <button class="second">See what changes</button>
+  </form>`;

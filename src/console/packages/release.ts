@@ -1,0 +1,171 @@
+// Releasing a revision into channels, or closing channels: first a page that says what changes, who is affected and who has
+// to approve; then the act itself, held by the same rules as for every tool.
+import { changed, heldBack, judgeChange, type Judged } from '#acts/gate.ts';
+import { pushReleases, releaseLines, type Wanted } from '#acts/releases.ts';
+import { onPackage, type PackageEvidence } from '#api/access.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Services } from '#api/services.ts';
+import type { Line } from '#domain/approvals.ts';
+import { fallback } from '#domain/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { releaseAsAsked, wantedReleases } from '#operations/releases/releasing.ts';
+import type { Browsed } from '../access.ts';
+import { formOf } from '../parts/form.ts';
+import { notice } from '../parts/notice.ts';
+import { table } from '../parts/table.ts';
+import { counted, time } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { addressOf } from './address.ts';
+import { affectedBy } from './affected.ts';
+import { asked, fillIn, hidden, isComplete, previewAddress, type Filled } from './release-form.ts';
+
+const path = '/console/packages/:namespace/:name/release';
+const access = onPackage('package-manage-releases');
+
+/** So many lines are shown of what changes. */
+const mostLines = 100;
+
+type Asked = Services & PackageEvidence & Browsed;
+
+export const consolePreviewRelease = screen({
+  name: 'console_preview_release',
+  path,
+  summary:
+    'Say what a release would change in the channels of a package, who is affected, and who has to approve of it.',
+  access,
+  query: 'ConsoleReleaseQuery',
+  refuses: ['forbidden'],
+
+  async show(call) {
+    const { package: subject, query } = call;
+    const named = `${subject.namespace}/${subject.name}`;
+    const closes = query.close === 'yes';
+    return {
+      title: closes ? `Close channels of ${named}?` : `Release a revision of ${named}`,
+      lead: isComplete(query)
+        ? 'Nothing is done yet: this is what would change.'
+        : 'Say what is to be released, and where.',
+      content: html`${isComplete(query) ? await preview(call, query) : nothing}
+        ${
+          closes
+            ? nothing
+            : html`<h2>${isComplete(query) ? 'Something else' : 'What'}</h2>
+                ${fillIn(subject, query)}`
+        }
+        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+    };
+  },
+});
+
+export const consoleRelease = deed({
+  name: 'console_release',
+  path,
+  summary: 'Release a revision of a package into channels, or close channels.',
+  access,
+  body: 'ConsoleRelease',
+  refuses: ['conflict', ...heldBack],
+
+  async perform(call) {
+    const { package: subject, body } = call;
+    try {
+      await releaseAsAsked(call, asked(body));
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal) || refusal.code !== 'approval-required') throw refusal;
+      return saying(previewAddress(subject, body), 'release-waits');
+    }
+    return saying(addressOf(subject), body.close === 'yes' ? 'channels-closed' : 'released');
+  },
+});
+
+/** What would change as things stand; what cannot be done is said in its place. */
+async function preview(call: Asked, filled: Filled): Promise<Html> {
+  const { package: subject, records, now, principal } = call;
+  try {
+    const releases = wantedReleases(principal, asked(filled));
+    const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()) });
+    const judged = await heldBackBy(call, changed(lines));
+    return html`${changesTable(lines)} ${releases.map(whatElse)} ${await affectedBy(call, subject)} ${approvals(judged)}
+    ${confirm(call, filled, judged)}`;
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    return notice('warn', refusal.message);
+  }
+}
+
+const changesTable = (lines: readonly Line[]): Html =>
+  table({
+    caption: 'What changes',
+    shown: true,
+    columns: [
+      { heading: 'Channel', cell: ({ on }) => on.slice(on.indexOf(':') + 1) },
+      { heading: 'For', cell: ({ part }) => part ?? 'All' },
+      { heading: 'Holds now', cell: ({ from }) => from ?? 'Nothing' },
+      { heading: 'Holds then', cell: ({ from, to }) => (from === to ? 'The same' : (to ?? 'Nothing')) },
+    ],
+    rows: lines.slice(0, mostLines),
+    empty: 'These channels hold nothing, so nothing changes.',
+  });
+
+/** What follows from it that the table does not show. */
+function whatElse({ channel, revision }: Wanted): Html {
+  const safer = fallback(channel);
+  if (revision === null) {
+    return html`<p>
+      Whoever follows ${channel.name} then gets
+      ${safer === null ? 'nothing, and keeps what he has' : html`what ${safer} holds`}.
+    </p>`;
+  }
+  return channel.branch === null
+    ? nothing
+    : html`<p>The branch ${channel.name} ends 30 days after its last release.</p>`;
+}
+
+/** Who has to approve, and how far that has come; nothing where nobody is asked. */
+async function heldBackBy(
+  { package: { namespace, name }, principal, records, now }: Asked,
+  lines: readonly Line[],
+): Promise<Judged | undefined> {
+  const policy = await records.approvalPolicy.inForce();
+  const change = { name: pushReleases.name, actor: principal.accountId, object: `${namespace}/${name}`, policy };
+  return judgeChange(records, { ...change, at: timestamp(now()) }, lines);
+}
+
+function approvals(judged: Judged | undefined): Html {
+  if (judged === undefined) return nothing;
+  const { proposal, missing, who } = judged;
+  const by = who.length === 0 ? 'Nobody is there who may approve.' : `Who may: ${who.slice(0, 20).join(', ')}.`;
+  if (proposal === undefined) {
+    return notice(
+      'note',
+      `The approval policy holds this: it is proposed, and waits for ${counted(missing, 'approval')}. ${by}`,
+    );
+  }
+  const link = html`<a href="/console/waiting/proposals/${proposal.number}">proposal ${proposal.number}</a>`;
+  if (proposal.state === 'rejected') {
+    return notice(
+      'warn',
+      html`It was rejected, as ${link}: ${proposal.because}. It can be proposed again from ${time(proposal.endsAt)} on.`,
+    );
+  }
+  if (missing === 0) return notice('good', html`It is approved, as ${link}. Now it can be done.`);
+  return notice(
+    'note',
+    html`It waits for ${counted(missing, 'more approval')}, as ${link}, until ${time(proposal.endsAt)}. ${by} When it is
+    approved, the button for it is here.`,
+  );
+}
+
+/** The button that does it, where it is not for others to speak first. */
+function confirm({ package: subject, browsing }: Asked, filled: Filled, judged: Judged | undefined): Html {
+  const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
+  if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;
+  const isClosing = filled.close === 'yes';
+  const what = isClosing
+    ? `Close ${filled.channels ?? ''}`
+    : `Release revision ${filled.revision ?? ''} to ${filled.channels ?? ''}`;
+  const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${what}` : what;
+  const button = isClosing ? html`<button class="grave">${words}</button>` : html`<button>${words}</button>`;
+  return formOf(browsing, addressOf(subject, 'release'), html`${hidden(filled)} ${button}`);
+}

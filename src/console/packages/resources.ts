@@ -1,0 +1,47 @@
+// What comes beside the revisions of a package: the resources of a charm, the components of a snap.
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import type { Release } from '#records/releases.ts';
+import { table } from '../parts/table.ts';
+
+/** So many are shown, and so many channels of each. */
+const most = 50;
+const mostChannels = 10;
+
+/** What the newest revision declares, and which of it the channels hold; nothing where it declares nothing. */
+export async function resourcesOf(
+  { resources, revisions }: Pick<HandlerRecords, 'resources' | 'revisions'>,
+  { id, namespace, name }: PublishedPackage,
+  releases: readonly Release[],
+): Promise<Html> {
+  const declared = await resources.list(id, await revisions.newest(id));
+  if (declared.length === 0) return nothing;
+  const line =
+    namespace === 'charm'
+      ? `charmcraft upload-resource ${name} RESOURCE --filepath=FILE`
+      : 'snapcraft upload --component';
+  return html`<h2>Resources</h2>
+    <p>What the newest revision declares. Another revision of one is pushed with <code>${line}</code>.</p>
+    ${table({
+      caption: 'Resources',
+      columns: [
+        { heading: 'Resource', cell: (one) => one.name },
+        { heading: 'Kind', cell: ({ type, optional }) => (optional ? `${type}, may be missing` : type) },
+        { heading: 'Newest revision', number: true, cell: ({ newest }) => newest ?? 'None' },
+        { heading: 'In channels', cell: (one) => heldWith(one.name, releases) || 'None' },
+      ],
+      rows: declared.slice(0, most),
+      empty: '',
+    })}`;
+}
+
+function heldWith(name: string, releases: readonly Release[]): string {
+  const held = new Map<string, number>();
+  for (const { channel, resources } of releases) {
+    const revision = resources.find((one) => one.name === name)?.revision;
+    if (typeof revision === 'number') held.set(channel, revision);
+  }
+  const all = [...held].map(([channel, revision]) => `${channel}: ${String(revision)}`);
+  return all.length > mostChannels ? `${all.slice(0, mostChannels).join(', ')} and others` : all.join(', ');
+}

@@ -128,8 +128,11 @@ const detailsCell = ({ seq, details, hash, sessionId, requestId }: AuditRow): Co
     ])}
   </details>`;
 
-const summaryOf = (details: string): string =>
-  details === '{}' ? 'Nothing more' : details.length > 60 ? `${details.slice(0, 59)}…` : details;
+/** What is told of, by the names that it is told under. */
+function summaryOf(details: string): string {
+  const names = Object.keys(JSON.parse(details) as object).join(', ');
+  return names === '' ? 'Nothing more' : names.length > 60 ? `${names.slice(0, 59)}…` : names;
+}
 
 async function provenIn({ appliance }: Pick<HandlerRecords, 'appliance'>): Promise<ProofOfRecords | undefined> {
   const text = await appliance.find(recordsProven);

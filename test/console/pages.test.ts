@@ -1,0 +1,106 @@
+// Every screen of the console as people see it: on a desk and on a phone, by day and by night, with a screen reader; and with
+// names and titles that would be markup if somebody let them.
+import t from 'tap';
+import type { Page } from 'playwright-core';
+
+import { consoleOperations } from '#console/index.ts';
+import { snapFixture } from '#test/fixtures/appliance.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/browser.ts';
+import { pathOf } from '#test/fixtures/requests.ts';
+import { larder } from '#test/cli/world.ts';
+import { startConsole, type ConsoleStore } from './world.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
+
+t.setTimeout(long ? 1_200_000 : 300_000);
+
+/** A store in which something stands on every screen; what the members of addresses stand for in it. */
+async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
+  const ada = await store.as('ada');
+  await ada.patch('/v1/account', { 'display-name': markup });
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+  await ada.patch('/v1/snap/tiny-app', {
+    title: markup,
+    summary: markup,
+    description: markup,
+    contact: 'javascript:alert(1)',
+  });
+  await ada.post('/v1/snap', { name: 'careful' });
+  await larder(`package manual-review snap/careful on --data ${store.directory}`);
+  const { revisions } = (await ada.push('snap', 'careful', await snapFixture('app-xz'))).body as {
+    revisions: { 'upload-id': string }[];
+  };
+  const brand = await addBrand(store, 'ada');
+  await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  return {
+    namespace: 'snap',
+    name: 'tiny-app',
+    revision: '1',
+    upload_id: revisions[0]?.['upload-id'] ?? '',
+    account_id: store.ids.ada,
+    brand_account_id: brand,
+    session_id: 'none',
+    number: '1',
+  };
+}
+
+const screens = consoleOperations.filter(({ method, name }) => method === 'GET' && name !== 'console_asset');
+
+t.test(
+  'every screen can be read by everybody, on every screen, and holds no markup but ours',
+  needsBrowser,
+  async (t) => {
+    const store = await startConsole(t);
+    const subject = await furnish(store);
+    const { cookie } = await store.visit('root');
+    const [name = '', value = ''] = cookie.split(/=(.*)/s);
+    const browser = await openBrowser(t);
+    const wrong: string[] = [];
+    for (const { name: view, width, height, colorScheme } of long ? views : [views[0], views[3]]) {
+      // The policy of our pages keeps axe's script out too.
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme, bypassCSP: true });
+      await context.addCookies([{ name, value, url: store.url }]);
+      const page = await context.newPage();
+      page.on('console', (message) => wrong.push(`${view}: ${message.text()}`));
+      for (const [at, op] of screens.entries()) {
+        const address = pathOf(op, subject);
+        const reply = await page.goto(store.url + address);
+        if ((reply?.status() ?? 500) >= 500) wrong.push(`${address} says ${String(reply?.status())}`);
+        // Every day each screen is looked at closely in one of the two views.
+        const closely = long || (width === 360) === (at % 2 === 0);
+        for (const fault of await (closely ? faultsOf(page) : tooWide(page)))
+          wrong.push(`${view}: ${address}: ${fault}`);
+        if ((await page.locator('.markup').count()) > 0) wrong.push(`${address} lets what somebody stored be markup`);
+        for (const link of await linksOf(page))
+          if (!/^(?:\/|#|https?:)/.test(link)) wrong.push(`${address} links to ${link}`);
+      }
+      await context.close();
+    }
+    // What the browser says of a page that is not there is no fault of the page.
+    t.strictSame(
+      [...new Set(wrong)].filter((one) => !one.includes('the server responded with a status of 404')),
+      [],
+    );
+  },
+);
+
+const linksOf = async (page: Page): Promise<string[]> =>
+  (await page.locator('a[href]').all()).length === 0
+    ? []
+    : page.evaluate<string[]>("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))");
+
+t.test('every screen is small, and says nothing twice as a script', async (t) => {
+  const store = await startConsole(t);
+  const subject = await furnish(store);
+  const root = await store.visit('root');
+  for (const op of screens) {
+    const { html, status } = await root.open(pathOf(op, subject));
+    t.ok(html.length < 200_000, `${op.path}: ${String(html.length)} bytes, ${String(status)}`);
+    t.notMatch(html, /<script(?![^>]*\ssrc=)|\sstyle=|\son[a-z]+=/i, op.path);
+    t.match(html, /<h1>/, op.path);
+  }
+});

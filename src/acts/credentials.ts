@@ -3,6 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
+import { wrongCode, wrongCredentials } from './logins.ts';
 
 export const setPassword = act({
   name: 'account password',
@@ -74,6 +75,31 @@ export const setOwnPassword = act({
   },
 });
 
+export const changeOwnPassword = act({
+  name: 'change_own_password',
+  summary: "Change one's own password, by somebody who has proven the old one.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** `provenAt` is when the password was set that was proven: one that was changed meanwhile is not what was proven. */
+  async perform(
+    tx,
+    { id, provenAt, hash, endTokensAt }: OfAccount & { provenAt: string; hash: string; endTokensAt: string | null },
+    { at, actor, note },
+  ): Promise<void> {
+    if ((await tx.passwords.find(id))?.changedAt !== provenAt) throw wrongCredentials();
+    await tx.passwords.set(id, hash, at);
+    await tx.setUpLinks.removeOf(id);
+    await touched(tx, id, { at, actor: itsOwnLogin }, 'change_own_password');
+    if (endTokensAt === null) return;
+    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, by: actor, issuedBefore: null }) });
+  },
+});
+
+/** Whoever has somebody's password and his browser is not him yet: what is changed from there counts as by somebody else. */
+const itsOwnLogin = 'a login of its own';
+
 export const linkIsVoid = (): Refusal =>
   new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');
 
@@ -117,6 +143,39 @@ export const setTotpSecret = act({
       await tx.totpSecrets.set(id, secret, doing.at);
     }
     await touched(tx, id, doing, 'account totp');
+  },
+});
+
+export const switchOnTotp = act({
+  name: 'switch_on_totp',
+  summary: 'Be asked for a one-time password too, once a first code has shown that the authenticator has the secret.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** `secret` is sealed; `step` is the time step of the first code, which is good no more. */
+  async perform(tx, { id, secret, step }: OfAccount & { secret: string; step: number }, { at }): Promise<void> {
+    await existing(tx, id);
+    if ((await tx.totpSecrets.find(id)) !== undefined) {
+      throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
+    }
+    await tx.totpSecrets.set(id, secret, at);
+    if (!(await tx.totpSecrets.use(id, step))) throw wrongCode();
+    await touched(tx, id, { at, actor: itsOwnLogin }, 'switch_on_totp');
+  },
+});
+
+export const switchOffTotp = act({
+  name: 'switch_off_totp',
+  summary: 'Log in with the password alone again, by somebody who has proven a one-time password.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  async perform(tx, { id }: OfAccount, { at }): Promise<void> {
+    const { username } = await existing(tx, id);
+    await goWithout(tx, { id, username });
+    await touched(tx, id, { at, actor: itsOwnLogin }, 'switch_off_totp');
   },
 });
 

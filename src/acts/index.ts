@@ -23,11 +23,14 @@ import { acceptClock, rememberTime } from './clock.ts';
 import { acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
 import {
   changeCredential,
+  changeOwnPassword,
   inviteAccount,
   rehashPassword,
   setOwnPassword,
   setPassword,
   setTotpSecret,
+  switchOffTotp,
+  switchOnTotp,
 } from './credentials.ts';
 import {
   endPullCredential,
@@ -113,11 +116,14 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   Collaborators: [acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites],
   'Credentials of people': [
     changeCredential,
+    changeOwnPassword,
     inviteAccount,
     rehashPassword,
     setOwnPassword,
     setPassword,
     setTotpSecret,
+    switchOffTotp,
+    switchOnTotp,
   ],
   'Image credentials': [
     endPullCredential,

@@ -90,8 +90,44 @@ export interface ExchangeLimit {
   failed(address: string): Promise<void>;
 }
 
+/** What somebody does to what he proves himself with, once he has logged in. */
+export interface OwnCredentials {
+  /** Proves once more that it is the owner of an account who asks, as a login does, and counts like one. */
+  prove(accountId: string, again: Again): Promise<Proven>;
+  /** The same by the password alone, for what comes before there are one-time passwords. */
+  provePassword(accountId: string, again: Again): Promise<Proven>;
+  /** Sets the password of an account whose old one was proven; with `endTokensAt` everything ends that lets it in. */
+  changePassword(account: Proven, password: string, about: About & { endTokensAt: string | null }): Promise<void>;
+  /** A secret for an authenticator, shown this once; nothing of it is kept but what the owner brings back with a first code. */
+  proposeTotp(account: Account, about: About): Promise<ProposedTotp>;
+  /** What somebody brings back, as it was shown to him; refused when it is not of this session, or none of ours. */
+  proposedTotp(account: Account, proposal: string, about: About): ProposedTotp;
+  /** Puts a proposed secret in force, once a code of it has come. */
+  switchOnTotp(account: Account, proposed: { proposal: string; code: string }, about: About): Promise<void>;
+  /** Ends one-time passwords; refused where the store asks the account for them. */
+  switchOffTotp(account: Account, about: About): Promise<void>;
+}
+
+/** What somebody says once more who is logged in. */
+export type Again = Omit<Credentials, 'name'>;
+
+/** The session in which somebody does something. */
+export interface About {
+  sessionId: string;
+  requestId: string;
+}
+
+export interface ProposedTotp {
+  /** As authenticators take it: typed in, and as an address. */
+  secret: string;
+  address: string;
+  /** What is brought back with a first code: the secret, sealed for this session. */
+  proposal: string;
+}
+
 export interface Identity {
   logins: Logins;
+  own: OwnCredentials;
   exchanges: ExchangeLimit;
   interactions: Interactions;
 }

@@ -9,6 +9,15 @@ import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './wait
 import { consoleWaiting } from './waiting/waiting.ts';
 import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
 import { consoleReleaseHistory } from './packages/history.ts';
+import { consoleAskEndOwnToken, consoleEndOwnToken, consoleMyself, consoleUpdateMyself } from './myself/myself.ts';
+import { consoleMakeToken, consoleNewToken } from './myself/new-token.ts';
+import {
+  consoleBeginOneTimePasswords,
+  consoleOneTimePasswords,
+  consoleSwitchOffOneTimePasswords,
+  consoleSwitchOnOneTimePasswords,
+} from './myself/one-time-passwords.ts';
+import { consoleChangePassword, consolePassword } from './myself/password.ts';
 import { consolePackages } from './packages/list.ts';
 import { consolePackage } from './packages/package.ts';
 import { consolePreviewRelease, consoleRelease } from './packages/release.ts';
@@ -77,6 +86,18 @@ export const consoleSection: Section = {
     consoleBackups,
     consoleStorage,
     consoleSettings,
+    consoleMyself,
+    consoleUpdateMyself,
+    consolePassword,
+    consoleChangePassword,
+    consoleOneTimePasswords,
+    consoleBeginOneTimePasswords,
+    consoleSwitchOnOneTimePasswords,
+    consoleSwitchOffOneTimePasswords,
+    consoleNewToken,
+    consoleMakeToken,
+    consoleAskEndOwnToken,
+    consoleEndOwnToken,
     consoleLogIn,
     consoleSubmitLogIn,
     consoleLogOut,

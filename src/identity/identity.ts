@@ -8,6 +8,7 @@ import type { Records } from '#records/index.ts';
 import { createExchangeLimit } from './exchange-limit.ts';
 import { createInteractions } from './interactions.ts';
 import { createLogins } from './logins.ts';
+import { createOwnCredentials } from './own-credentials.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 
 export interface IdentityOptions {
@@ -15,12 +16,19 @@ export interface IdentityOptions {
   acts: Acts;
   siteKey: Buffer;
   now: Now;
+  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  requiresTotp: () => boolean;
+  /** The name of the store, as authenticators show it. */
+  host: () => string;
 }
 
-export function createIdentity({ records, acts, siteKey, now }: IdentityOptions): Identity {
-  const passwords = sitePasswords(siteKey);
+export function createIdentity(options: IdentityOptions): Identity {
+  const { records, siteKey, now } = options;
+  const parts = { ...options, passwords: sitePasswords(siteKey) };
+  const logins = createLogins(parts);
   return {
-    logins: createLogins({ records, acts, passwords, siteKey, now }),
+    logins,
+    own: createOwnCredentials({ ...parts, logins }),
     exchanges: createExchangeLimit({ records, now }),
     interactions: createInteractions({ records, siteKey, now }),
   };

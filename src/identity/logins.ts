@@ -21,6 +21,8 @@ export interface LoginOptions {
   passwords: Passwords;
   siteKey: Buffer;
   now: Now;
+  /** Whether the store asks its administrators for one-time passwords; it does not unless this is given. */
+  requiresTotp?: (() => boolean) | undefined;
 }
 
 /** What a secret of one-time passwords is sealed for. */
@@ -72,6 +74,12 @@ const noOneTimePasswords = (): Refusal =>
     "This asks for a one-time password, and the account has none; 'larder account totp' on the host gives it some.",
   );
 
+const mustHaveOne = ({ id }: Account): Refusal =>
+  new Refusal(
+    'twofactor-required',
+    `This store asks its administrators for a one-time password, and your account has none; 'larder account totp ${id}' on the host gives it some.`,
+  );
+
 type Parts = LoginOptions & { backOff: BackOff };
 type Without<Secret extends keyof Credentials> = Omit<Credentials, Secret>;
 
@@ -114,12 +122,16 @@ async function finish(parts: Parts, account: Proven, credentials: Without<'passw
 
 /** What proves the one-time password; nothing where the account asks for none. */
 async function proveOneTimePassword(
-  { records, siteKey, now, backOff }: Parts,
+  { records, siteKey, now, backOff, requiresTotp }: Parts,
   { account, attempt }: { account: Account; attempt: Attempt },
   { oneTimePassword }: Without<'password'>,
 ): Promise<{ secret: string; step: number } | undefined> {
   const secret = await records.totpSecrets.find(account.id);
-  if (secret === undefined) return undefined;
+  if (secret === undefined) {
+    if (requiresTotp?.() === true && (await records.accounts.isStoreAdministrator(account.id)))
+      throw mustHaveOne(account);
+    return undefined;
+  }
   if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
     throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
   }

@@ -23,7 +23,7 @@ function refusal(text: string): string[] {
 const defaults = {
   store: { id: 'larder', offline_mode: false },
   auth: {},
-  identity: { redirect_urls: [], root_key_days: 7, longest_token_days: 365 },
+  identity: { redirect_urls: [], root_key_days: 7, longest_token_days: 365, require_totp: false },
   http: {
     base_url: 'http://127.0.0.1:8080',
     listen: '127.0.0.1:8080',
@@ -76,6 +76,7 @@ store_admin_macaroon_sha3_384 = ["${digest}",
 redirect_urls = ["https://builds.example.org/+callback/"]
 root_key_days = 1
 longest_token_days = 30
+require_totp = true
 [http]
 base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
@@ -145,7 +146,7 @@ expected_days = 30
 const everythingRead = {
   store: { id: 'site-7', offline_mode: true },
   auth: { store_admin_id: 'larder-admin', store_admin_macaroon_sha3_384: [digest, digest.replace('0', 'f')] },
-  identity: { redirect_urls: ['https://builds.example.org/+callback/'], root_key_days: 1, longest_token_days: 30 },
+  identity: { redirect_urls: ['https://builds.example.org/+callback/'], root_key_days: 1, longest_token_days: 30, require_totp: true },
   http: {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',

@@ -52,8 +52,15 @@ async function typed(world: World, given: Given): Promise<Typed> {
   }));
 }
 
-async function logIn({ records, acts, siteKey, now }: OpenStore, credentials: Typed): Promise<StrongLogin> {
-  const { logins } = createIdentity({ records, acts, siteKey, now });
+async function logIn({ records, acts, siteKey, now, config }: OpenStore, credentials: Typed): Promise<StrongLogin> {
+  const { logins } = createIdentity({
+    records,
+    acts,
+    siteKey,
+    now,
+    requiresTotp: () => config.identity.require_totp,
+    host: () => new URL(config.http.base_url).host,
+  });
   const { id } = await logins.logInWithBoth({ ...credentials, address: '127.0.0.1', requestId: 'host' });
   return { accountId: id, at: timestamp(now()) };
 }

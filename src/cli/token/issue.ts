@@ -6,10 +6,13 @@ import { isPermission, permissions } from '#domain/permission.ts';
 import type { PackageSelector } from '#domain/selector.ts';
 import { longestLife, ttlProblem } from '#macaroons/authority.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
+import { environmentOf, isTool, linesFor, tools } from '#operations/tokens/tool-environment.ts';
 import { nearest } from '#src/configuration/nearest.ts';
+import type { Config } from '#src/config.ts';
+import { readCertificates } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
-import { environmentOf, isTool, linesFor, tools } from './tool-environment.ts';
 
 export const tokenIssue = command({
   name: 'token issue',
@@ -78,12 +81,16 @@ export const tokenIssue = command({
       const tool = isTool(options.for) ? options.for : undefined;
       const environment = tool && environmentOf(tool, token, { config });
       return {
-        text: tool === undefined ? token : linesFor(tool, token, { config, data }),
+        text: tool === undefined ? token : linesFor(tool, token, { config, authority: authorityIn(data, config) }),
         json: { macaroon: token, 'session-id': sessionId, 'valid-until': validUntil, ...(tool && { environment }) },
       };
     });
   },
 });
+
+/** The certificate of the store's own authority, where it has one. */
+const authorityIn = (data: string, config: Config): string | undefined =>
+  speaksTls(config) ? readCertificates(data, tlsSettings(config))?.authority : undefined;
 
 /** An empty list would allow nothing; without the option nothing is narrowed. */
 const unlessEmpty = <Item>(list: Item[]): Item[] | null => (list.length === 0 ? null : list);

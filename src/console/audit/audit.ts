@@ -41,9 +41,8 @@ export const consoleAudit = screen({
               { heading: 'Number', cell: ({ seq }: AuditRow) => count(seq) },
               { heading: 'When', cell: ({ at }) => time(at) },
               { heading: 'Who', cell: ({ actor }) => whoCell(actor, names) },
-              { heading: 'Act', cell: ({ action }) => html`<a href="${linkTo({ act: action })}">${action}</a>` },
+              { heading: 'Act', cell: actCell },
               { heading: 'To what', cell: ({ object }) => objectCell(object) },
-              { heading: 'Outcome', cell: outcomeCell },
               { heading: 'Details', cell: detailsCell },
             ],
             rows: found.entries,
@@ -103,25 +102,27 @@ function further(
   </p>`;
 }
 
-/** The display names of those among the actors who have an account. */
+/** The user names of those among the actors who have an account: nobody else has the same, whatever he calls himself. */
 async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: readonly AuditRow[]) {
   const found = await accounts.byIds(rows.map(({ actor }) => actor));
-  return new Map([...found].map(([id, { displayName }]) => [id, displayName]));
+  return new Map([...found].map(([id, { username }]) => [id, username]));
 }
 
 const whoCell = (actor: string, names: ReadonlyMap<string, string>): Content =>
-  html`${names.get(actor) ?? nothing} <a href="${linkTo({ actor })}"><code>${actor}</code></a>`;
+  html`<a href="${linkTo({ actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
+
+const actCell = ({ action, outcome }: AuditRow): Content =>
+  html`<a href="${linkTo({ act: action })}">${action}</a>
+    ${outcome === 'refused' ? badge('note', 'refused') : nothing}`;
 
 const objectCell = (object: string): Content => html`<a href="${linkTo({ object })}">${object}</a>`;
 
-const outcomeCell = ({ outcome }: AuditRow): Content =>
-  outcome === 'refused' ? badge('note', 'refused') : badge('good', 'done');
-
-const detailsCell = ({ seq, details, hash, sessionId, requestId }: AuditRow): Content =>
+const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditRow): Content =>
   html`<details>
-    <summary>${summaryOf(details)}<span class="unseen"> of entry ${seq}</span></summary>
+    <summary><span class="hint">${summaryOf(details)}</span><span class="unseen"> of entry ${seq}</span></summary>
     <pre tabindex="0">${details === '{}' ? 'No details.' : JSON.stringify(JSON.parse(details), null, 1)}</pre>
     ${facts([
+      ['Who', html`<code>${actor}</code>`],
       sessionId === null ? undefined : ['Session', html`<code>${sessionId}</code>`],
       requestId === null ? undefined : ['Request', html`<code>${requestId}</code>`],
       ['Hash', html`<code>${hash}</code>`],

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 
 import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
 import type { Config } from '#src/config.ts';
-import { readCertificates } from '#tls/keeper.ts';
-import { speaksTls, tlsSettings } from '#tls/settings.ts';
 
 export const tools = ['snapcraft', 'charmcraft', 'curl'] as const;
 export type Tool = (typeof tools)[number];
@@ -13,8 +11,8 @@ export const isTool = (text: string | undefined): text is Tool => tools.some((to
 
 interface Store {
   config: Config;
-  /** The data directory. */
-  data: string;
+  /** The certificate of the store's own authority, PEM, where clients have to trust one. */
+  authority: string | undefined;
 }
 
 /** The variables by their names; those for curl are of the shell alone, and are used as `curl $base/… -H "$auth"`. */
@@ -43,9 +41,7 @@ export function linesFor(tool: Tool, token: string, store: Store): string {
  * Where clients have to trust an authority first: it is fetched from the store, without trust, and taken only when it is
  * the very one that lies here.
  */
-function trust(tool: Tool, { config, data }: Store): string[] {
-  if (!speaksTls(config)) return [];
-  const authority = readCertificates(data, tlsSettings(config))?.authority;
+function trust(tool: Tool, { config, authority }: Store): string[] {
   if (authority === undefined) return [];
   const sum = createHash('sha256').update(authority).digest('hex');
   const names = tool === 'curl' ? ['CURL_CA_BUNDLE'] : ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'];

@@ -1,0 +1,179 @@
+// A new token, made for a purpose and shown once, with the lines to paste for the tools.
+import { account } from '#api/access.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import type { Answer } from '#api/operation.ts';
+import type { Services } from '#api/services.ts';
+import type { ConsoleNewToken } from '#api/wire.ts';
+import { days } from '#domain/clock.ts';
+import { isNamespace } from '#domain/namespace.ts';
+import type { Permission } from '#domain/permission.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { PackageSelector } from '#domain/selector.ts';
+import type { Attenuation } from '#macaroons/caveats.ts';
+import { caller } from '#operations/by.ts';
+import { linesFor, type Tool } from '#operations/tokens/tool-environment.ts';
+import { framed, type Shown } from '../frame.ts';
+import { choice, field, formOf } from '../parts/form.ts';
+import { notice } from '../parts/notice.ts';
+import { time } from '../parts/values.ts';
+import { deed, screen } from '../screen.ts';
+import { againFields, asksForCode, typedAgain } from './again.ts';
+
+const path = '/console/myself/new-token';
+
+/** What a token may be for, in words, and what it then allows. */
+const purposes: Readonly<Record<ConsoleNewToken['purpose'], readonly [words: string, permissions: Permission[]]>> = {
+  publish: [
+    'Push and release my packages',
+    [
+      'account-view-packages',
+      'package-manage-metadata',
+      'package-manage-releases',
+      'package-manage-revisions',
+      'package-view',
+    ],
+  ],
+  edge: [
+    'Push one package, and release it to edge',
+    ['account-view-packages', 'package-manage-releases', 'package-manage-revisions', 'package-view'],
+  ],
+  read: ['Read only', ['account-view-packages', 'package-view']],
+};
+
+const lives = [1, 7, 30, 90, 365];
+
+/** The days that somebody may choose from: those that the store allows, and the most that it does. */
+function lifeChoices(longestLife: number): (readonly [string, string])[] {
+  const most = Math.floor(longestLife / days(1));
+  const offered = [...new Set([...lives.filter((life) => life < most), most])];
+  return offered.map((life) => [String(life), life === 1 ? '1 day' : `${String(life)} days`] as const);
+}
+
+export const consoleNewToken = screen({
+  name: 'console_new_token',
+  path,
+  summary: 'Show the form that makes a token for a tool.',
+  access: account('token'),
+
+  async show({ principal, records, authority, browsing }) {
+    const choices = lifeChoices(authority.longestLife());
+    return {
+      title: 'New token',
+      lead: 'What a tool or a machine is let in with as you, and no further than you say here.',
+      content: html`${formOf(
+          browsing,
+          path,
+          html`${choice(
+              { name: 'purpose', label: 'What it may do', value: 'publish' },
+              Object.entries(purposes).map(([name, [words]]) => [name, words] as const),
+            )}
+            ${field({
+              name: 'package',
+              label: 'Only for this package',
+              maxLength: 128,
+              hint: 'Such as snap/hello; empty for all of yours. One that goes to edge needs it.',
+            })}
+            ${choice({ name: 'days', label: 'How long', value: choices.some(([life]) => life === '30') ? '30' : '1' }, choices)}
+            ${field({
+              name: 'description',
+              label: 'What for',
+              required: true,
+              maxLength: 128,
+              hint: 'Such as nightly builds of hello; lists of tokens show it.',
+            })}
+            ${againFields(await asksForCode(principal, records))} <button>Make it</button>`,
+        )}
+        <p><a href="/console/myself">Make none</a></p>`,
+    };
+  },
+});
+
+export const consoleMakeToken = deed({
+  name: 'console_make_token',
+  path,
+  summary: "Make a token of one's own, which is shown once, with the lines for the tools.",
+  access: account('token'),
+  body: 'ConsoleNewToken',
+  refuses: [
+    'invalid-credentials',
+    'twofactor-required',
+    'twofactor-failure',
+    'too-many-requests',
+    'conflict',
+    'resource-not-found',
+  ],
+
+  async perform(call) {
+    const { body, principal, records, authority, identity } = call;
+    const allowed = await allowedBy(body, principal.accountId, records);
+    await identity.own.prove(principal.accountId, typedAgain(call));
+    const ttl = Math.min(Number(body.days) * days(1), authority.longestLife()) / 1000;
+    const { accountId } = principal;
+    const request = { accountId, ...allowed, description: body.description.trim(), ttl };
+    const { token, validUntil } = await authority.issue(request, caller(call));
+    return tokenPage(call, { token, validUntil, purpose: body.purpose });
+  },
+});
+
+async function allowedBy(
+  { purpose, package: named = '' }: ConsoleNewToken,
+  accountId: string,
+  records: HandlerRecords,
+): Promise<Attenuation> {
+  const [, permissions] = purposes[purpose];
+  const channels = purpose === 'edge' ? ['*/edge'] : null;
+  if (named.trim() !== '')
+    return { permissions, channels, packages: [await ownPackage(named.trim(), accountId, records)] };
+  if (purpose !== 'edge') return { permissions, channels, packages: null };
+  throw new Refusal('api-error', 'Say for which package, such as snap/hello, at /package');
+}
+
+/** A package that an account publishes or collaborates on, for a token that is good for it alone. */
+async function ownPackage(text: string, accountId: string, { packages }: HandlerRecords): Promise<PackageSelector> {
+  const [namespace = '', name = ''] = text.split(/[/:]/);
+  if (isNamespace(namespace)) {
+    const own = (await packages.publishedBy(accountId, namespace)).find((one) => one.name === name);
+    const found = own ?? (await packages.sharedWith(accountId, namespace)).find((one) => one.name === name);
+    if (found !== undefined) return { type: found.type, name: found.name };
+  }
+  throw new Refusal('resource-not-found', `You have no part in a package '${text}'; write snap/NAME or charm/NAME.`);
+}
+
+interface Made {
+  token: string;
+  validUntil: string;
+  purpose: ConsoleNewToken['purpose'];
+}
+
+const tools: readonly (readonly [Tool, string, string])[] = [
+  [
+    'snapcraft',
+    'snapcraft',
+    'Paste this into the shell in which you work, or into the variables of a pipeline; then no login is needed.',
+  ],
+  ['charmcraft', 'charmcraft', 'The same for charmcraft.'],
+  ['curl', 'CI and scripts', 'Keep the token as a secret of the pipeline, and send it as a header.'],
+];
+
+function tokenPage(
+  call: Shown & Pick<Services, 'authorityCertificate'>,
+  { token, validUntil, purpose }: Made,
+): Promise<Answer> {
+  const { config } = call;
+  const store = { config, authority: call.authorityCertificate() };
+  const section = ([tool, title, words]: (typeof tools)[number]): Html =>
+    html`<h2>${title}</h2>
+      <p>${words}</p>
+      <pre tabindex="0">
+${linesFor(tool, token, store)}${tool === 'curl' ? '\ncurl -H "$auth" "$base/v1/tokens/whoami"' : ''}</pre>`;
+  return framed(call, {
+    title: 'Your new token',
+    lead: html`${purposes[purpose][0]}, until ${time(validUntil)}.`,
+    content: html`${notice('note', 'It is shown this once, and kept nowhere. Whoever has it may do what it allows.')}
+      <h2>The token</h2>
+      <pre tabindex="0">${token}</pre>
+      ${tools.map(section)}
+      <p><a href="/console/myself">To your tokens, where you can end it</a></p>`,
+  });
+}

@@ -1,0 +1,87 @@
+// What somebody does to his own password and one-time passwords, once he has logged in and has proven himself again.
+import { changeOwnPassword, switchOffTotp, switchOnTotp } from '#acts/credentials.ts';
+import { wrongCode } from '#acts/logins.ts';
+import type { About, Again, Logins, OwnCredentials, Proven } from '#api/identity.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+import type { Account } from '#records/accounts.ts';
+import { totpPurpose, type LoginOptions } from './logins.ts';
+import { passwordProblem } from './passwords.ts';
+import { newTotpSecret, stepOf, totpAddress } from './totp.ts';
+
+interface Options extends LoginOptions {
+  logins: Pick<Logins, 'checkPassword' | 'finish'>;
+  requiresTotp: () => boolean;
+  /** The name of the store, as authenticators show it. */
+  host: () => string;
+}
+
+export function createOwnCredentials(options: Options): OwnCredentials {
+  const { records, acts, passwords, siteKey, now, logins, requiresTotp, host } = options;
+
+  const provePassword = async (accountId: string, again: Again): Promise<Proven> => {
+    const name = (await records.accounts.find(accountId))?.username ?? '';
+    const { account } = await logins.checkPassword({ ...again, name });
+    if (account.id !== accountId) throw new Refusal('conflict', 'Your account was renamed meanwhile; log in again.');
+    return account;
+  };
+  const shown = (secret: Buffer, account: Account, about: About) => ({
+    ...totpAddress(secret, account.username, host()),
+    proposal: seal(siteKey, secret, proposalFor(account, about)),
+  });
+
+  return {
+    provePassword,
+
+    async prove(accountId, again) {
+      const account = await provePassword(accountId, again);
+      await logins.finish(account, { ...again, name: account.username });
+      return account;
+    },
+
+    async changePassword(account, password, { endTokensAt, ...about }) {
+      const problem = passwordProblem(password, account);
+      if (problem !== undefined) throw new Refusal('api-error', problem);
+      const hash = await passwords.hash(password);
+      const wanted = { id: account.id, provenAt: account.passwordSetAt, hash, endTokensAt };
+      await acts.do(changeOwnPassword, { actor: account.id, ...about }, wanted);
+    },
+
+    async proposeTotp(account, about) {
+      if ((await records.totpSecrets.find(account.id)) !== undefined) {
+        throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
+      }
+      return shown(newTotpSecret(), account, about);
+    },
+
+    proposedTotp: (account, proposal, about) =>
+      shown(opened(siteKey, proposal, proposalFor(account, about)), account, about),
+
+    async switchOnTotp(account, { proposal, code }, about) {
+      const secret = opened(siteKey, proposal, proposalFor(account, about));
+      const step = stepOf(secret, code, now());
+      if (step === undefined) throw wrongCode();
+      const sealed = seal(siteKey, secret, totpPurpose(account.id));
+      await acts.do(switchOnTotp, { actor: account.id, ...about }, { id: account.id, secret: sealed, step });
+    },
+
+    async switchOffTotp(account, about) {
+      if (requiresTotp() && (await records.accounts.isStoreAdministrator(account.id))) {
+        throw new Refusal('conflict', 'This store asks its administrators for one-time passwords, so you keep yours.');
+      }
+      await acts.do(switchOffTotp, { actor: account.id, ...about }, { id: account.id });
+    },
+  };
+}
+
+/** A secret that was proposed is good in the session in which it was, and for the account that was logged in. */
+const proposalFor = ({ id }: Account, { sessionId }: About): string =>
+  `proposed one-time passwords of ${id} in ${sessionId}`;
+
+function opened(siteKey: Buffer, proposal: string, purpose: string): Buffer {
+  try {
+    return unseal(siteKey, proposal, purpose);
+  } catch {
+    throw new Refusal('conflict', 'This secret is of a login that has ended meanwhile; begin again.');
+  }
+}

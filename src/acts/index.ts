@@ -98,7 +98,14 @@ import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack }
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { subscribe, unsubscribe } from './subscriptions.ts';
 import { acceptTransfer } from './transfer-accept.ts';
-import { discardTransfer, makeTransfer, makeTransferAgain, receiveTransfer, withdrawTransfer } from './transfers.ts';
+import {
+  discardTransfer,
+  letOutReceipt,
+  makeTransfer,
+  makeTransferAgain,
+  receiveTransfer,
+  withdrawTransfer,
+} from './transfers.ts';
 import { pushResource, pushRevision } from './uploads.ts';
 
 /** By noun, as the documents show them. */
@@ -177,7 +184,15 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   Sites: [distrustSource, nameSite, rotateSite, rotateSource, settleFloor, trustSource],
   Subscriptions: [subscribe, unsubscribe],
   Tracks: [addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack],
-  Transfers: [acceptTransfer, discardTransfer, makeTransfer, makeTransferAgain, receiveTransfer, withdrawTransfer],
+  Transfers: [
+    acceptTransfer,
+    discardTransfer,
+    letOutReceipt,
+    makeTransfer,
+    makeTransferAgain,
+    receiveTransfer,
+    withdrawTransfer,
+  ],
   Uploads: [pushResource, pushRevision],
   'The appliance': [
     acceptAudit,

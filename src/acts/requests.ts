@@ -7,6 +7,8 @@ import { act, DoneAlready } from './act.ts';
 import { leaves } from './exports.ts';
 
 interface NewRequest extends Pick<MadeRequest, 'number' | 'id' | 'bytes'> {
+  /** When something was let in or put back last, as far as it tells. */
+  settled: string | null;
   /** Of the whole file. */
   sha256: string;
   /** Of this site; nothing where it has none. */
@@ -26,10 +28,16 @@ export const makeRequest = act({
       told.map(({ part, says }) => ({ kind: 'requests', on: `request ${part}`, part: null, from: null, to: says })),
   },
 
-  async perform(tx, { told, sha256, label, ...made }: NewRequest, doing) {
+  async perform(tx, { told, settled, sha256, label, ...made }: NewRequest, doing) {
     const { number, id, bytes } = made;
     if (number <= ((await tx.requests.newest())?.number ?? 0)) {
       throw new Refusal('conflict', 'Another request was made meanwhile; make this one again.');
+    }
+    if ((await tx.transfers.lastSettled()) !== settled) {
+      throw new Refusal(
+        'conflict',
+        'A transfer was let in or put back meanwhile, of which this one does not tell; make it again.',
+      );
     }
     doing.note({ number, id, bytes, tells: Object.fromEntries(told.map(({ part, says }) => [part, says])) });
     await tx.requests.add({ ...made, madeAt: doing.at, madeBy: doing.actor });

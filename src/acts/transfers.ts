@@ -11,7 +11,7 @@ import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { latestTimeName } from './clock.ts';
-import { leaves } from './exports.ts';
+import { leaves, measured } from './exports.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
 import { remember, rememberEnded } from './releases.ts';
 import type { Statement } from './transfer-statement.ts';
@@ -75,7 +75,7 @@ async function letOut(tx: Changes, id: string, { files, of, label, media }: Leav
   }
 }
 
-type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigned';
+type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigned' | 'answers';
 
 interface Received extends Pick<ReceivedTransfer, Kept> {
   signers: readonly string[];
@@ -111,6 +111,28 @@ export const receiveTransfer = act({
     else if (!isNew) throw new DoneAlready(undefined);
   },
 });
+
+export const letOutReceipt = act({
+  name: 'let_out_receipt',
+  summary: 'Write the receipt of a transfer, for whoever made it or for an auditor.',
+  on: 'transfer/ID',
+  object: ({ id }: WrittenReceipt) => `transfer/${id}`,
+  gate: { never: 'nothing changes here; the audit log has what left' },
+
+  async perform(tx, { id, label, text }: WrittenReceipt, doing) {
+    const out = measured(text);
+    doing.note(out);
+    await leaves(tx, { what: 'receipt', name: id, label, ...out }, doing);
+  },
+});
+
+interface WrittenReceipt {
+  /** Of the transfer. */
+  id: string;
+  /** The label of this site, where it has one. */
+  label: string | null;
+  text: string;
+}
 
 export const discardTransfer = act({
   name: 'discard_transfer',

@@ -6,7 +6,7 @@ export interface Export {
   at: string;
   /** Who let it out, as the audit log writes it. */
   actor: string;
-  what: 'backup' | 'audit log' | 'key request' | 'request' | 'transfer';
+  what: 'backup' | 'audit log' | 'key request' | 'request' | 'transfer' | 'receipt';
   /** Which one: a backup's id, a key's id, the entries of the log, a transfer with its part. */
   name: string;
   /** Of the file, or of the text. */

@@ -18,6 +18,8 @@ export interface ReceivedTransfer {
   settledBy: string | null;
   /** JSON. */
   receipt: string | null;
+  /** The request that it meets, by the SHA-256 of that one's statement. */
+  answers: string | null;
   /** What it came on, in that order, as whoever carried it calls each; a JSON array of texts. */
   media: string;
   /** Whether nobody has signed it: it lay in a folder as what it is made of. */
@@ -44,7 +46,7 @@ export interface MadeTransfer {
 
 const transferColumns = columns`
   id, source, sequence, statement, signatures, status, received_at AS "receivedAt", received_by AS "receivedBy",
-  settled_at AS "settledAt", settled_by AS "settledBy", receipt, media, unsigned`;
+  settled_at AS "settledAt", settled_by AS "settledBy", receipt, media, unsigned, answers`;
 
 export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) => db.get<ReceivedTransfer>(sql`SELECT ${transferColumns} FROM transfers WHERE id = ${id}`),
@@ -65,6 +67,20 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${transferColumns} FROM transfers
       WHERE settled_at IS NOT NULL AND settled_at > ${moment} AND status IN ('accepted', 'withdrawn')
       ORDER BY settled_at LIMIT ${limit}`),
+
+  /**
+   * Those that were let in or put back, and of which their source has not shown that it knows: it has answered no request that
+   * was made since. The last of them, in their order.
+   */
+  unacknowledged: async (limit: number): Promise<ReceivedTransfer[]> =>
+    (
+      await db.all<ReceivedTransfer>(sql`
+        SELECT ${transferColumns} FROM transfers
+        WHERE settled_at IS NOT NULL AND status IN ('accepted', 'withdrawn') AND settled_at > COALESCE((
+          SELECT MAX(made_at) FROM made_requests
+          JOIN transfers AS met ON met.answers = made_requests.id WHERE met.source = transfers.source), '')
+        ORDER BY settled_at DESC LIMIT ${limit}`)
+    ).reverse(),
 
   waiting: (limit: number) =>
     db.all<ReceivedTransfer>(sql`
@@ -153,9 +169,9 @@ export const transferChanges = (db: Queries) => ({
   add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'media'>) =>
     0 <
     (await db.run(sql`
-      INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by, unsigned)
+      INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by, unsigned, answers)
       VALUES (${t.id}, ${t.source}, ${t.sequence}, ${t.statement}, ${t.signatures}, 'waiting', ${t.receivedAt}, ${t.receivedBy},
-        ${t.unsigned})
+        ${t.unsigned}, ${t.answers})
       ON CONFLICT (id) DO UPDATE
       SET status = 'waiting', signatures = excluded.signatures, received_at = excluded.received_at,
         received_by = excluded.received_by, settled_at = NULL, settled_by = NULL

@@ -93,6 +93,35 @@ t.test('what was left out because it was there, and is deleted meanwhile, is ask
   });
 });
 
+t.test('a receipt rides in each request until its source has met one, so that a request may be lost', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await here.done('subscription add snap/hello-on --channel stable --architecture amd64');
+  const ask = async (number: number) => {
+    const one = await here.done(`transfer request ${join(stick, `r${String(number)}.tar`)} --yes`);
+    const { receipts } = (await readRequest(one.file as string)).statement;
+    return { file: one.file as string, told: receipts.map(({ sequence }) => sequence) };
+  };
+  const receive = async (number: number, how: string) => {
+    await carry(offered('hello-on', 11 + number));
+    const file = join(stick, `t${String(number)}.tar`);
+    const made = await depot.done(`transfer make ${file} ${how}`);
+    await here.done(`transfer receive ${file}`);
+    return made.id as string;
+  };
+  await here.done(`transfer accept ${await receive(1, '--since-sent --for site-a')} --yes`);
+  t.same((await ask(1)).told, [1]);
+  const second = await ask(2);
+  t.same(second.told, [1], 'the first one may have been lost');
+  await here.done(`transfer accept ${await receive(2, '--since-sent --for site-a')} --yes`);
+  const third = await ask(3);
+  t.same(third.told, [1, 2]);
+  // What meets the second request shows that its source knows of the first transfer, and not that it knows of the second one.
+  await receive(3, `--request ${second.file}`);
+  t.same((await ask(4)).told, [2]);
+  await here.done(`transfer accept ${await receive(4, `--request ${third.file}`)} --yes`);
+  t.same((await ask(5)).told, [4], 'what was let in since is told');
+});
+
 t.test('a request that others signed in the name of a known site is refused', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));

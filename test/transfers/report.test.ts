@@ -1,4 +1,5 @@
 // What a preview and a receipt say, at a terminal and on a page.
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,6 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import type { PlanLine } from '#acts/transfer-planning.ts';
+import { openStore } from '#data/store.ts';
 import { fitted, pageOf, textOf, type Report } from '#src/cli/transfer/report.ts';
 import { offered, twoSites } from './sites.ts';
 
@@ -100,6 +102,18 @@ t.test('the page says what the terminal and the JSON say, of a preview and of a 
   for (const one of [id, said['accepted-at']!, said['accepted-by']!, 'snap/other-on: It was left out', 'latest/stable'])
     t.ok(receipt.includes(one), one);
   t.notOk('undo' in said);
+  const refused = await here.larder(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
+  t.match(refused, { code: 1, err: /cannot write .*receipt\.json/ });
+  const { records, close } = await openStore({ directory: here.data });
+  const left = await records.exports.list('', '9999', 1e9, 10);
+  await close();
+  const digests = ['receipt.json', 'receipt.html'].map((name) => hash('sha256', readFileSync(join(stick, name))));
+  t.match(
+    left,
+    digests.map((sha256) => ({ what: 'receipt', name: id, sha256 })),
+    'what leaves is in the list of that',
+  );
+  t.equal(left.length, 2);
   await here.done('site distrust depot --yes');
   t.match((await here.json(`transfer preview ${id}`)).signatures, [{ 'is-of-source': false }]);
   t.notOk(existsSync(join(stick, '.preview.html.partial')));

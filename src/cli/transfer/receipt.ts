@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 
 import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
-import type { Receipt } from '#acts/transfers.ts';
+import { letOutReceipt, type Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { labelText } from '#domain/site-label.ts';
 import { transferOf } from '#transfers/look.ts';
@@ -35,7 +35,7 @@ export const transferReceipt = command({
   run: (call) =>
     withStore(
       call,
-      async ({ records, siteKey, asCaller }) => {
+      async ({ records, acts, person, config, siteKey, asCaller }) => {
         const site = await ownSite(records, siteKey);
         const { id, receipt } = await transferOf(records, call.positionals.id);
         if (receipt === null)
@@ -45,7 +45,11 @@ export const transferReceipt = command({
         const told = { site, auditHead };
         const said = JSON.parse(receipt) as Receipt;
         const text = call.options.html ? pageOf(reportOf(said, told)) : signedReceipt(said, told);
-        const written = await writeNew(file, asCaller, (append) => append(text));
+        // Before it can be carried away it is known that it leaves.
+        const written = await writeNew(file, asCaller, async (append) => {
+          await append(text);
+          await acts.do(letOutReceipt, person, { id, label: config.site.label ?? null, text });
+        });
         return { text: `The receipt of ${shortId(id)} is in ${file}.`, json: { file, ...written } };
       },
       { writesOutside: true },

@@ -65,6 +65,7 @@ async function requested(store: OpenStore, call: RequestCall): Promise<Answer> {
   const { records, siteKey, now, config } = store;
   const { inventory = 'imported', 'include-own': includeOwn, 'dry-run': isDry } = call.options;
   const site = await ownSite(records, siteKey);
+  const settled = await records.transfers.lastSettled();
   const said = await withBlobs(store, ({ blobs }) =>
     askFor(
       { inventory: inventory as 'none' | 'imported' | 'all', includeOwn },
@@ -84,7 +85,7 @@ async function requested(store: OpenStore, call: RequestCall): Promise<Answer> {
     'wishes.tsv': Buffer.from(table),
   };
   const written = writeRequest(said, files, site.seed);
-  await writing(file, () => placed(store, { file, said, written }));
+  await writing(file, () => placed(store, { file, said, settled, written }));
   return answerOf(shown, { file, said, site, written });
 }
 
@@ -112,7 +113,10 @@ interface Written {
 }
 
 /** Writes it under another name, remembers that it leaves, and gives it its name. */
-async function placed({ acts, person, asCaller }: OpenStore, { file, said, written }: Written): Promise<void> {
+async function placed(
+  { acts, person, asCaller }: OpenStore,
+  { file, said, settled, written }: Written & { settled: string | null },
+): Promise<void> {
   const partial = join(dirname(file), `.${basename(file)}.partial`);
   await asCaller(async () => {
     await rm(partial, { force: true });
@@ -122,8 +126,7 @@ async function placed({ acts, person, asCaller }: OpenStore, { file, said, writt
     const { id, bytes: content } = written;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const made = {
-      number: said.number,
-      id,
+      ...{ number: said.number, settled, id },
       bytes: content.length,
       sha256,
       label: said.label ?? null,

@@ -70,7 +70,7 @@ export async function askFor({ inventory, includeOwn }: Telling, asking: Asking)
     inventory: { kind: inventory, contents: await contentsHere(records, told) },
     'key-requests': await keysOf(asking, withheld),
     provenance: await provenanceOf(records),
-    receipts: await receiptsSince(records, last?.madeAt ?? '', includeOwn),
+    receipts: await receiptsOf(records, { includeOwn, withheld }),
     withheld,
   };
 }
@@ -210,8 +210,18 @@ async function provenanceOf({ revisions, packages, assertions, brands }: Records
   }
 }
 
-async function receiptsSince({ transfers }: Records, moment: string, includeOwn: boolean): Promise<RequestReceipt[]> {
-  const settled = await transfers.settledSince(moment, 10_000);
+/** So many receipts ride in a request at most; all that are older stay in the list of transfers. */
+const mostReceipts = 1000;
+
+/** Receipts ride in each request until a transfer of their source meets one: a request may be lost on its way. */
+async function receiptsOf(
+  { transfers }: Records,
+  { includeOwn, withheld }: Pick<Telling, 'includeOwn'> & { withheld: TransferLeftOut[] },
+): Promise<RequestReceipt[]> {
+  const [oldest, ...others] = await transfers.unacknowledged(mostReceipts + 1);
+  const isAll = others.length < mostReceipts;
+  if (!isAll) withheld.push({ what: 'older receipts', why: `A request carries the last ${String(mostReceipts)}.` });
+  const settled = oldest !== undefined && isAll ? [oldest, ...others] : others;
   return settled.flatMap(({ id, source, sequence, status, settledAt, receipt }) => {
     if ((status !== 'accepted' && status !== 'withdrawn') || settledAt === null || receipt === null) return [];
     const said = JSON.parse(receipt) as Receipt;

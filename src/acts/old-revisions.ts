@@ -7,6 +7,7 @@ import type { OldRevision } from '#records/old-revisions.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Component } from '#records/resource-revisions.ts';
+import { charmsOfBundle } from '#review/named-in.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 import { reasonOf } from './reason.ts';
@@ -34,19 +35,27 @@ export interface OldRevisions {
   more: boolean;
 }
 
-type Known = Pick<Records, 'assertions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'>;
+type Known = Pick<
+  Records,
+  'assertions' | 'heldRevisions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'
+>;
 
 /** What would go by a rule now, at most so many; `now` is RFC 3339. */
 export async function oldRevisions(
   known: Known | Pick<Changes, keyof Known>,
-  packageId: string,
+  subject: Pick<PublishedPackage, 'id' | 'namespace' | 'name'>,
   { keep, channel, olderThan }: Rule,
   now: string,
   limit = atOnce,
 ): Promise<OldRevisions> {
+  const { id: packageId } = subject;
   const before = olderThan === undefined ? null : timestamp(after(new Date(now), -olderThan));
   const released = await releasedResources(known, packageId, now);
-  const beside = [...(await revisionsOf(known, packageId, released)), ...(await pinned(known, packageId))];
+  const beside = [
+    ...(await revisionsOf(known, packageId, released)),
+    ...(await pinned(known, packageId)),
+    ...(await deployed(known, subject)),
+  ];
   const found = await known.oldRevisions.list(packageId, { keep, channel: channel ?? null, before }, beside, limit + 1);
   const revisions: OldRevision[] = [];
   for (const one of found.slice(0, limit)) {
@@ -101,6 +110,16 @@ async function pinned({ assertions }: Pick<Known, 'assertions'>, packageId: stri
   });
 }
 
+/** The revisions of a charm that bundles name: who deploys one of those gets just these, whatever channels hold. */
+async function deployed(
+  { heldRevisions }: Pick<Known, 'heldRevisions'>,
+  { namespace, name }: Pick<PublishedPackage, 'namespace' | 'name'>,
+): Promise<number[]> {
+  if (namespace !== 'charm') return [];
+  const bundles = await heldRevisions.bundlesNaming(name);
+  return bundles.flatMap(charmsOfBundle).flatMap((one) => (one.name === name ? one.revisions : []));
+}
+
 /** The revisions of a snap that stay with a component because some channel holds that: of each the newest that it serves. */
 async function revisionsOf(
   { resourceRevisions }: Pick<Known, 'resourceRevisions'>,
@@ -133,7 +152,7 @@ export const deleteRevisions = act<Deletion, { revisions: number[]; bytes: numbe
   async perform(tx, { package: subject, rule, revisions: named, reason }, doing) {
     const because = reason === undefined ? ruleInWords(rule) : reasonOf(reason);
     await latestOf(tx, subject);
-    const found = await oldRevisions(tx, subject.id, rule, doing.at);
+    const found = await oldRevisions(tx, subject, rule, doing.at);
     const { bytes } = found;
     const revisions = found.revisions.map(({ revision }) => revision);
     if (revisions.length === 0 || revisions.join() !== named.join()) {
@@ -163,7 +182,7 @@ export const expireRevisions = act({
     for (const id of packages) {
       const subject = await tx.packages.byId(id);
       if (subject === undefined || expired === atOnce) continue;
-      const found = await oldRevisions(tx, id, rule, at, atOnce - expired);
+      const found = await oldRevisions(tx, subject, rule, at, atOnce - expired);
       const revisions = found.revisions.map(({ revision }) => revision);
       if (revisions.length === 0) continue;
       await setDeleted(tx, id, found, { at, by: actor, because });

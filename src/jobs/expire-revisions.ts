@@ -45,7 +45,8 @@ async function withOldRevisions(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const id of packages) {
-    if ((await oldRevisions(records, id, rule, now)).revisions.length > 0) found.push(id);
+    const subject = await records.packages.byId(id);
+    if (subject !== undefined && (await oldRevisions(records, subject, rule, now)).revisions.length > 0) found.push(id);
   }
   return found;
 }

@@ -39,4 +39,16 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
         AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
         AND (${place}) > (${packageId}, ${channel}, ${slot}, ${progressive})
       ORDER BY ${place} LIMIT ${limit}`),
+
+  /** The texts of the bundles that channels hold, as far as there is this name of a charm anywhere in them. */
+  bundlesNaming: async (charm: string): Promise<string[]> =>
+    (
+      await db.all<{ text: string }>(sql`
+        SELECT DISTINCT package_yaml AS text FROM packages
+        CROSS JOIN releases
+        CROSS JOIN revisions
+        WHERE packages.type = 'bundle' AND releases.package_id = packages.id
+          AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
+          AND package_yaml LIKE ${`%${charm}%`}`)
+    ).map(({ text }) => text),
 });

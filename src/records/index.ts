@@ -201,6 +201,7 @@ const changing = madeWhenAsked({
   requests: requestChanges,
   resourceRevisions: resourceRevisionChanges,
   resources: resourceChanges,
+  heldRevisions,
   oldRevisions,
   revisions: revisionChanges,
   revokedSerials: revokedSerialChanges,

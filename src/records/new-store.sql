@@ -789,7 +789,7 @@ CREATE TABLE transfers (
   settled_by  TEXT,
   -- What was changed by it, so that it can be told and put back.
   receipt     TEXT
-, media TEXT NOT NULL DEFAULT '[]', unsigned INTEGER NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)));
+, media TEXT NOT NULL DEFAULT '[]', unsigned INTEGER NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)), answers TEXT);
 CREATE TABLE uploads (
   id          TEXT PRIMARY KEY,
   sha3_384    TEXT NOT NULL,
@@ -859,6 +859,7 @@ CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
 CREATE INDEX package_figures_by_bytes ON package_figures (bytes);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
 CREATE INDEX package_offers_by_end ON package_offers (expires_at);
+CREATE INDEX packages_bundles ON packages (id) WHERE type = 'bundle';
 CREATE INDEX packages_by_icon ON packages (substr(icon, 1, 96)) WHERE icon IS NOT NULL;
 CREATE INDEX packages_by_publisher ON packages (publisher_id, namespace, name);
 CREATE INDEX passing_codes_by_end ON passing_codes (ends_at);
@@ -1020,6 +1021,8 @@ INSERT INTO migrations (name) VALUES ('0071-sent-packages');
 INSERT INTO migrations (name) VALUES ('0072-media');
 INSERT INTO migrations (name) VALUES ('0073-floors-in-doubt');
 INSERT INTO migrations (name) VALUES ('0074-unsigned-folders');
+INSERT INTO migrations (name) VALUES ('0075-answered-requests');
+INSERT INTO migrations (name) VALUES ('0076-bundles');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -18,6 +18,8 @@ export interface NamedCharm {
   name: string;
   /** As the bundle writes it; nothing where it does not say. */
   channel: string | undefined;
+  /** The revisions that the bundle keeps to; none where it follows the channel. */
+  revisions: number[];
 }
 
 /** The charms of a bundle.yaml that come from a store, each by its name and channel. */
@@ -26,10 +28,15 @@ export function charmsOfBundle(bundleYaml: string): NamedCharm[] {
   const applications = memberOf(document, 'applications') ?? memberOf(document, 'services');
   const named = new Map<string, NamedCharm>();
   for (const application of applications instanceof Map ? applications.values() : []) {
-    const [charm, said] = [memberOf(application, 'charm'), memberOf(application, 'channel')];
-    const [, name] = typeof charm === 'string' ? (/^(?:ch:)?([a-z0-9][a-z0-9-]*)$/.exec(charm) ?? []) : [];
+    const [url, said] = [memberOf(application, 'charm'), memberOf(application, 'channel')];
+    const [, name] = typeof url === 'string' ? (/^(?:ch:)?([a-z0-9][a-z0-9-]*)$/.exec(url) ?? []) : [];
     const channel = typeof said === 'string' ? said : undefined;
-    if (name !== undefined) named.set(`${name} ${channel ?? ''}`, { name, channel });
+    if (name === undefined) continue;
+    const key = `${name} ${channel ?? ''}`;
+    const charm = named.get(key) ?? { name, channel, revisions: [] };
+    named.set(key, charm);
+    const pinned = memberOf(application, 'revision');
+    if (typeof pinned === 'string' && /^\d{1,10}$/.test(pinned)) charm.revisions.push(Number(pinned));
   }
   return [...named.values()];
 }

@@ -72,7 +72,8 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
     ...{ id, source: statement.source, sequence: statement.sequence, statement: kept.sha3_384 },
     unsigned: isUnsigned ? 1 : 0,
     ...{ signatures: signaturesOf(given).toString('utf8'), signers, media: receiving.media },
-    answers: statement.base.request ?? null,
+    // What nobody signed shows nothing of who has read a request.
+    answers: isUnsigned ? null : (statement.base.request ?? null),
   });
   const intake = new Intake(statement, id, receiving);
   for (const part of parts) await intake.take(part);

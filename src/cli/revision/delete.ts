@@ -59,7 +59,7 @@ export const revisionDelete = command({
     };
     return withStore({ data, world }, async ({ records, acts, person, now }) => {
       const subject = await packageOf(records, positionals.package);
-      const found = await oldRevisions(records, subject.id, rule, timestamp(now()));
+      const found = await oldRevisions(records, subject, rule, timestamp(now()));
       const revisions = found.revisions.map(({ revision }) => revision);
       const deleted = !preview && revisions.length > 0;
       if (deleted) await acts.do(deleteRevisions, person, { package: subject, rule, revisions, reason });

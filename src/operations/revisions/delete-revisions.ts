@@ -26,7 +26,7 @@ export const deleteRevisions = operation({
       channel: channel === undefined ? undefined : readChannel(channel).name,
       olderThan: age === undefined ? undefined : days(age),
     };
-    const found = await oldRevisions(records, subject.id, rule, timestamp(now()));
+    const found = await oldRevisions(records, subject, rule, timestamp(now()));
     if (revisions !== undefined) await acts.do(act, caller(call), { package: subject, rule, revisions, reason });
     return { deleted: revisions !== undefined, ...presentOld(found) };
   },

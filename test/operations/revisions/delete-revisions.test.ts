@@ -448,3 +448,36 @@ t.test('what a validation set names stays, whatever channels hold', async (t) =>
   await command(store, 'revision delete snap/hello --keep 1 --yes');
   t.equal((await store.beside.records.revisions.find(id, 2))?.deletedAt ?? null, null);
 });
+
+t.test('what a bundle deploys stays, whatever channels hold', async (t) => {
+  const store = await startNow(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/charm', { name: 'postgresql' })).body;
+  for (const revision of [1, 2, 3, 4, 5]) await addRevision(store, id, revision);
+  const preview = async (): Promise<number[]> =>
+    numbers((await command(store, 'revision delete charm/postgresql --keep 1 --preview'))['revisions'] as Found[]);
+  t.same(await preview(), [1, 2, 3, 4]);
+  const at = store.clock.now.toISOString();
+  const application = (name: string, charm: string, revision: number): string =>
+    `  ${name}:\n    charm: ${charm}\n    channel: 14/stable\n    revision: ${String(revision)}\n`;
+  const text = `applications:\n${application('one', 'postgresql', 2)}${application('two', 'ch:postgresql', 4)}${application('other', 'postgresql-k8s', 3)}`;
+  await store.beside.records.change({ at, actor: 'test', action: 'fill', object: 'bundle' }, async (tx) => {
+    const add = filler(tx, at);
+    const bundle = {
+      id: 'bundle',
+      name: 'database',
+      publisherId: store.ids.ada,
+      namespace: 'charm',
+      type: 'bundle',
+    } as const;
+    await add.package(bundle);
+    await add.revision({ packageId: 'bundle', revision: 1, createdBy: store.ids.ada, packageYaml: text });
+  });
+  t.same(await preview(), [1, 2, 3, 4], 'a bundle that no channel holds deploys nothing');
+  await store.beside.records.change({ at, actor: 'test', action: 'release', object: 'bundle' }, (tx) =>
+    filler(tx, at).release({ packageId: 'bundle', channel: 'latest/stable', revision: 1 }),
+  );
+  t.same(await preview(), [1, 3]);
+  await command(store, 'revision delete charm/postgresql --keep 1 --yes');
+  t.equal((await store.beside.records.revisions.find(id, 4))?.deletedAt ?? null, null);
+});

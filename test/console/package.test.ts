@@ -177,4 +177,13 @@ t.test('a package', async (t) => {
     }
     t.match(await again.open(here), { html: /rel="next"\s*>Older releases/ });
   });
+
+  await t.test('with very many branches names them, and stays small', async (t) => {
+    const again = await store.visit('ada');
+    const branches = Array.from({ length: 60 }, (_, at) => ({ channel: `beta/${'b'.repeat(100)}-${at}`, revision: 1 }));
+    await ada.post('/v1/snap/hello/releases', branches);
+    const { html, text } = await again.open(here);
+    t.match(text, /\d+ more lines of this track are not shown/);
+    t.ok(html.length < 150_000, `${html.length} characters`);
+  });
 });

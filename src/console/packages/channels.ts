@@ -12,7 +12,7 @@ import { counted, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
 /** So many lines are shown of all tracks, and tracks named of which none are. */
-const mostLines = 120;
+const mostLines = 80;
 const mostTracks = 100;
 
 interface Held {
@@ -37,7 +37,7 @@ export async function channelMap(
     else if (lines.length > 0 && lines.length + ofTrack.length > mostLines) left.push(one);
     else lines.push(...ofTrack);
   }
-  const shown = lines.slice(0, mostLines * 2);
+  const shown = lines.slice(0, mostLines);
   const numbers = new Set(shown.flatMap(({ release }) => release?.revision ?? []));
   const found = await revisions.listOf(subject.id, [...numbers]);
   const versions = new Map(found.map(({ revision, version }) => [revision, version]));

@@ -88,10 +88,18 @@ const columns: readonly Column<FoundPackage>[] = [
       `${namespace === type ? namespace : `${namespace}, ${type}`}${hidden === 1 ? ', private' : ''}`,
   },
   { heading: 'Publisher', cell: ({ username }) => username },
-  { heading: 'In stable', cell: ({ stable }) => (stable.length === 0 ? 'Nothing' : stable.join(', ')) },
+  { heading: 'In stable', cell: ({ stable }) => stableOf(stable) },
   { heading: 'Waiting', number: true, cell: ({ waiting }) => count(waiting) },
   { heading: 'Size', number: true, cell: ({ bytes }) => size(bytes) },
 ];
+
+/** So many versions are named of what may be another one for each base. */
+const mostVersions = 3;
+
+const stableOf = (versions: readonly string[]): string =>
+  versions.length === 0
+    ? 'Nothing'
+    : `${versions.slice(0, mostVersions).join(', ')}${versions.length > mostVersions ? ' and others' : ''}`;
 
 function emptyOf({ isSearch, isAll, isMore }: Record<'isSearch' | 'isAll' | 'isMore', boolean>): Content {
   if (isMore) return 'None so far; the next page looks on.';

@@ -1,0 +1,140 @@
+// A day with the console, in a browser: with its scripts, and without any.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t from 'tap';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+import { snapFixture } from '#test/fixtures/appliance.ts';
+import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
+import { needsBrowser, openBrowser } from '#test/fixtures/browser.ts';
+import { password } from '#test/identity/world.ts';
+import { larder } from '#test/cli/world.ts';
+import { startConsole, type ConsoleStore } from './world.ts';
+
+const run = promisify(execFile);
+const secret = 'five pumps at the harbour, 9';
+
+t.setTimeout(300_000);
+
+/** Somebody's browser, which runs our scripts or none. */
+async function sitDown(browser: Browser, javaScriptEnabled: boolean): Promise<{ page: Page; context: BrowserContext }> {
+  const context = await browser.newContext({ javaScriptEnabled });
+  return { context, page: await context.newPage() };
+}
+
+/** Logs in with the keyboard alone. */
+async function logIn(page: Page, store: ConsoleStore, name: string, word: string): Promise<void> {
+  await page.goto(`${store.url}/console`);
+  await page.locator('[name=username]').focus();
+  await page.keyboard.type(name);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(word);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Console' }).waitFor();
+}
+
+const go = async (page: Page, words: string): Promise<void> => {
+  await page.getByRole('link', { name: words, exact: true }).first().click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+};
+
+const press = (page: Page, words: string): Promise<void> =>
+  page.getByRole('button', { name: words, exact: true }).click();
+
+/** Pushes a snap with curl, as a pipeline does that was given the token. */
+async function pushWithCurl(store: ConsoleStore, token: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'larder-journey-'));
+  const file = join(folder, 'tiny-app_1.snap');
+  writeFileSync(file, await snapFixture('app-xz'));
+  const curl = async (...args: string[]) =>
+    JSON.parse((await run('curl', ['-s', '-H', `Authorization: Macaroon ${token}`, ...args])).stdout) as Record<
+      string,
+      unknown
+    >;
+  const json = ['-H', 'Content-Type: application/json'];
+  await curl(`${store.url}/v1/snap`, ...json, '-d', '{"name": "tiny-app"}');
+  await larder(`package manual-review snap/tiny-app on --data ${store.directory}`);
+  const { upload_id: upload } = await curl(`${store.url}/unscanned-upload/`, '-F', `binary=@${file}`);
+  await curl(`${store.url}/v1/snap/tiny-app/revisions`, ...json, '-d', JSON.stringify({ 'upload-id': upload }));
+  await store.appliance.reviewed();
+  rmSync(folder, { recursive: true });
+  return String(upload);
+}
+
+for (const scripts of [true, false]) {
+  t.test(
+    `a publisher is invited, pushes, and is released${scripts ? '' : ', without any script'}`,
+    needsBrowser,
+    async (t) => {
+      const store = await startConsole(t, servingSnaps);
+      await store.setPassword('root');
+      const browser = await openBrowser(t);
+      const { page: root } = await sitDown(browser, scripts);
+      await logIn(root, store, 'root', password);
+
+      await go(root, 'People and tokens');
+      await root.locator('[name=username]').fill('carol');
+      await root.locator('[name="display-name"]').fill('Carol');
+      await root.locator('[name=email]').fill('carol@example.com');
+      await press(root, 'Make the account and a link');
+      const link = (await root.locator('pre').first().textContent()) ?? '';
+      t.match(link.trim(), /\/identity\/set-up\?key=/, 'the link is shown');
+
+      const { page: carol } = await sitDown(browser, scripts);
+      await carol.goto(link.trim());
+      await carol.fill('[name=password]', secret);
+      await carol.fill('[name=again]', secret);
+      await carol.click('button');
+      await logIn(carol, store, 'carol', secret);
+      await carol.goto(`${store.url}/console/myself/new-token`);
+      await carol.locator('[name=description]').fill('nightly builds');
+      await carol.locator('main [name=password]').fill(secret);
+      await press(carol, 'Make it');
+      const token = ((await carol.locator('pre').first().textContent()) ?? '').trim();
+      const upload = await pushWithCurl(store, token);
+
+      await go(root, 'What waits');
+      t.match(await root.locator('main').textContent(), /tiny-app/, 'it waits for the administrator');
+      await root.goto(`${store.url}/console/waiting/uploads/${upload}`);
+      await press(root, 'Approve');
+      await root
+        .getByText(/approved/i)
+        .first()
+        .waitFor();
+
+      await root.goto(`${store.url}/console/packages/snap/tiny-app/release`);
+      await root.locator('[name=revision]').fill('1');
+      await root.locator('[name=channels]').fill('latest/stable');
+      await press(root, 'See what changes');
+      await root.locator('form[method=post] button').last().waitFor();
+      await root.locator('main form[method=post] button').last().click();
+      await root.waitForURL(/\/console\/packages\/snap\/tiny-app(?:\?|$)/);
+      t.match(await root.locator('main').textContent(), /stable/, 'the channel holds it');
+
+      const info = await store.anyone.get('/v2/snaps/info/tiny-app?fields=download,revision', {
+        'snap-device-series': '16',
+      });
+      const [slot] = (info.body as { 'channel-map': { download: { url: string } }[] })['channel-map'];
+      t.equal((await fetch(slot?.download.url ?? '')).status, 200, 'a device fetches it');
+
+      await root.goto(`${store.url}/console/people/tokens`);
+      await root
+        .getByRole('row', { name: /nightly builds/ })
+        .getByRole('link', { name: /end/i })
+        .click();
+      await press(root, 'End it now');
+      await root.getByRole('heading', { level: 1 }).waitFor();
+      t.equal((await store.with(token).get('/v1/tokens/whoami')).status, 401, 'and her pipeline is out');
+
+      await go(root, 'Audit');
+      const told = (await root.locator('main').textContent()) ?? '';
+      for (const act of ['account create', 'push_revision', 'push_releases', 'revoke_token']) {
+        t.match(told, act, `the log tells of ${act}`);
+      }
+    },
+  );
+}

@@ -115,9 +115,7 @@ for (const scripts of [true, false]) {
       await root.waitForURL(/\/console\/packages\/snap\/tiny-app(?:\?|$)/);
       t.match(await root.locator('main').textContent(), /stable/, 'the channel holds it');
 
-      const info = await store.anyone.get('/v2/snaps/info/tiny-app?fields=download,revision', {
-        'snap-device-series': '16',
-      });
+      const info = await store.anyone.get('/v2/snaps/info/tiny-app?fields=download,revision', deviceHeaders());
       const [slot] = (info.body as { 'channel-map': { download: { url: string } }[] })['channel-map'];
       t.equal((await fetch(slot?.download.url ?? '')).status, 200, 'a device fetches it');
 

@@ -25,8 +25,9 @@ const path = '/console/myself/new-token';
 /** What a token may be for, in words, and what it then allows. */
 const purposes: Readonly<Record<ConsoleNewToken['purpose'], readonly [words: string, permissions: Permission[]]>> = {
   publish: [
-    'Push and release my packages',
+    'Register, push and release my packages',
     [
+      'account-register-package',
       'account-view-packages',
       'package-manage-metadata',
       'package-manage-releases',

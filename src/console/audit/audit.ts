@@ -46,7 +46,10 @@ export const consoleAudit = screen({
               { heading: 'Details', cell: detailsCell },
             ],
             rows: found.entries,
-            empty: `There are no such entries among the ${count(lookedAt)} that were looked at.`,
+            empty:
+              found.next === undefined
+                ? 'The log has no such entry.'
+                : `There is no such entry among the ${count(lookedAt)} that were looked at.`,
           })}
           ${found.next === undefined ? nothing : further(query, found)}
         </div>

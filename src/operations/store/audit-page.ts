@@ -16,7 +16,7 @@ interface Page {
 }
 
 /** How many entries are looked at for one page: whoever filters gets what was found among them, and goes on from there. */
-export const lookedAt = 20_000;
+export const lookedAt = 100_000;
 
 export async function auditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,

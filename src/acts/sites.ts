@@ -105,7 +105,7 @@ export const rotateSource = act({
   },
 });
 
-type Optional = 'scanners' | 'scans';
+type Optional = 'scanners' | 'scans' | 'accept';
 type NewSource = Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'addedAt' | 'addedBy' | Optional> &
   Partial<Pick<TransferSource, Optional>>;
 
@@ -133,7 +133,7 @@ export const trustSource = act({
         `${String(source.threshold)} signatures are asked for, and '${source.name}' has ${String(source.keys.length)} keys.`,
       );
     }
-    const { scanners = [], scans = 0 } = source;
+    const { scanners = [], scans = 0, accept = 'people' } = source;
     if (scans > scanners.length) {
       throw new Refusal(
         'api-error',
@@ -141,14 +141,15 @@ export const trustSource = act({
       );
     }
     note({ ...source });
-    await tx.transferSources.set({ ...source, scanners, scans, addedAt: at, addedBy: actor });
+    await tx.transferSources.set({ ...source, scanners, scans, accept, addedAt: at, addedBy: actor });
   },
 });
 
 /** What is believed of a source, for those who approve of it. */
-const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0 }: NewSource): string =>
+const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0, accept }: NewSource): string =>
   `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}` +
-  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`);
+  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`) +
+  (accept === 'automatic' ? '; what it sends is let in by itself' : '');
 
 /** Why somebody says which number was let in last: its receipt says so, or nobody knows, which others approve of. */
 interface Floor {

@@ -20,6 +20,7 @@ import { keepForeign, packageFor } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
+import { automaticRule, newPublishers, whyPeople } from './transfer-automatic.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import type { Statement } from './transfer-statement.ts';
 import { planningOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
@@ -65,6 +66,8 @@ export interface Accepted extends Here {
   only: readonly string[];
   without: readonly string[];
   asChannel: Planning['asChannel'];
+  /** Whether it is let in without people, as far as that may be. */
+  isAutomatic?: boolean;
   /** The digest of the lines that were looked at: where others would be changed, nothing is. Nothing where nobody looked. */
   seen: string | undefined;
   digestOf: (plan: Plan) => string;
@@ -99,6 +102,7 @@ export const acceptTransfer = act({
         'What it would change is not what was looked at any more; look at the preview again.',
       );
     }
+    const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
     await keepBelieved(tx, { ...believed, accepted: plan.assertions }, doing);
     const undo: Receipt['undo'] = [];
     for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
@@ -109,6 +113,7 @@ export const acceptTransfer = act({
       ...(statement.label !== undefined && { label: statement.label }),
       ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
+      ...(automatic !== undefined && { automatic }),
       ...(before.unsigned === 1 && { unsigned: true as const }),
       ...{ signatures: signaturesKept(before, source), media: JSON.parse(before.media) as string[] },
       ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
@@ -127,6 +132,15 @@ export const acceptTransfer = act({
     return receipt;
   },
 });
+
+/** The rule by which it comes in without people; refuses what waits for them. */
+async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at: string): Promise<string> {
+  const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
+  const asked = { source, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
+  const why = [...whyPeople(plan.lines, asked), ...newPublishers(plan)];
+  if (why.length === 0 && source !== undefined) return automaticRule(source);
+  throw new Refusal('conflict', why.join(' '));
+}
 
 /** What those approve of whom the policy asks about what is good no more. */
 function lateLine(statement: Statement, at: string): Line[] {
@@ -151,7 +165,8 @@ function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { 
 }
 
 /** Whom this site believed, and as far as that. */
-const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor }: TransferSource): SourceTold => ({
+const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor, accept }: TransferSource): SourceTold => ({
+  ...(accept === 'automatic' && { accept }),
   ...{ name, keys, threshold, packages, floor },
   'may-release': mayRelease,
 });

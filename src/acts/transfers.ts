@@ -158,6 +158,8 @@ export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: str
 
 /** Whom a site believes, and as far as that, as a receipt tells it. */
 export interface SourceTold extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
+  /** Nothing where it waits for people. */
+  accept?: 'automatic';
   'may-release': boolean;
 }
 
@@ -171,6 +173,8 @@ export interface Receipt {
   label?: string;
   /** Where nobody had signed it. */
   unsigned?: true;
+  /** By which rule it was let in, where nobody did. */
+  automatic?: string;
   /** The keys of its source that have signed it, as they are believed here, with what they have signed. */
   signatures: { keyid: string; sig: string }[];
   /** What it came on. */
@@ -330,6 +334,9 @@ export function refuseUnsigned({ rules }: ApprovalPolicy): void {
       `set unsigned_folders = "2" in the section [approvals] of larder.toml, for any two of those who approve.`,
   );
 }
+
+/** Under which subject is kept, beside what reviews found, why a transfer waits for people; no package is called so. */
+export const whyItWaits = 'automatic';
 
 /** What this site is, as far as it says what may come to it. */
 export interface Here {

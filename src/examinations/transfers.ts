@@ -1,13 +1,22 @@
 // Whether what is expected from other sites comes.
+import { whyItWaits } from '#acts/transfers.ts';
 import { days } from '#domain/clock.ts';
 import { notice, well, type Examination } from './examination.ts';
 
 export const transfers: Examination = {
   what: 'Transfers',
   async look({ config, store }) {
+    const { records, now } = await store();
+    for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
+      const why = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
+      if (why === undefined) continue;
+      return notice(
+        `number ${String(sequence)} of ${source} waits for people, and did not come in by itself: ${why}`,
+        `'larder transfer preview ${id.slice(0, 12)}' shows what it would change, 'larder transfer accept' lets it in.`,
+      );
+    }
     const expected = config().transfers.expected_days;
     if (expected === undefined) return well('none is expected (transfers.expected_days is not set)');
-    const { records, now } = await store();
     const last = await records.transfers.lastSettled();
     if (last === null) return notice('no transfer was ever let in here', mend);
     const since = Math.floor((now().getTime() - Date.parse(last)) / days(1));
@@ -18,5 +27,8 @@ export const transfers: Examination = {
     );
   },
 };
+
+/** So many that wait are looked at. */
+const mostLooked = 100;
 
 const mend = "'larder transfer request' asks for what is wished for; 'larder transfer list' shows what waits here.";

@@ -775,7 +775,7 @@ CREATE TABLE transfer_sources (
   floor       INTEGER NOT NULL DEFAULT 0,
   added_at    TEXT NOT NULL,
   added_by    TEXT NOT NULL
-, floor_in_doubt INTEGER NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT NOT NULL DEFAULT '[]', scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation INTEGER NOT NULL DEFAULT 0);
+, floor_in_doubt INTEGER NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT NOT NULL DEFAULT '[]', scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation INTEGER NOT NULL DEFAULT 0, accept TEXT NOT NULL DEFAULT 'people' CHECK (accept IN ('people', 'automatic')));
 CREATE TABLE transfers (
   id          TEXT PRIMARY KEY,
   source      TEXT NOT NULL,
@@ -1023,6 +1023,7 @@ INSERT INTO migrations (name) VALUES ('0073-floors-in-doubt');
 INSERT INTO migrations (name) VALUES ('0074-unsigned-folders');
 INSERT INTO migrations (name) VALUES ('0075-answered-requests');
 INSERT INTO migrations (name) VALUES ('0076-bundles');
+INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -11,6 +11,8 @@ export interface TransferSource {
   packages: string[];
   /** Whether what it brings may be released; otherwise revisions come in, and channels stay as they are. */
   mayRelease: boolean;
+  /** Whether what it sends waits for people, or is let in by itself where it brings nothing that they should see. */
+  accept: 'people' | 'automatic';
   /** The highest sequence number that was let in. */
   floor: number;
   /** Whether the store was put back since, so that a higher number may have been let in. */
@@ -39,7 +41,7 @@ const asSource = ({ keys, packages, scanners, mayRelease, floorInDoubt, ...row }
 });
 
 const sourceColumns = columns`
-  name, keys, threshold, packages, may_release AS "mayRelease", floor, floor_in_doubt AS "floorInDoubt", scanners, scans, rotation,
+  name, keys, threshold, packages, may_release AS "mayRelease", floor, floor_in_doubt AS "floorInDoubt", scanners, scans, rotation, accept,
   added_at AS "addedAt", added_by AS "addedBy"`;
 
 export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -59,13 +61,13 @@ export const transferSourceChanges = (db: Queries) => ({
   set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation'>) =>
     db.run(sql`
       INSERT INTO transfer_sources
-        (name, keys, threshold, packages, may_release, scanners, scans, added_at, added_by, floor)
-      VALUES (${s.name}, ${JSON.stringify(s.keys)}, ${s.threshold}, ${JSON.stringify(s.packages)}, ${Number(s.mayRelease)},
+        (name, keys, threshold, packages, may_release, accept, scanners, scans, added_at, added_by, floor)
+      VALUES (${s.name}, ${JSON.stringify(s.keys)}, ${s.threshold}, ${JSON.stringify(s.packages)}, ${Number(s.mayRelease)}, ${s.accept},
         ${JSON.stringify(s.scanners)}, ${s.scans}, ${s.addedAt}, ${s.addedBy},
         COALESCE((SELECT MAX(sequence) FROM transfers WHERE source = ${s.name} AND status IN ('accepted', 'withdrawn')), 0))
       ON CONFLICT (name) DO UPDATE
       SET keys = excluded.keys, threshold = excluded.threshold, packages = excluded.packages,
-        may_release = excluded.may_release, scanners = excluded.scanners, scans = excluded.scans,
+        may_release = excluded.may_release, accept = excluded.accept, scanners = excluded.scanners, scans = excluded.scans,
         added_at = excluded.added_at, added_by = excluded.added_by`),
 
   /** Takes other keys for a source, by the statement that has this number. */

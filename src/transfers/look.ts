@@ -5,7 +5,7 @@ import { believe, type Believed } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
 import { planningOf, type Plan, type Planning } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
-import { isExpired, nobody } from '#acts/transfers.ts';
+import { isExpired, nobody, whyItWaits } from '#acts/transfers.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { AssertionPool } from '#assertions/pool.ts';
@@ -46,6 +46,8 @@ export interface Seen extends Brought {
   /** Whether it waits, and is good no more. */
   isLate: boolean;
   plan: Plan;
+  /** Why it waits for people, where it could have come in by itself. */
+  why: string | null;
   /** What its releases need, and neither it brings nor this site has. */
   needed: Missing[];
   /** Of the lines, as whoever lets it in has seen them. */
@@ -102,7 +104,8 @@ export async function lookAt(
   const signatures = isUnsigned ? [] : signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
-  return { ...brought, isLate, plan, needed, digest: digestOf(plan), signatures };
+  const why = (await records.transfers.finding(transfer.id, whyItWaits))?.refused ?? null;
+  return { ...brought, isLate, plan, why, needed, digest: digestOf(plan), signatures };
 }
 
 function signaturesOn(

@@ -80,6 +80,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /1 releases/);
   t.match(said.join('\n'), /It meets request 1 of site-a/);
+  t.match(said.join('\n'), /It was let in, and nobody was asked: \d+ changes\./);
   t.match(said.join('\n'), /It has the label restricted/);
   t.match(said.join('\n'), /Nobody has signed it: it comes in when those approve/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));

@@ -35,9 +35,9 @@ async function shown({ records, siteKey, asCaller }: OpenStore, file: string | u
       : `This site is called ${aboutSite(site)}`;
   if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
   const told = sources.map(
-    ({ name, keys, threshold, packages, mayRelease, floor }) =>
+    ({ name, keys, threshold, packages, mayRelease, floor, accept }) =>
       `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
-      `${mayRelease ? '' : ', and release nothing'}; the last that was let in is number ${String(floor)}`,
+      `${mayRelease ? '' : ', and release nothing'}${accept === 'automatic' ? '; what it sends is let in by itself' : ''}; the last that was let in is number ${String(floor)}`,
   );
   const believes = told.length === 0 ? ['It believes no source.'] : ['It believes:', ...told.map((one) => `  ${one}`)];
   return {

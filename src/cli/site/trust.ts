@@ -54,6 +54,14 @@ export const siteTrust = command({
       maximum: 16,
       summary: 'How many of the scanning stations must have signed; otherwise one.',
     },
+    accept: {
+      type: 'string',
+      value: 'HOW',
+      choices: ['people', 'automatic'],
+      summary:
+        'Whether what it sends waits for people, or is let in by itself where it brings no new name, publisher or track, no downgrade and ' +
+        'nothing else that the preview marks; otherwise people.',
+    },
     'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
   },
   examples: [
@@ -75,6 +83,7 @@ export const siteTrust = command({
       ...{ name, keys, threshold: options.threshold ?? identity.threshold },
       packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
       mayRelease: !options['no-releases'],
+      accept: options.accept === 'automatic' ? ('automatic' as const) : ('people' as const),
       ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1) },
     };
     return withStore({ data, world }, async ({ acts, person }) => {
@@ -82,7 +91,7 @@ export const siteTrust = command({
       const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
       const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
       return {
-        text: `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}.`,
+        text: `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
         json: { ...source, fingerprints: fingerprintOf(keys) },
       };
     });

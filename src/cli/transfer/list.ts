@@ -1,7 +1,8 @@
 // larder transfer list
+import { whyItWaits } from '#acts/transfers.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { table } from '../frame/terminal.ts';
+import { table, visible } from '../frame/terminal.ts';
 import { shortId } from './parts.ts';
 
 const most = 1000;
@@ -15,6 +16,12 @@ export const transferList = command({
   run: ({ data, world }) =>
     withStore({ data, world }, async ({ records }) => {
       const found = await records.transfers.list(most);
+      const why = new Map<string, string>();
+      for (const { id, status } of found) {
+        const kept = status === 'waiting' ? await records.transfers.finding(id, whyItWaits) : undefined;
+        if (kept?.refused !== undefined && kept.refused !== null) why.set(id, kept.refused);
+      }
+      const waits = [...why].map(([id, one]) => `${shortId(id)} waits for people: ${visible(one)}`);
       const rows = found.map((one) => [
         ...[shortId(one.id), one.source, String(one.sequence), one.status],
         ...[one.receivedAt, one.settledAt ?? '-', one.settledBy ?? '-'],
@@ -23,12 +30,13 @@ export const transferList = command({
         text:
           rows.length === 0
             ? 'No transfer came here.'
-            : table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows),
+            : [table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows), ...waits].join('\n'),
         json: {
           transfers: found.map((one) => ({
             ...{ id: one.id, source: one.source, sequence: one.sequence, status: one.status },
             ...{ 'received-at': one.receivedAt, 'received-by': one.receivedBy },
             ...{ 'settled-at': one.settledAt, 'settled-by': one.settledBy },
+            ...(why.has(one.id) && { why: why.get(one.id) }),
           })),
         },
       };

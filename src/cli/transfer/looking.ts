@@ -59,7 +59,17 @@ export async function waiting(
 }
 
 /** The same for a person: what it is, what it changes, what stands in its way. */
-export function reportOf({ transfer, statement, isLate, plan, needed, digest, disbelieved, signatures }: Seen): Report {
+export function reportOf({
+  transfer,
+  statement,
+  isLate,
+  plan,
+  why,
+  needed,
+  digest,
+  disbelieved,
+  signatures,
+}: Seen): Report {
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
     (one) => `${one.fingerprint}${one['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
@@ -72,6 +82,7 @@ export function reportOf({ transfer, statement, isLate, plan, needed, digest, di
       ...(isLate
         ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
         : []),
+      ...(why === null ? [] : [`It waits for people, and did not come in by itself: ${why}`]),
       `Its id is ${transfer.id}.`,
       transfer.unsigned === 1
         ? 'Nobody has signed it: it comes in when those approve whom the policy asks about unsigned folders.'
@@ -98,13 +109,14 @@ export function reportOf({ transfer, statement, isLate, plan, needed, digest, di
 }
 
 /** The same for programs. */
-export const present = ({ transfer, statement, isLate, plan, needed, digest, disbelieved, signatures }: Seen) => ({
+export const present = ({ transfer, statement, isLate, plan, why, needed, digest, disbelieved, signatures }: Seen) => ({
   id: transfer.id,
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
   expired: isLate,
   label: statement.label ?? null,
   unsigned: transfer.unsigned === 1,
+  ...(why !== null && { why }),
   ...(statement.reason !== undefined && { reason: statement.reason }),
   lines: plan.lines,
   problems: plan.problems,

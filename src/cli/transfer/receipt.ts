@@ -70,6 +70,7 @@ function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): R
       `It had ${labelText(told.label)}.`,
       ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
       ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
+      ...(told.automatic === undefined ? [] : [`Nobody was asked. ${told.automatic}`]),
       told.unsigned === true
         ? 'Nobody had signed it.'
         : `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,

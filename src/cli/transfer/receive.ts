@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { refuseUnsigned } from '#acts/transfers.ts';
+import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
@@ -10,6 +11,7 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import { imageText } from '#operations/resources/image-resource.ts';
 import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
+import { acceptAutomatically } from '#transfers/automatic.ts';
 import { receive, type Received } from '#transfers/receive.ts';
 import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 import { inShort } from '#transfers/form/folder.ts';
@@ -79,7 +81,7 @@ export const transferReceive = command({
       (store) =>
         unsigned
           ? receivedUnsigned(store, call, named)
-          : withParts(named, async (parts) => answerOf(await takenIn(store, call, parts)), store.asCaller),
+          : withParts(named, (parts) => receivedSigned(store, call, parts), store.asCaller),
       { writesOutside: true },
     );
   },
@@ -90,6 +92,30 @@ interface ReceiveOptions {
   media: string | undefined;
   'last-receipt': string | undefined;
   'floor-lost': boolean;
+}
+
+/** Takes in what a source has signed; where that may be, lets it in. */
+async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> {
+  const received = await takenIn(store, call, parts);
+  const answer = answerOf(received);
+  if (received.settled !== undefined || received.lacking.length > 0 || received.takenOut.length > 0) return answer;
+  const { records, acts, person: by, now, config, siteKey, directory } = store;
+  const site = (await siteOf(records, siteKey))?.name;
+  const roots = readTrusted(config.assertions.trusted);
+  const came = await withBlobs(store, ({ blobs }) =>
+    acceptAutomatically(received.id, { records, acts, by, now, blobs, roots, site, labels: config.site, directory }),
+  );
+  if (came === undefined) return answer;
+  if ('why' in came) {
+    const text = `${answer.text}\nIt did not come in by itself: ${visible(came.why)}`;
+    return { ...answer, text, json: { ...(answer.json as object), why: came.why } };
+  }
+  const { lines, automatic } = came.receipt;
+  return {
+    ...answer,
+    text: `${answer.text}\nIt was let in, and nobody was asked: ${String(lines.length)} changes.`,
+    json: { ...(answer.json as object), automatic, changes: lines.length },
+  };
 }
 
 /** Takes in a folder that nobody has signed. */

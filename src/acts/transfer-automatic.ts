@@ -1,0 +1,52 @@
+// What of a source is let in without people: what brings nothing that a person should see first, and of which the policy asks nobody.
+import { rulesFor, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
+import type { Sequence } from '#domain/sequence.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { Plan, PlanLine } from './transfer-planning.ts';
+
+/** How many reasons are told; one would do. */
+const mostReasons = 5;
+
+interface Asked {
+  /** Nothing where it is unsigned. */
+  source: Pick<TransferSource, 'name' | 'accept'> | undefined;
+  isLate: boolean;
+  policy: ApprovalPolicy;
+  /** The lines that others would approve of. */
+  approvals: readonly Line[];
+}
+
+/** Why it waits for people; none where it does not. What stands in its way is told before. */
+export function whyPeople(lines: Sequence<PlanLine>, { source, isLate, policy, approvals }: Asked): string[] {
+  if (source?.accept !== 'automatic') return ['Its source is not one whose transfers are let in by themselves.'];
+  const reasons = new Set<string>();
+  if (isLate) reasons.add('It has expired.');
+  if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy asks people about what it changes.');
+  for (const line of lines.values()) {
+    if (reasons.size >= mostReasons) break;
+    const why = whyLine(line);
+    if (why !== undefined) reasons.add(why);
+  }
+  return [...reasons];
+}
+
+/** Why a person should see a line first. Every note is for people, but for those that say no more than the line does. */
+function whyLine({ kind, package: called, what, notes }: PlanLine): string | undefined {
+  if (kind === 'package') return `${called} is new here.`;
+  if (kind === 'track') return `The track ${what} of ${called} is new here.`;
+  const told = kind === 'withdrawal' ? [] : notes.filter((note) => !/^for \d+(?:\.\d+)? % of the devices$/.test(note));
+  return told.length === 0 ? undefined : `${called} ${what}: ${told.join('; ')}.`;
+}
+
+/** Packages whose publisher would be another account than before. */
+export const newPublishers = ({ packages }: Pick<Plan, 'packages'>): string[] =>
+  [...packages.values()].flatMap(({ carried, here }) =>
+    here === undefined || here.publisherId === carried.publisher
+      ? []
+      : [`${carried.namespace}/${carried.name} would be published by ${carried.publisher}.`],
+  );
+
+/** The rule that let it in, for its receipt. */
+export const automaticRule = ({ name, threshold }: Pick<TransferSource, 'name' | 'threshold'>): string =>
+  `What '${name}' sends is let in by itself: in its scope, signed with ${String(threshold)} of its keys, with no new name, publisher ` +
+  'or track, no downgrade and nothing else that is marked, and about which the approval policy asks nobody.';

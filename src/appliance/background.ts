@@ -36,6 +36,7 @@ import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
+import { watchingJob } from './watching.ts';
 
 export interface Background {
   custody: Custody;
@@ -81,7 +82,11 @@ export async function startBackground(
   const maker = createDeltaMaker({ startWorker: (worker) => startWorker('src/deltas/worker.ts', worker) });
   const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
-  const jobs = jobsOf(storage, current, certificate, [...more, reading, deltasJob(storage, current, maker)]);
+  const watching = new AbortController();
+  const jobs = jobsOf(storage, current, certificate, [
+    ...[...more, reading, deltasJob(storage, current, maker)],
+    watchingJob(storage, current, watching.signal),
+  ]);
   const runner = await parts.start(
     'jobs',
     () =>
@@ -99,9 +104,20 @@ export async function startBackground(
     () => maker,
     (maker) => maker.close(),
   );
+  await endsWith(parts, watching);
   const scrub = await startScrubbing(parts, storage, current);
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
+
+/** Ends what comes in out of the watched folder; it goes on after the next start. */
+const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>
+  parts.start(
+    'watching',
+    () => watching,
+    (started) => {
+      started.abort();
+    },
+  );
 
 const deltasJob = (
   { store: { records, newId, now }, blobs, log }: Storage,

@@ -54,6 +54,9 @@ t.test('what a channel holds is changed by acts that are held, but for those tha
   }
 });
 
+/** What is let in by itself is left to people where the policy asks any, and nothing is proposed: nobody would be who did. */
+const leaves = ['transfers/automatic.ts accept_transfer'];
+
 /** The files beside the acts that do a gated one, as `file act`. */
 function doorsInSource(): string[] {
   const exported = new Map<string, string>();
@@ -100,7 +103,11 @@ t.test('each act that may be held is held at all of its doors, and done at the s
   const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]'].join('\n'));
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const doors = await doorsOf(t, store, run);
-  t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
+  t.strictSame(
+    [...new Set([...doors.map(({ is }) => is), ...leaves])].sort(),
+    doorsInSource(),
+    'and there is no other',
+  );
   const newest = async (): Promise<number> =>
     (await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 1))[0]?.number ?? 0;
   for (const { what, go } of doors) {
@@ -346,6 +353,11 @@ async function transferDoors({
         isDoubted = true;
         return typed(`transfer receive ${part} --floor-lost`)();
       },
+    },
+    {
+      is: 'cli/site/trust.ts trust_source',
+      what: 'a source that is let in by itself',
+      go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`),
     },
     {
       is: 'cli/transfer/accept.ts accept_transfer',

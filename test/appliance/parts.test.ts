@@ -31,6 +31,7 @@ const all = [
   'reviews',
   'jobs',
   'deltas',
+  'watching',
   'scrub',
   'registry',
   'downloads',

@@ -141,6 +141,7 @@ levels = ["open", "restricted", "secret"]
 
 [transfers]
 expected_days = 30
+watch = "/srv/transfers"
 `;
 
 const everythingRead = {
@@ -195,7 +196,7 @@ const everythingRead = {
     days: 3,
   },
   site: { label: 'restricted', levels: ['open', 'restricted', 'secret'] },
-  transfers: { expected_days: 30 },
+  transfers: { expected_days: 30, watch: '/srv/transfers' },
 };
 
 t.test('an empty file means the defaults', async (t) => {

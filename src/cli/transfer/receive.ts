@@ -2,18 +2,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { credentialsOf, reviewsOf } from '#appliance/taking-in.ts';
 import { refuseUnsigned } from '#acts/transfers.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
-import { withFile, type Blobs } from '#blobs/blobs.ts';
-import { seal, unseal } from '#macaroons/sealing.ts';
-import { imageText } from '#operations/resources/image-resource.ts';
-import { newPullCredential, passwordOf } from '#registry/credentials.ts';
-import type { Reviewer } from '#review/reviewer.ts';
 import { acceptAutomatically } from '#transfers/automatic.ts';
 import { receive, type Received } from '#transfers/receive.ts';
-import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { toldInReceipt } from '#transfers/receipts.ts';
 import { fingerprintOf, siteOf, type Site } from '#transfers/site.ts';
@@ -164,8 +158,8 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
             isUnsigned: call.options.unsigned,
             ...{ site: own?.name, labels: config.site, media: mediumNamed(call.options.media) },
             largest: config.uploads.max_size,
-            credentialFor: credentials(store),
-            findingsOf: reviewing({ blobs, digests, reviewer, newId }),
+            credentialFor: credentialsOf(store),
+            findingsOf: reviewsOf({ blobs, digests, reviewer, newId }),
             progress: progress.at,
           }),
         ),
@@ -175,39 +169,6 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
     progress.end();
   }
 }
-
-type Reviewing = Parameters<typeof keepIcon>[1] & {
-  blobs: Blobs;
-  reviewer: Reviewer;
-  digests: { ofFile(file: string, algorithms: readonly ['sha384']): Promise<{ sha384: string }> };
-};
-
-/** The store's own review of what is carried. */
-const reviewing =
-  ({ blobs, digests, reviewer, newId }: Reviewing): FindingsOf =>
-  ({ type, name }, sha3_384) =>
-    withFile(blobs, sha3_384, async (path) => {
-      const kind = kindOf({ type: type as Parameters<typeof kindOf>[0]['type'] });
-      const verdict = await reviewer.review({ kind, path, name });
-      if (!verdict.approved) return { refused: verdict.errors.map(({ message }) => message).join(' ') };
-      const isCharm = verdict.kind === 'charm' || verdict.kind === 'bundle';
-      const { sha384 } = isCharm ? await digests.ofFile(path, ['sha384']) : { sha384: '' };
-      return findingsOf(verdict, await keepIcon(verdict, { blobs, newId }), sha384);
-    });
-
-/** The credentials of this store for a repository of images, which name its own registry. */
-const credentials =
-  ({ records, siteKey, newId, config }: OpenStore): CredentialFor =>
-  async (repository, before) => {
-    const there = before ?? (await records.imageCredentials.toPull(repository));
-    const made = there ?? newPullCredential(newId, (secret, purpose) => seal(siteKey, secret, purpose)).credential;
-    const { host } = new URL(config.http.base_url);
-    const password = passwordOf(made, (sealed, purpose) => unseal(siteKey, sealed, purpose));
-    return {
-      credential: { kind: 'credential', secretSha256: '', ...made },
-      textOf: (sha256) => JSON.stringify(imageText(host, repository, { sha256, username: made.id, password })),
-    };
-  };
 
 /** What a receipt says that this site has signed. */
 function receiptIn(file: string, own: Site | undefined): { source: string; sequence: number } {

@@ -1,0 +1,42 @@
+// What of a transfer is made here, whoever takes it in: the store's own reviews of it, and credentials for its images.
+import { withFile, type Blobs } from '#blobs/blobs.ts';
+import type { Store } from '#data/store.ts';
+import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
+import { seal, unseal } from '#macaroons/sealing.ts';
+import { imageText } from '#operations/resources/image-resource.ts';
+import { newPullCredential, passwordOf } from '#registry/credentials.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
+
+type Reviewing = Parameters<typeof keepIcon>[1] & {
+  blobs: Blobs;
+  reviewer: Reviewer;
+  digests: { ofFile(file: string, algorithms: readonly ['sha384']): Promise<{ sha384: string }> };
+};
+
+/** The store's own review of what is carried. */
+export const reviewsOf =
+  ({ blobs, digests, reviewer, newId }: Reviewing): FindingsOf =>
+  ({ type, name }, sha3_384) =>
+    withFile(blobs, sha3_384, async (path) => {
+      const kind = kindOf({ type: type as Parameters<typeof kindOf>[0]['type'] });
+      const verdict = await reviewer.review({ kind, path, name });
+      if (!verdict.approved) return { refused: verdict.errors.map(({ message }) => message).join(' ') };
+      const isCharm = verdict.kind === 'charm' || verdict.kind === 'bundle';
+      const { sha384 } = isCharm ? await digests.ofFile(path, ['sha384']) : { sha384: '' };
+      return findingsOf(verdict, await keepIcon(verdict, { blobs, newId }), sha384);
+    });
+
+/** The credentials of this store for a repository of images, which name its own registry. */
+export const credentialsOf =
+  ({ records, siteKey, newId, config }: Pick<Store, 'records' | 'siteKey' | 'newId' | 'config'>): CredentialFor =>
+  async (repository, before) => {
+    const there = before ?? (await records.imageCredentials.toPull(repository));
+    const made = there ?? newPullCredential(newId, (secret, purpose) => seal(siteKey, secret, purpose)).credential;
+    const { host } = new URL(config.http.base_url);
+    const password = passwordOf(made, (sealed, purpose) => unseal(siteKey, sealed, purpose));
+    return {
+      credential: { kind: 'credential', secretSha256: '', ...made },
+      textOf: (sha256) => JSON.stringify(imageText(host, repository, { sha256, username: made.id, password })),
+    };
+  };

@@ -1,10 +1,12 @@
 // A smoke alarm, not a fence: who may import whom, read off the import lines. .dependency-cruiser.cjs looks closer.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize, dirname } from 'node:path';
 
+import { load } from 'js-yaml';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
+import { filesOf } from '#test/fixtures/together.ts';
 
 const arrow = [
   'domain',
@@ -128,4 +130,20 @@ t.test('every act is listed, under a name of its own', async (t) => {
     [],
     'no two have one word and one outcome in the audit log',
   );
+});
+
+t.test('every file of tests runs once: alone, or in one suite', (t) => {
+  const root = join(import.meta.dirname, '..');
+  const { include, exclude } = load(readFileSync(join(root, '.taprc'), 'utf8')) as Record<string, string[]>;
+  const run = globSync(include!, { cwd: root, exclude: exclude! });
+  const inSuites = run
+    .filter((file) => file.startsWith('test/suites/'))
+    .flatMap((suite) => {
+      const patterns = [...readFileSync(join(root, suite), 'utf8').matchAll(/'([^']+\.test\.ts)'/g)];
+      return filesOf(...patterns.map(([, pattern = '']) => pattern)).map((file) => `test/${file}`);
+    });
+  const alone = run.filter((file) => !file.startsWith('test/suites/'));
+  t.ok(inSuites.length > alone.length);
+  t.strictSame([...alone, ...inSuites].sort(), globSync('test/**/*.test.ts', { cwd: root }).sort());
+  t.end();
 });

@@ -14,6 +14,7 @@ import { store as blobStore } from '#test/blobs/store.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
 import { raw } from '#test/fixtures/raw.ts';
+import { until } from '#test/fixtures/until.ts';
 
 const boundary = 'b0undary';
 const type = `multipart/form-data; boundary=${boundary}`;
@@ -261,8 +262,7 @@ t.test('uploads that are cut off leave nothing', async (t) => {
     await sleep(30);
     socket.destroy();
   }
-  for (let turn = 0; turn < 100 && JSON.stringify(footprint(store.directory)) !== JSON.stringify(before); turn++)
-    await sleep(20);
+  await until(() => JSON.stringify(footprint(store.directory)) === JSON.stringify(before));
   t.same(footprint(store.directory), before);
   t.match(await send(store, whole, { 'content-type': type }), { status: 200 }, 'and the store goes on');
   t.notMatch(store.log.join(''), '"level":"error"', "it is nobody's fault here");

@@ -472,6 +472,7 @@ t.test('what a bundle deploys stays, whatever channels hold', async (t) => {
     } as const;
     await add.package(bundle);
     await add.revision({ packageId: 'bundle', revision: 1, createdBy: store.ids.ada, packageYaml: text });
+    await add.release({ packageId: id, channel: 'latest/stable', revision: 5 });
   });
   t.same(await preview(), [1, 2, 3, 4], 'a bundle that no channel holds deploys nothing');
   await store.beside.records.change({ at, actor: 'test', action: 'release', object: 'bundle' }, (tx) =>

@@ -186,4 +186,42 @@ t.test('a package', async (t) => {
     t.match(text, /\d+ more lines of this track are not shown/);
     t.ok(html.length < 150_000, `${html.length} characters`);
   });
+
+  await t.test('tells of what was deleted, and of what is signed', async (t) => {
+    const again = await store.visit('ada');
+    const text = `type: snap-revision\nsnap-id: ${marked}\n`;
+    await store.beside.records.change({ at, actor: 'test', action: 'sign', object: 'x' }, async (tx) => {
+      await tx.revisions.setDeleted(id, [51], { at, by: 'cli:root', because: `of ${marked}` });
+      await tx.assertions.keep({
+        ...{ name: 'snap-revision/x', type: 'snap-revision', accountId: null, snapName: null, setName: null },
+        ...{ sequence: null, snapId: id, snapRevision: 50, revision: 0, origin: 'imported', text },
+        ...{ keptAt: at, keptBy: store.ids.root },
+      });
+      await tx.revisions.setAssertion(id, 50, 'snap-revision/x');
+    });
+    const deleted = await again.open(`${here}/revisions/51`);
+    t.match(deleted.text, /Deleted by root, on the host, 20.*: of <b>"bold"/);
+    t.notMatch(deleted.html, /<b>|\/withdraw"/);
+    const signed = await again.open(`${here}/revisions/50`);
+    t.match(signed.text, /Assertions Carried in: snap-revision\/x type: snap-revision snap-id: <b>"bold"/);
+    t.notMatch(signed.html, /<b>/);
+  });
+
+  await t.test('of each kind has the lines of its own tool', async (t) => {
+    const again = await store.visit('ada');
+    await ada.post('/v1/rock', { name: 'quay' });
+    const rock = await again.open('/console/packages/rock/quay');
+    t.match(rock.text, /rockcraft pack larder package push \.\/quay_VERSION_ARCHITECTURE\.rock --package rock\/quay/);
+    t.notMatch(rock.text, /Devices/);
+  });
+
+  await t.test('that was carried in says so', async (t) => {
+    await store.beside.records.change({ at, actor: 'test', action: 'carry', object: 'x' }, async (tx) => {
+      const foreign = { id: 'elsewhere', username: 'elsewhere', displayName: 'Else', email: 'e@example.com' };
+      await tx.accounts.addForeign({ ...foreign, validation: 'unproven', createdAt: at });
+      await tx.packages.setPublisher(id, 'elsewhere');
+    });
+    t.match(await root.open(here), { text: /Comes from Another store: its publisher is an account of that one/ });
+    t.match(await root.open('/console/packages/rock/quay'), { text: /Comes from This store/ });
+  });
 });

@@ -24,6 +24,7 @@ import type { LastHour } from './last-hour.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';
+import type { TransferDesk } from './transfer-desk.ts';
 
 /** What was found out about one thing, as 'larder doctor' tells of it. */
 export interface Examined {
@@ -43,6 +44,8 @@ export interface Services {
   discharger: Discharger;
   identity: Identity;
   registry: Registry;
+  /** Transfers that came in. */
+  transfers: TransferDesk;
   blobs: Blobs;
   /** Makes and uses the signing keys; refuses while the store is sealed. */
   custody: Custody;

@@ -11,6 +11,7 @@ import { createLastHour } from '#api/last-hour.ts';
 import { createMetrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
+import type { TransferDesk } from '#api/transfer-desk.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { occupied } from '#data/blobs.ts';
 import type { ServingState } from '#data/serving-state.ts';
@@ -27,6 +28,7 @@ import { sections } from '#operations/index.ts';
 import { createRegistry, type Registry } from '#registry/registry.ts';
 import { createChangeFeed } from '#shared/change-feed.ts';
 import { version } from '#src/version.ts';
+import { transferDesk } from '#transfers/desk.ts';
 import { secureContext } from '#tls/settings.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
@@ -134,6 +136,9 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
   });
 }
 
+const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
+  transferDesk({ ...store, blobs, config: () => current().config, roots: () => current().roots });
+
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
 function servicesOf(
   made: Made,
@@ -166,6 +171,7 @@ function servicesOf(
       host: () => new URL(current().config.http.base_url).host,
     }),
     roots: () => current().roots,
+    transfers: deskOf(made),
     requestIds: requestIds(siteKey),
     deviceNonces: deviceNonces(siteKey),
     cohortKeys: cohortKeys(siteKey),

@@ -3,6 +3,14 @@ import type { Section } from '#api/operation.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';
 import { consoleFront } from './front/front.ts';
+import { consoleCarry } from './carry/carry.ts';
+import { consoleRequests } from './carry/requests.ts';
+import {
+  consoleAcceptTransfer,
+  consoleDiscardTransfer,
+  consoleTransfer,
+  consoleWithdrawTransfer,
+} from './carry/transfer.ts';
 import { consoleAnswerInvite, consoleAnswerOffer } from './waiting/answers.ts';
 import { consoleJudgeProposal, consoleProposal } from './waiting/proposal.ts';
 import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './waiting/upload.ts';
@@ -98,6 +106,12 @@ export const consoleSection: Section = {
     consoleMakeToken,
     consoleAskEndOwnToken,
     consoleEndOwnToken,
+    consoleCarry,
+    consoleRequests,
+    consoleTransfer,
+    consoleAcceptTransfer,
+    consoleWithdrawTransfer,
+    consoleDiscardTransfer,
     consoleLogIn,
     consoleSubmitLogIn,
     consoleLogOut,

@@ -28,6 +28,10 @@ const sentences = {
   'invite-accepted': 'You collaborate on the package now.',
   'invite-declined': 'You have declined the invite.',
   'offer-taken': 'The package is yours: you publish it from now on.',
+  'transfer-accepted': 'The transfer is let in.',
+  'transfer-withdrawn': 'The channels hold again what they held before.',
+  'transfer-discarded': 'The transfer is thrown away; it may be received again.',
+  'transfer-proposed': 'It is proposed, and waits for the approvals below. Do the same once more when they are there.',
   'offer-left': 'The package stays with its publisher.',
 } as const;
 

@@ -183,6 +183,8 @@ import { listBrands } from './store/list-brands.ts';
 import { listExports } from './store/list-exports.ts';
 import { readChanges } from './store/read-changes.ts';
 import { listPackages } from './store/list-packages.ts';
+import { listTransfers } from './transfers/list-transfers.ts';
+import { acceptTransfer, discardTransfer, readTransfer, withdrawTransfer } from './transfers/settle-transfer.ts';
 import { approveUpload, rejectUpload } from './store/judge-upload.ts';
 import { listWaitingUploads } from './store/list-waiting-uploads.ts';
 import { readPackage } from './store/read-package.ts';
@@ -304,6 +306,11 @@ export const sections: readonly Section[] = [
     title: 'Approvals',
     about: 'What waits until others approve of it: a release, a transfer, whatever the policy asks for.',
     operations: [listProposals, readProposal, approveProposal, rejectProposal],
+  },
+  {
+    title: 'Transfers',
+    about: 'What came across the gap: what it would change, and whether it comes in.',
+    operations: [listTransfers, readTransfer, acceptTransfer, withdrawTransfer, discardTransfer],
   },
   {
     title: 'Collaborators',

@@ -61,6 +61,12 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC LIMIT ${limit}`),
 
+  /** Those that came before another one, the newest first. */
+  before: ({ receivedAt, id }: { receivedAt: string; id: string }, limit: number) =>
+    db.all<ReceivedTransfer>(sql`
+      SELECT ${transferColumns} FROM transfers WHERE (received_at, id) < (${receivedAt}, ${id})
+      ORDER BY received_at DESC, id DESC LIMIT ${limit}`),
+
   /** Those that were let in or put back after a moment, in that order. */
   settledSince: (moment: string, limit: number) =>
     db.all<ReceivedTransfer>(sql`

@@ -85,6 +85,9 @@ export const identityOf = ({ name, seed }: Site): SiteIdentity => ({
   threshold: 1,
 });
 
+/** By how much of its id people name a transfer. */
+export const shortId = (id: string): string => id.slice(0, 12);
+
 /** By which people compare keys: the first 32 digits of the key's id, in groups. */
 export const fingerprintOfId = (keyid: string): string => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-');
 

@@ -205,6 +205,8 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       storage_use: '/internal/v1/storage',
       list_exports: '/internal/v1/exports',
       'list_exports, of a time': '/internal/v1/exports?from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00Z',
+      list_transfers: '/internal/v1/transfers',
+      read_transfer: [`/internal/v1/transfers/${'0'.repeat(64)}`, 404],
       list_proposals: '/internal/v1/proposals',
       read_proposal: '/internal/v1/proposals/1',
       list_audit: '/internal/v1/audit',

@@ -1,15 +1,9 @@
 // larder transfer accept
-import { rmSync } from 'node:fs';
-
-import { acceptTransfer } from '#acts/transfer-accept.ts';
-import type { Receipt } from '#acts/transfers.ts';
-import { digestOf } from '#transfers/look.ts';
-import { piecesOf } from '#transfers/intake.ts';
-import { siteOf } from '#transfers/site.ts';
+import { letIn } from '#transfers/desk.ts';
+import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
-import { withStore, type OpenStore } from '../frame/store.ts';
+import { withStore } from '../frame/store.ts';
 import { narrowing, waiting } from './looking.ts';
-import { shortId } from './parts.ts';
 
 export const transferAccept = command({
   name: 'transfer accept',
@@ -31,7 +25,7 @@ export const transferAccept = command({
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
       const carried = await waiting(store, named, options);
-      const receipt = await letIn(store, { ...carried, digest: options.seen });
+      const receipt = await letIn(store, { ...carried, seen: options.seen }, store.person);
       const id = shortId(carried.transfer.id);
       const { undo, ...told } = receipt;
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
@@ -44,22 +38,3 @@ export const transferAccept = command({
       };
     }),
 });
-
-/** Lets in what was looked at; where nobody looked, what there is. */
-export async function letIn(
-  { records, acts, person, siteKey, directory, config }: OpenStore,
-  {
-    transfer,
-    statement,
-    believed,
-    digest,
-    narrowed,
-  }: Awaited<ReturnType<typeof waiting>> & { digest: string | undefined },
-): Promise<Receipt> {
-  const site = (await siteOf(records, siteKey))?.name;
-  const here = { site, labels: config.site };
-  const accepted = { id: transfer.id, statement, ...here, believed, ...narrowed, seen: digest, digestOf };
-  const receipt = await acts.do(acceptTransfer, person, accepted);
-  rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
-  return receipt;
-}

@@ -12,15 +12,16 @@ import {
   type Collector,
 } from '#transfers/collector.ts';
 import type { FoundInFolder } from '#transfers/gather/gather.ts';
+import { letIn } from '#transfers/desk.ts';
+import { present, reportOf } from '#transfers/report.ts';
 import { fetchScript } from '#transfers/request/table.ts';
 import { unwrittenIntent, unwrittenParts } from '#transfers/unwritten.ts';
 import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
-import { letIn } from './accept.ts';
 import { answerOf, folderAt, gathered } from './gather.ts';
-import { present, reportOf, seen } from './looking.ts';
+import { seen } from './looking.ts';
 import { takenIn } from './receive.ts';
 import { textOf } from './report.ts';
 
@@ -168,7 +169,7 @@ async function adopted(found: FoundInFolder, { store, collector, call, folder }:
   if (looked.plan.problems.length > 0) {
     return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
   }
-  const receipt = await letIn(store, looked);
+  const receipt = await letIn(store, { ...looked, seen: looked.digest }, store.person);
   const said = answerOf(found);
   return {
     text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,

@@ -1,8 +1,7 @@
 // A request as people and programs read it.
 import type { TransferRequest } from '#api/wire.ts';
 import type { Said } from '#transfers/request/ask.ts';
-import { fingerprintOf } from '#transfers/site.ts';
-import { shortId } from './parts.ts';
+import { fingerprintOf, shortId } from '#transfers/site.ts';
 import type { Report } from './report.ts';
 
 /** All that leaves, for a person: at the terminal before it is written, and on the page that goes along. */

@@ -3,12 +3,12 @@ import { labelText } from '#domain/site-label.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { figuresOf } from '#transfers/composing.ts';
-import { fingerprintOfId } from '#transfers/site.ts';
+import { fingerprintOfId, shortId } from '#transfers/site.ts';
 import { command, type Answer } from '../frame/command.ts';
 import { progressOf } from '../frame/progress.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '#domain/byte-size.ts';
-import { shortId, withParts } from './parts.ts';
+import { withParts } from './parts.ts';
 import { fitted } from './report.ts';
 
 export const transferCheck = command({

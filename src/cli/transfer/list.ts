@@ -1,9 +1,9 @@
 // larder transfer list
 import { whyItWaits } from '#acts/transfers.ts';
+import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table, visible } from '../frame/terminal.ts';
-import { shortId } from './parts.ts';
 
 const most = 1000;
 

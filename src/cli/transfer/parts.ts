@@ -67,7 +67,6 @@ async function opened(file: string): Promise<OpenPart> {
 const noTransfer = (path: string, cause: NotATransfer): Failure =>
   new Failure(`${path} cannot be read as a transfer. ${cause.message}`, { code: 'no-transfer', cause });
 
-/** By how much of its id people name a transfer. */
 /** What a medium is called, such as what stands on the disc. */
 export const media = {
   type: 'string',
@@ -79,5 +78,3 @@ export function mediumNamed(text: string | undefined): string | undefined {
   if (text === undefined || /^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u.test(text)) return text;
   throw new UsageError('--media is what stands on the disc: one line of at most 100 characters');
 }
-
-export const shortId = (id: string): string => id.slice(0, 12);

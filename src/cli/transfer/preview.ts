@@ -1,10 +1,11 @@
 // larder transfer preview
 import { resolve } from 'node:path';
 
+import { present, reportOf } from '#transfers/report.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { narrowing, present, reportOf, seen } from './looking.ts';
+import { narrowing, seen } from './looking.ts';
 import { pageOf, textOf } from './report.ts';
 
 export const transferPreview = command({

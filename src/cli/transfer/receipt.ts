@@ -1,19 +1,16 @@
 // larder transfer receipt
 import { resolve } from 'node:path';
 
-import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
 import { letOutReceipt, type Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { labelText } from '#domain/site-label.ts';
 import { transferOf } from '#transfers/look.ts';
-import type { Approval } from '#records/proposals.ts';
-import { receiptTold, signedReceipt } from '#transfers/receipts.ts';
-import { fingerprintOf, fingerprintOfId, ownSite } from '#transfers/site.ts';
+import { receiptReport } from '#transfers/report.ts';
+import { signedReceipt } from '#transfers/receipts.ts';
+import { ownSite, shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { shortId } from './parts.ts';
-import { pageOf, type Report } from './report.ts';
+import { pageOf } from './report.ts';
 
 export const transferReceipt = command({
   name: 'transfer receipt',
@@ -44,7 +41,7 @@ export const transferReceipt = command({
         const auditHead = (await records.audit.head()) ?? null;
         const told = { site, auditHead };
         const said = JSON.parse(receipt) as Receipt;
-        const text = call.options.html ? pageOf(reportOf(said, told)) : signedReceipt(said, told);
+        const text = call.options.html ? pageOf(receiptReport(said, told)) : signedReceipt(said, told);
         // Before it can be carried away it is known that it leaves.
         const written = await writeNew(file, asCaller, async (append) => {
           await append(text);
@@ -55,48 +52,3 @@ export const transferReceipt = command({
       { writesOutside: true },
     ),
 });
-
-/** What the signed receipt says, for a person. */
-function reportOf(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): Report {
-  const told = receiptTold(receipt, about);
-  const head = told['audit-head'];
-  const leftOut = told['left-out'] as PlanProblem[];
-  const approvals = told.approvals as Approval[];
-  return {
-    title: `Receipt of transfer ${shortId(told.transfer)}, number ${String(told.sequence)} of ${told.source}`,
-    said: [
-      `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
-      `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
-      `It had ${labelText(told.label)}.`,
-      ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
-      ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
-      ...(told.automatic === undefined ? [] : [`Nobody was asked. ${told.automatic}`]),
-      told.unsigned === true
-        ? 'Nobody had signed it.'
-        : `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
-      ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
-      'This page is for people; what is signed is the receipt without --html.',
-    ],
-    changes: [...told.lines] as PlanLine[],
-    lists: [
-      { heading: 'Left out:', items: leftOut.map(({ what, why }) => `${what}: ${why}`) },
-      {
-        heading: 'Approved by:',
-        items: approvals.map(
-          ({ displayName, username, accountId, at }) => `${displayName} (${username}, ${accountId}) at ${at}`,
-        ),
-      },
-      {
-        heading: 'Whom the policy asked then:',
-        items: Object.entries(told.policy).map(([what, rule]) => `${what}: ${rule}`),
-      },
-      {
-        heading: 'Whom this site believed then:',
-        items: told.sources.map(
-          ({ name, keys, threshold, packages, 'may-release': mayRelease }) =>
-            `${name}: ${String(threshold)} of the keys ${fingerprintOf(keys).join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`,
-        ),
-      },
-    ],
-  };
-}

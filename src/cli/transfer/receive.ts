@@ -10,7 +10,7 @@ import { acceptAutomatically } from '#transfers/automatic.ts';
 import { receive, type Received } from '#transfers/receive.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { toldInReceipt } from '#transfers/receipts.ts';
-import { fingerprintOf, siteOf, type Site } from '#transfers/site.ts';
+import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
 import { beginUnsigned, unsignedParts } from '#transfers/unsigned.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
@@ -21,7 +21,7 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
 import { answerOf as gatheredAnswer, folderAt, gathered } from './gather.ts';
-import { media, mediumNamed, shortId, withParts } from './parts.ts';
+import { media, mediumNamed, withParts } from './parts.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',

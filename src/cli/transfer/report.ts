@@ -1,18 +1,11 @@
 // What is told of a transfer, once: as text for a terminal, and as one page for the archive, which say the same.
 import type { PlanLine } from '#acts/transfer-planning.ts';
+import type { Report } from '#api/transfer-desk.ts';
 import { html, markup, type Html } from '#api/pages/html.ts';
 import { styleSheet } from '#api/pages/style-sheet.ts';
 import { table, visible, wrap } from '../frame/terminal.ts';
 
-export interface Report {
-  title: string;
-  /** Sentences. */
-  said: readonly string[];
-  /** Nothing where it is not about changes. */
-  changes?: readonly PlanLine[];
-  /** What else there is to say; a list that is empty is not told. */
-  lists: readonly { heading: string; items: readonly string[] }[];
-}
+export type { Report };
 
 /** How many columns a terminal has at least, where somebody reads this. */
 const most = 100;

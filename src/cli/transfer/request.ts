@@ -10,7 +10,7 @@ import { syncFolder, writeWhole } from '#files/streamed.ts';
 import { askFor, toldOf, type Said } from '#transfers/request/ask.ts';
 import { writeRequest } from '#transfers/request/form.ts';
 import { fetchScript, scriptDigest, tableOf } from '#transfers/request/table.ts';
-import { fingerprintOf, ownSite, type Site } from '#transfers/site.ts';
+import { fingerprintOf, ownSite, type Site, shortId } from '#transfers/site.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import { canAsk, confirmed, needsYes } from '../frame/questions.ts';
@@ -20,7 +20,6 @@ import { custodyOf } from '../key/keys.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { figuresOf, reportOf } from './asked.ts';
 import { fileAt } from './writing.ts';
-import { shortId } from './parts.ts';
 import { pageOf, textOf } from './report.ts';
 
 const options = {

@@ -1,12 +1,10 @@
 // larder transfer discard, larder transfer withdraw
-import { rmSync } from 'node:fs';
-
-import { discardTransfer, withdrawTransfer } from '#acts/transfers.ts';
-import { piecesOf } from '#transfers/intake.ts';
+import { withdrawTransfer } from '#acts/transfers.ts';
+import { discard } from '#transfers/desk.ts';
 import { transferOf } from '#transfers/look.ts';
+import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { shortId } from './parts.ts';
 
 const positionals = [{ name: 'id', summary: 'The first digits of the id of the transfer.' }] as const;
 
@@ -19,8 +17,7 @@ export const transferDiscard = command({
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, directory }) => {
       const transfer = await transferOf(records, id);
-      await acts.do(discardTransfer, person, { id: transfer.id });
-      rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+      await discard({ acts, directory }, transfer, person);
       return { text: `Transfer ${shortId(transfer.id)} waits no more.`, json: { id: transfer.id } };
     }),
 });

@@ -1,12 +1,12 @@
 // larder transfer sign
 import { resolve } from 'node:path';
 
-import { ownSite, fingerprintOf } from '#transfers/site.ts';
+import { ownSite, fingerprintOf, shortId } from '#transfers/site.ts';
 import { signUnpacked } from '#transfers/unpack.ts';
 import { command } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { shortId, withParts } from './parts.ts';
+import { withParts } from './parts.ts';
 
 export const transferSign = command({
   name: 'transfer sign',

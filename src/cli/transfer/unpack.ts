@@ -9,8 +9,9 @@ import { interruptible } from '../frame/interruption.ts';
 import { cannotRead, writing } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
 import { bytes } from '#domain/byte-size.ts';
+import { shortId } from '#transfers/site.ts';
 import { newFileAt } from './writing.ts';
-import { shortId, withParts } from './parts.ts';
+import { withParts } from './parts.ts';
 
 export const transferUnpack = command({
   name: 'transfer unpack',

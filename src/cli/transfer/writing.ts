@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path';
 import { check } from '#api/schema.ts';
 import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
 import type { Asked } from '#transfers/collector.ts';
-import { fingerprintOf } from '#transfers/site.ts';
+import { fingerprintOf, shortId } from '#transfers/site.ts';
 import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '#domain/byte-size.ts';
-import { shortId } from './parts.ts';
 
 export const writingOptions = {
   for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },

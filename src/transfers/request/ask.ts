@@ -191,7 +191,7 @@ async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLe
 }
 
 /** Snaps of which revisions wait to be signed here, and whose declaration does not let anybody here do so. */
-async function provenanceOf({ revisions, packages, assertions, brands }: Records): Promise<RequestProvenance[]> {
+export async function provenanceOf({ revisions, packages, assertions, brands }: Records): Promise<RequestProvenance[]> {
   const accounts = (await brands.list()).map(({ accountId }) => accountId).sort();
   const found = new Map<string, RequestProvenance>();
   for (let after = { packageId: '', revision: 0 }; ;) {

@@ -1,0 +1,207 @@
+// Carry: what must go out, what came in, whose word counts here, and what is missing.
+import { siteNameKept } from '#acts/sites.ts';
+import { overseer } from '#api/access.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Services } from '#api/services.ts';
+import type { RequestProvenance } from '#api/wire.ts';
+import { days } from '#domain/clock.ts';
+import { placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import type { MadeRequest } from '#records/requests.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
+import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { namesOf } from '../parts/names.ts';
+import { notice } from '../parts/notice.ts';
+import { nextPage, pageSize, table } from '../parts/table.ts';
+import { count, counted, distance, size, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
+
+export const consoleCarry = screen({
+  name: 'console_carry',
+  path: '/console/carry',
+  summary: 'Show what must go out, what came in, what is missing, and which sources are believed.',
+  access: overseer('transfer-approver', 'auditor'),
+  query: 'ConsolePageQuery',
+
+  async show({ query, records, transfers, config, now }) {
+    const moment = now();
+    const [receivedAt, id] = placeOf(query, ['~', ''] as const);
+    const found = await records.transfers.before({ receivedAt, id }, pageSize + 1);
+    const came = found.slice(0, pageSize);
+    const last = came.at(-1);
+    const waiting = (await records.transfers.waiting(mostCounted)).length;
+    const request = await records.requests.newest();
+    const who = await namesOf([request?.madeBy ?? null, ...came.map(({ settledBy }) => settledBy)], records);
+    const site = await records.appliance.find(siteNameKept);
+    const out = {
+      ...{ request, who, site, now: moment, expected: config.transfers.expected_days },
+      wishes: (await records.subscriptions.after('', '', mostCounted)).length,
+      keys: await requestedKeys(records, moment),
+      declarations: await transfers.declarations(),
+      lastIn: await records.transfers.lastSettled(),
+    };
+    return {
+      title: 'Carry',
+      lead: leadOf(waiting, out),
+      content: html`${lateness(out)} ${cameIn(came, who, moment)}
+      ${nextPage(found.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
+      ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing}
+      ${believed(await records.transferSources.list())}`,
+    };
+  },
+});
+
+/** More are not counted one by one. */
+const mostCounted = 1000;
+
+interface Out {
+  request: MadeRequest | undefined;
+  who: (actor: string | null) => string;
+  site: string | undefined;
+  now: Date;
+  /** After how many days without a transfer something is wrong. */
+  expected: Services['config']['transfers']['expected_days'];
+  wishes: number;
+  keys: readonly RequestedKey[];
+  declarations: readonly RequestProvenance[];
+  lastIn: string | null;
+}
+
+function leadOf(waiting: number, { keys, declarations }: Out): string {
+  const out = keys.length + declarations.length;
+  const came = waiting === 0 ? 'No transfer waits to be let in' : `${counted(waiting, 'transfer')} to be let in or not`;
+  return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${counted(out, 'thing')} to be carried to the online store`}.`;
+}
+
+/** Whether what is expected from other sites comes. */
+function lateness({ expected, lastIn, now }: Out): Html {
+  if (expected === undefined) return nothing;
+  const said = html`and every ${counted(expected, 'day')} something should (<code>transfers.expected_days</code>)`;
+  if (lastIn === null) return notice('note', html`Nothing was ever let in here, ${said}.`);
+  const since = Math.floor((now.getTime() - Date.parse(lastIn)) / days(1));
+  return since < expected
+    ? html`<p>The last transfer was let in at ${time(lastIn)}, ${distance(lastIn, now)}, ${said}.</p>`
+    : notice('note', html`Nothing has come for ${counted(since, 'day')}, ${said}. Ask for it by a request, below.`);
+}
+
+const cameIn = (rows: ReceivedTransfer[], who: Out['who'], now: Date): Html =>
+  html`<h2>What came in</h2>
+    ${table<ReceivedTransfer>({
+      caption: 'Transfers that came in, the newest first',
+      empty: html`No transfer came yet. On the host, with the stick or the disc in it:
+        <code>larder transfer receive /media/stick</code>`,
+      rows,
+      columns: [
+        {
+          heading: 'Transfer',
+          cell: ({ id, source, sequence }) =>
+            html`<a href="${addressOfTransfer(id)}">${count(sequence)} of ${source}</a>`,
+        },
+        { heading: 'State', cell: (one) => transferBadge(one) },
+        { heading: 'Came', cell: ({ receivedAt }) => html`${time(receivedAt)}, ${distance(receivedAt, now)}` },
+        {
+          heading: 'Settled',
+          cell: ({ settledAt, settledBy }) =>
+            settledAt === null ? 'not yet' : html`${time(settledAt)}, by ${who(settledBy)}`,
+        },
+      ],
+    })}`;
+
+function goesOut({ request, who, site, now, wishes }: Out): Html {
+  const last =
+    request === undefined
+      ? html`No request was made yet.`
+      : html`The last request is number ${count(request.number)}, of ${size(request.bytes)}: made
+        ${time(request.madeAt)}, ${distance(request.madeAt, now)}, by ${who(request.madeBy)}.`;
+  return html`<h2>What must go out</h2>
+    <p>
+      This site wishes for ${wishes === mostCounted ? 'a thousand packages or more' : counted(wishes, 'package')} (<a
+        href="/console/carry/requests"
+        >which</a
+      >). ${last}
+    </p>
+    ${
+      site === undefined
+        ? html`<p>
+            It has no name yet, and signs nothing: <code>larder site init NAME</code> on the host gives it one.
+          </p>`
+        : html`<p>On the host, with a stick in it, as ${site}: <code>larder transfer request /media/stick</code></p>`
+    }`;
+}
+
+const keysOut = (keys: readonly RequestedKey[]): Html =>
+  keys.length === 0
+    ? nothing
+    : html`<h3>Keys to be registered</h3>
+        ${table<RequestedKey>({
+          caption: 'Signing keys whose registration was asked for, and whose account-keys have not come back',
+          empty: '',
+          rows: keys.slice(0, pageSize),
+          columns: [
+            { heading: 'Key', cell: ({ name }) => name },
+            { heading: 'Of the brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
+            { heading: 'Asked for', cell: ({ requestedAt }) => time(requestedAt) },
+            {
+              heading: 'On the host',
+              cell: ({ name, brandAccountId }) =>
+                html`<code>larder key request ${name} --brand ${brandAccountId} --folder ./to-the-internet</code>`,
+            },
+          ],
+        })}
+        <p>What comes back is taken in by <code>larder assertion import return.assert</code>.</p>`;
+
+const declarationsOut = (some: readonly RequestProvenance[]): Html =>
+  some.length === 0
+    ? nothing
+    : html`<h3>Declarations to be changed</h3>
+        <p>
+          Revisions of these wait to be signed here. At the online store their publisher lets these accounts sign, and
+          the new declaration comes back by <code>snap known --remote snap-declaration series=16 snap-id=ID</code> and
+          <code>larder assertion import</code>.
+        </p>
+        ${table<RequestProvenance>({
+          caption: 'Snaps whose declaration must let accounts of this site sign',
+          empty: '',
+          rows: some.slice(0, pageSize),
+          columns: [
+            { heading: 'Snap', cell: ({ name }) => name },
+            { heading: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+            { heading: 'Provenance', cell: ({ provenance }) => provenance },
+            { heading: 'Accounts', cell: ({ accounts }) => html`<code>${accounts.slice(0, 10).join(', ')}</code>` },
+          ],
+        })}`;
+
+const missing = html`<h2>What is missing</h2>
+  <p>
+    What packages here need and is not here is looked for on the host: <code>larder closure</code>. A request asks for
+    it too.
+  </p>`;
+
+const believed = (sources: readonly TransferSource[]): Html =>
+  html`<h2>Sources that are believed</h2>
+    ${table<TransferSource>({
+      caption: 'Whose transfers come in, by which keys, and what they may bring',
+      empty: html`No source is believed yet. On the host, with what <code>larder site show --export</code> wrote there:
+        <code>larder site trust FILE --fingerprint FINGERPRINT</code>`,
+      rows: sources.slice(0, pageSize),
+      columns: [
+        { heading: 'Source', cell: ({ name }) => name },
+        {
+          heading: 'Keys',
+          cell: ({ threshold, keys }) =>
+            html`${count(threshold)} of ${count(keys.length)}: <code>${fingerprintOf(keys).join(', ')}</code>`,
+        },
+        {
+          heading: 'May bring',
+          cell: ({ packages, mayRelease }) => `${packages.join(', ')}${mayRelease ? '' : ', without releases'}`,
+        },
+        {
+          heading: 'Last let in',
+          cell: ({ floor, floorInDoubt }) =>
+            `${floor === 0 ? 'nothing yet' : `number ${count(floor)}`}${floorInDoubt ? ', in doubt since a restore' : ''}`,
+        },
+      ],
+    })}`;

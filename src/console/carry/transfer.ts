@@ -1,0 +1,282 @@
+// One transfer: what it would change, or what its receipt says; letting it in, throwing it away, putting its releases back.
+import { overseer, storeAdministrator } from '#api/access.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Report, TransferDesk } from '#api/transfer-desk.ts';
+import type { PlanLine } from '#acts/transfer-planning.ts';
+import { stateOf, type ProposalState } from '#acts/proposal-state.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { caller } from '#operations/by.ts';
+import { numberIn, placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
+import { formOf } from '../parts/form.ts';
+import { namesOf } from '../parts/names.ts';
+import { notice } from '../parts/notice.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { count, distance, time } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { addressOfProposal, stateBadge } from '../waiting/proposal-parts.ts';
+import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
+
+export const consoleTransfer = screen({
+  name: 'console_transfer',
+  path: '/console/carry/transfers/:transfer',
+  summary: 'Show what a transfer would change, or what its receipt says, and who approves of it.',
+  access: overseer('transfer-approver', 'auditor'),
+  query: 'ConsolePageQuery',
+  refuses: ['conflict'],
+
+  async show({ params, query, principal, browsing, records, transfers, now }) {
+    const transfer = await transfers.find(params.transfer);
+    const moment = now();
+    const [from] = placeOf(query, ['0'] as const);
+    const who = await namesOf([transfer.receivedBy, transfer.settledBy], records);
+    const { report, why, seen } = await toldOf(transfer, transfers);
+    return {
+      title: `Transfer ${count(transfer.sequence)} of ${transfer.source}`,
+      lead: leads[transfer.status],
+      content: html`${facts([
+        ['State', transferBadge(transfer)],
+        [
+          'Came',
+          html`${time(transfer.receivedAt)}, ${distance(transfer.receivedAt, moment)}, by ${who(transfer.receivedBy)}`,
+        ],
+        transfer.settledAt === null
+          ? undefined
+          : ['Settled', html`${time(transfer.settledAt)}, by ${who(transfer.settledBy)}`],
+        ['Id', html`<code>${transfer.id}</code>`],
+      ])}
+      ${why === undefined ? nothing : notice('note', why)}
+      ${report === undefined ? nothing : shown(report, transfer, numberIn(from))}
+      ${await approvalsOf(transfer, records, timestamp(moment))}
+      ${principal.storeAdministrator ? settling(browsing, transfer, seen) : nothing}`,
+    };
+  },
+});
+
+const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
+  waiting: 'It waits: nothing of it shows before it is let in.',
+  accepted: 'It was let in, and this is its receipt.',
+  withdrawn: 'It was let in, and its releases were put back later; its revisions stay.',
+  discarded: 'It was thrown away; it may be received again.',
+};
+
+interface Told {
+  report?: Report | undefined;
+  /** Why nothing is told. */
+  why?: string;
+  /** The digest of what it would change, where nothing stands in its way. */
+  seen?: string;
+}
+
+async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk): Promise<Told> {
+  if (transfer.status === 'discarded') return {};
+  if (transfer.status !== 'waiting') {
+    const report = await transfers.receipt(transfer);
+    return report === undefined ? { why: 'This site has no name yet, so that it signs no receipts.' } : { report };
+  }
+  try {
+    const { report, preview } = await transfers.preview(transfer.id);
+    return { report, ...(preview.problems.length === 0 && { seen: preview.digest }) };
+  } catch (refusal) {
+    if (refusal instanceof Refusal && refusal.code === 'conflict') return { why: refusal.message };
+    throw refusal;
+  }
+}
+
+/** So many entries of a list are shown; the command shows all. */
+const mostListed = 100;
+
+function shown({ said, changes = [], lists }: Report, { id }: ReceivedTransfer, from: number): Html {
+  const next = from + pageSize;
+  return html`${said.map((sentence) => html`<p>${sentence}</p>`)}
+    <h2>What it changes</h2>
+    ${
+      changes.length > pageSize
+        ? html`<p>
+            ${count(from + 1)} to ${count(Math.min(next, changes.length))} of ${count(changes.length)}; the command
+            <code>larder transfer preview ${id.slice(0, 12)} --html FILE</code> writes all of them on one page.
+          </p>`
+        : nothing
+    }
+    ${table<PlanLine>({
+      caption: 'What it changes, and on whose word',
+      empty: 'It changes nothing here.',
+      rows: changes.slice(from, next),
+      columns: [
+        { heading: 'Package', cell: (line) => line.package },
+        { heading: 'What', cell: ({ what }) => what },
+        { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
+        { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
+        { heading: 'Word of', cell: ({ word }) => word },
+        { heading: 'Notes', cell: ({ notes }) => (notes.length === 0 ? 'none' : notes.join('; ')) },
+      ],
+    })}
+    ${nextPage(next < changes.length ? `${addressOfTransfer(id)}?cursor=${writeCursor([String(next)])}` : undefined)}
+    ${lists
+      .filter(({ items }) => items.length > 0)
+      .map(
+        ({ heading, items }) =>
+          html`<h2>${heading.replace(/:$/, '')}</h2>
+            <ul>
+              ${items.slice(0, mostListed).map((item) => html`<li>${item}</li>`)}
+              ${items.length > mostListed ? html`<li>and ${count(items.length - mostListed)} more</li>` : nothing}
+            </ul>`,
+      )}`;
+}
+
+/** So many open proposals are looked through for those about this transfer. */
+const mostProposals = 500;
+
+/** What was proposed of it and waits: it comes in when enough people have approved, and somebody lets it in once more. */
+async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at: string): Promise<Html> {
+  const open = await records.proposals.waiting(0, at, mostProposals);
+  const about: ProposalState[] = [];
+  for (const one of open) if (one.object === `transfer/${id}`) about.push(await stateOf(records, one, at));
+  if (about.length === 0) return nothing;
+  const who = await namesOf(
+    about.map(({ proposal }) => proposal.actor),
+    records,
+  );
+  return html`<h2>Approvals</h2>
+    ${table<ProposalState>({
+      caption: 'What is proposed of it',
+      empty: '',
+      rows: about.slice(0, pageSize),
+      columns: [
+        {
+          heading: 'Proposal',
+          cell: ({ proposal: { number, act } }) =>
+            html`<a href="${addressOfProposal(number)}">${number}: ${act.replaceAll('_', ' ')}</a>`,
+        },
+        { heading: 'By', cell: ({ proposal }) => who(proposal.actor) },
+        { heading: 'State', cell: (one) => stateBadge(one) },
+        {
+          heading: 'Approved by',
+          cell: ({ approvals }) =>
+            approvals.length === 0 ? 'nobody yet' : approvals.map(({ username }) => username).join(', '),
+        },
+        {
+          heading: 'Who may',
+          cell: ({ mayApprove }) =>
+            mayApprove.length === 0
+              ? 'nobody'
+              : mayApprove
+                  .slice(0, 20)
+                  .map(({ username }) => username)
+                  .join(', '),
+        },
+      ],
+    })}
+    <p>Once enough have approved, whoever proposed it does the same once more, and it is done.</p>`;
+}
+
+/** What whoever administers the store may do with it. */
+function settling(browsing: Browsing, { id, status }: ReceivedTransfer, seen: string | undefined): Html {
+  const address = addressOfTransfer(id);
+  if (status === 'accepted') {
+    return html`<h2>Putting its releases back</h2>
+      ${formOf(
+        browsing,
+        `${address}/withdraw`,
+        html`<p>Devices get again what the channels held before it was let in. Its revisions stay.</p>
+          <label class="tick"
+            ><input type="checkbox" name="sure" value="yes" required /> I have seen what it released.</label
+          >
+          <button class="grave">Put its releases back</button>`,
+      )}`;
+  }
+  if (status !== 'waiting') return nothing;
+  return html`<h2>Your decision</h2>
+    ${
+      seen === undefined
+        ? html`<p>It cannot be let in here as it stands; what stands in its way is said above.</p>`
+        : formOf(
+            browsing,
+            `${address}/accept`,
+            html`<input type="hidden" name="seen" value="${seen}" />
+              <p>
+                All that is shown above comes in, and its releases reach devices. Where the policy asks others, it waits
+                for them.
+              </p>
+              <button>Let it in</button>`,
+          )
+    }
+    ${formOf(
+      browsing,
+      `${address}/discard`,
+      html`<p>Thrown away, it may be received again.</p>
+        <button class="grave">Throw it away</button>`,
+    )}`;
+}
+
+const settles = {
+  access: storeAdministrator('store-manage'),
+  refuses: ['conflict', 'approval-required', 'too-many-requests'],
+} as const;
+
+export const consoleAcceptTransfer = deed({
+  ...settles,
+  name: 'console_accept_transfer',
+  path: '/console/carry/transfers/:transfer/accept',
+  summary: 'Let in a transfer that waits, as it was looked at.',
+  body: 'ConsoleAcceptTransfer',
+
+  async perform(call) {
+    const { params, body, transfers } = call;
+    const { id } = await transfers.find(params.transfer);
+    return orProposed(id, async () => {
+      await transfers.accept(id, body.seen, caller(call));
+      return 'transfer-accepted';
+    });
+  },
+});
+
+export const consoleWithdrawTransfer = deed({
+  ...settles,
+  name: 'console_withdraw_transfer',
+  path: '/console/carry/transfers/:transfer/withdraw',
+  summary: 'Put the channels back to what they held before a transfer was let in.',
+  body: 'ConsoleSure',
+
+  async perform(call) {
+    const { params, transfers } = call;
+    const { id } = await transfers.find(params.transfer);
+    return orProposed(id, async () => {
+      await transfers.withdraw(id, caller(call));
+      return 'transfer-withdrawn';
+    });
+  },
+});
+
+export const consoleDiscardTransfer = deed({
+  ...settles,
+  name: 'console_discard_transfer',
+  path: '/console/carry/transfers/:transfer/discard',
+  summary: 'Throw away a transfer that waits.',
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    const id = await call.transfers.discard(call.params.transfer, caller(call));
+    return saying(addressOfTransfer(id), 'transfer-discarded');
+  },
+});
+
+/** What waits for others is shown with its proposal, beside what it is about. */
+async function orProposed(
+  id: string,
+  settle: () => Promise<'transfer-accepted' | 'transfer-withdrawn'>,
+): Promise<string> {
+  try {
+    return saying(addressOfTransfer(id), await settle());
+  } catch (refusal) {
+    if (refusal instanceof Refusal && refusal.code === 'approval-required') {
+      return saying(addressOfTransfer(id), 'transfer-proposed');
+    }
+    throw refusal;
+  }
+}

@@ -1,0 +1,68 @@
+import { heldBack } from '#acts/gate.ts';
+import { overseer, storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+
+export const readTransfer = operation({
+  name: 'read_transfer',
+  method: 'GET',
+  path: '/internal/v1/transfers/:transfer',
+  since: 0,
+  summary: 'Show what a transfer that came in would change now, on whose word, and what stands in its way.',
+  access: overseer('transfer-approver', 'auditor'),
+  response: 'TransferPreview',
+  refuses: ['conflict'],
+
+  handle: async ({ params, transfers }) => (await transfers.preview(params.transfer)).preview,
+});
+
+export const acceptTransfer = operation({
+  name: 'accept_transfer',
+  method: 'POST',
+  path: '/internal/v1/transfers/:transfer/accept',
+  since: 0,
+  summary: 'Let in a transfer that waits, as it was looked at: all that its preview shows, or nothing.',
+  access: storeAdministrator('store-manage'),
+  body: 'AcceptTransferRequest',
+  response: 'SettledTransfer',
+  refuses: ['conflict', ...heldBack],
+
+  async handle(call) {
+    const { params, body, transfers } = call;
+    const receipt = await transfers.accept(params.transfer, body.seen, caller(call));
+    const { transfer: id, lines, 'left-out': left } = receipt;
+    return { id, status: 'accepted' as const, changes: lines.length, 'left-out': left.length };
+  },
+});
+
+export const withdrawTransfer = operation({
+  name: 'withdraw_transfer',
+  method: 'POST',
+  path: '/internal/v1/transfers/:transfer/withdraw',
+  since: 0,
+  summary: 'Put the channels back to what they held before a transfer was let in; its revisions stay.',
+  access: storeAdministrator('store-manage'),
+  response: 'SettledTransfer',
+  refuses: ['conflict', ...heldBack],
+
+  async handle(call) {
+    const { id, channels } = await call.transfers.withdraw(call.params.transfer, caller(call));
+    return { id, status: 'withdrawn' as const, changes: channels.length, 'left-out': 0 };
+  },
+});
+
+export const discardTransfer = operation({
+  name: 'discard_transfer',
+  method: 'POST',
+  path: '/internal/v1/transfers/:transfer/discard',
+  since: 0,
+  summary: 'Throw away a transfer that waits; it may be received again.',
+  access: storeAdministrator('store-manage'),
+  response: 'SettledTransfer',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const id = await call.transfers.discard(call.params.transfer, caller(call));
+    return { id, status: 'discarded' as const, changes: 0, 'left-out': 0 };
+  },
+});

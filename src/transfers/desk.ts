@@ -1,0 +1,114 @@
+// Transfers that came in, as the serving process looks at them and settles them; commands do the same by the same functions.
+import { rmSync } from 'node:fs';
+
+import type { Acts, By } from '#acts/act.ts';
+import { acceptTransfer } from '#acts/transfer-accept.ts';
+import { discardTransfer, withdrawTransfer, type Receipt } from '#acts/transfers.ts';
+import type { Planning } from '#acts/transfer-planning.ts';
+import type { TransferDesk } from '#api/transfer-desk.ts';
+import type { Roots } from '#assertions/chain.ts';
+import type { Blobs } from '#blobs/blobs.ts';
+import type { Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Records } from '#records/index.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
+import type { Config } from '#src/config.ts';
+import { piecesOf } from './intake.ts';
+import { broughtBy, digestOf, lookAt, transferOf, type Brought } from './look.ts';
+import { present, receiptReport, reportOf } from './report.ts';
+import { provenanceOf } from './request/ask.ts';
+import { shortId, siteOf } from './site.ts';
+
+export interface Settling {
+  records: Records;
+  acts: Acts;
+  siteKey: Buffer;
+  /** The data directory. */
+  directory: string;
+  config: Pick<Config, 'site'>;
+}
+
+type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
+
+/** Lets in what was looked at; where nobody looked, what there is. */
+export async function letIn(
+  { records, acts, siteKey, directory, config }: Settling,
+  { transfer, statement, believed, seen, narrowed }: Brought & { seen: string | undefined; narrowed: Narrowing },
+  by: By,
+): Promise<Receipt> {
+  const site = (await siteOf(records, siteKey))?.name;
+  const here = { site, labels: config.site };
+  const accepted = { id: transfer.id, statement, ...here, believed, ...narrowed, seen, digestOf };
+  const receipt = await acts.do(acceptTransfer, by, accepted);
+  rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+  return receipt;
+}
+
+/** Throws one away that waits, with what has come of it. */
+export async function discard(
+  { acts, directory }: Pick<Settling, 'acts' | 'directory'>,
+  { id }: Pick<ReceivedTransfer, 'id'>,
+  by: By,
+): Promise<void> {
+  await acts.do(discardTransfer, by, { id });
+  rmSync(piecesOf(directory, id), { recursive: true, force: true });
+}
+
+interface Serving extends Omit<Settling, 'config'> {
+  blobs: Pick<Blobs, 'open'>;
+  config: () => Config;
+  roots: () => Roots;
+  now: Now;
+}
+
+/** A longer statement, of some thousand packages, takes a serving process seconds in which nobody else is answered. */
+const longestLookedAt = 2 * 1024 * 1024;
+
+const whole: Narrowing = { only: [], without: [], asChannel: [] };
+
+export function transferDesk(serving: Serving): TransferDesk {
+  const { records, acts, blobs, siteKey, roots, now } = serving;
+  const settling = (): Settling => ({ ...serving, config: serving.config() });
+  const brought = async (prefix: string): Promise<Brought> => {
+    const transfer = await transferOf(records, prefix);
+    await refuseLong(transfer, blobs);
+    return broughtBy(transfer, { records, blobs, roots: roots(), now });
+  };
+  return {
+    find: (prefix) => transferOf(records, prefix),
+    async preview(prefix) {
+      const seen = await lookAt(await brought(prefix), whole, { records, now });
+      const { lines, problems, leftOut, missing } = seen.plan;
+      const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
+      return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
+    },
+    async receipt({ receipt }) {
+      const site = await siteOf(records, siteKey);
+      if (receipt === null || site === undefined) return undefined;
+      return receiptReport(JSON.parse(receipt) as Receipt, { site, auditHead: (await records.audit.head()) ?? null });
+    },
+    accept: async (prefix, seen, by) => letIn(settling(), { ...(await brought(prefix)), seen, narrowed: whole }, by),
+    async discard(prefix, by) {
+      const transfer = await transferOf(records, prefix);
+      await discard(serving, transfer, by);
+      return transfer.id;
+    },
+    async withdraw(prefix, by) {
+      const { id } = await transferOf(records, prefix);
+      return { id, channels: await acts.do(withdrawTransfer, by, { id }) };
+    },
+    declarations: () => provenanceOf(records),
+  };
+}
+
+async function refuseLong({ id, statement }: ReceivedTransfer, blobs: Pick<Blobs, 'open'>): Promise<void> {
+  const found = await blobs.open(statement);
+  if (found === undefined) return;
+  found.stream.destroy();
+  if (found.size <= longestLookedAt) return;
+  throw new Refusal(
+    'conflict',
+    `This transfer is too long to be looked at while others are served: 'larder transfer preview ${shortId(id)}' on the host shows ` +
+      `it, and 'larder transfer accept ${shortId(id)}' lets it in.`,
+  );
+}

@@ -1,0 +1,176 @@
+// Carrying: what came in is looked at, let in, thrown away and put back, in the console and over HTTP, once each.
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { changeRole } from '#acts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { changeApprovalPolicy } from '#acts/proposals.ts';
+import { subscribe } from '#acts/subscriptions.ts';
+import { noPolicy, readRule } from '#domain/approvals.ts';
+import { days, hours, seconds } from '#domain/clock.ts';
+import { codeAt } from '#identity/totp.ts';
+import { folder } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { download, offered } from '#test/fixtures/online-store.ts';
+import { password } from '#test/identity/world.ts';
+import { startConsole, type ConsoleStore } from './world.ts';
+
+t.setTimeout(300_000);
+
+type Test = Parameters<typeof startConsole>[0];
+
+const carry = '/console/carry';
+
+async function done(line: string) {
+  const { code, out, err } = await larder(`${line} --json`);
+  if (code !== 0) throw new Error(`${line}: ${err || out}`);
+  return JSON.parse(out);
+}
+
+/** A store that believes a collector; `bring` has it gather a snap, and receives what that gives. */
+async function receiving(t: Test, configure?: (text: string) => string) {
+  const store = await startConsole(t, configure);
+  store.clock.advance(Date.now() - store.clock.now.getTime());
+  const desk = `--data ${join(folder(t), 'collector')}`;
+  const stick = folder(t);
+  const { fingerprints } = await done(`site init desk --collector ${desk}`);
+  await done(`site show --export ${stick}/desk.json ${desk}`);
+  await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${store.directory}`);
+  await done(`site init here --data ${store.directory}`);
+  let number = 0;
+  const bring = async (revision: number): Promise<string> => {
+    const fetched = folder(t);
+    await download(fetched, offered('hello-on', revision));
+    const file = join(stick, `${String(number++)}.tar`);
+    const { id } = await done(`transfer gather ${fetched} ${file} --release stable ${desk}`);
+    await done(`transfer receive ${file} --data ${store.directory}`);
+    return id as string;
+  };
+  return { store, bring };
+}
+
+const counted = async (store: ConsoleStore, action: string): Promise<number> =>
+  (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
+
+t.test('who oversees the store sees what is carried, and what to do first', async (t) => {
+  const store = await startConsole(t, (text) => text.replace(/^# ?expected_days = .*$/m, 'expected_days = 30'));
+  t.equal((await store.visitor().open(carry)).status, 401, 'nobody');
+  const ada = await store.visit('ada');
+  t.match(await ada.open(carry), { status: 403 }, 'a publisher');
+  t.match(await ada.open(`${carry}/requests`), { status: 403 });
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'auditor', remove: false });
+  const bob = await store.visit('bob');
+  const empty = await bob.open(carry);
+  t.match(empty.text, /No transfer waits to be let in, and nothing waits for the online store\./);
+  t.match(empty.text, /larder transfer receive \/media\/stick .*larder site init NAME .*larder site trust FILE/);
+  const wish = { namespace: 'snap', name: 'hello', channels: ['latest/stable'], architectures: ['amd64'] } as const;
+  for (let number = 0; number < 51; number++) {
+    const name = `hello-${String(number).padStart(2, '0')}`;
+    await store.beside.acts.do(subscribe, itself, { wishes: [{ ...wish, name }], because: '<b>set</b>' });
+  }
+  const wishes = await bob.open(`${carry}/requests`);
+  t.match(wishes.text, /snap\/hello-00 latest\/stable amd64 <b>set<\/b>/);
+  t.notMatch(wishes.html, /<b>set/);
+  t.notMatch(wishes.text, /hello-50/, 'fifty of them');
+  const next = /href="([^"]+)" rel="next"/.exec(wishes.html)?.[1] ?? '';
+  t.match((await bob.open(next)).text, /snap\/hello-50/);
+  t.match((await bob.open(carry)).text, /wishes for 51 packages/);
+});
+
+t.test('a transfer is looked at, let in once, and its releases are put back once', async (t) => {
+  const { store, bring } = await receiving(t);
+  const id = await bring(12);
+  const address = `${carry}/transfers/${id}`;
+  const [root, other, ada] = [await store.visit('root'), await store.visit('root'), await store.visit('ada')];
+  t.match((await root.open(carry)).text, /1 transfer to be let in or not.*1 of desk waits.*desk 1 of 1: [0-9a-f-]{39}/);
+  const page = await root.open(address);
+  t.match(page.text, /It waits: nothing of it shows before it is let in\..*snap\/hello-on revision 12 nothing/);
+  t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Let it in/);
+  t.equal((await ada.open(address)).status, 403, 'a publisher');
+  t.match(await root.open(`${carry}/transfers/ffffff`), { status: 404 });
+
+  const [client, auditor] = [await store.as('root'), await store.as('bob')];
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'auditor', remove: false });
+  const at = `/internal/v1/transfers/${id}`;
+  t.match((await auditor.get('/internal/v1/transfers')).body.transfers, [{ id, source: 'desk', status: 'waiting' }]);
+  const { body: preview } = await auditor.get(at);
+  t.match(preview, { id, problems: [], lines: [{ package: 'snap/hello-on' }, {}, {}] });
+  t.match(await auditor.post(`${at}/accept`, { seen: preview.digest }), { status: 401 }, 'who reads lets nothing in');
+  t.match(await client.post(`${at}/accept`, { seen: 'f'.repeat(64) }), { status: 409 }, 'what nobody looked at');
+  t.match(await root.send(page, `${address}/accept`, { seen: 'f'.repeat(64) }), { status: 409, text: /look at the preview/ });
+
+  const seen = await other.open(address);
+  const told = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
+  for (const { text } of told) t.match(text, /The transfer is let in\..*this is its receipt/);
+  t.equal(await counted(store, 'accept_transfer'), 1, 'one act');
+  t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
+  t.equal(await counted(store, 'accept_transfer'), 1);
+  const receipt = await root.open(address);
+  t.match(receipt.text, /here let it in at .*snap\/hello-on .*Whom this site believed then .*desk: 1 of the keys/);
+  t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
+
+  t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
+  const back = await Promise.all(
+    [root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })),
+  );
+  t.equal(back.filter(({ text }) => /hold again what they held before/.test(text)).length, 1);
+  t.equal(back.filter(({ status }) => status === 409).length, 1);
+  t.match(await client.post(`${at}/withdraw`), { status: 409 });
+  t.equal(await counted(store, 'withdraw_transfer'), 1);
+});
+
+t.test('a transfer is thrown away once', async (t) => {
+  const { store, bring } = await receiving(t);
+  const address = `${carry}/transfers/${await bring(12)}`;
+  const root = await store.visit('root');
+  const page = await root.open(address);
+  const both = await Promise.all([1, 2].map(() => root.send(page, `${address}/discard`)));
+  t.equal(both.filter(({ text }) => /The transfer is thrown away/.test(text)).length, 1);
+  t.equal(await counted(store, 'discard_transfer'), 1);
+  t.match(await (await store.as('root')).post(`/internal/v1${address.slice('/console/carry'.length)}/discard`), {
+    status: 409,
+  });
+  t.match((await root.open(carry)).text, /1 of desk thrown away/);
+
+  const client = await store.as('root');
+  const at = `/internal/v1/transfers/${await bring(13)}`;
+  const { digest } = (await client.get(at)).body as { digest: string };
+  t.match((await client.post(`${at}/accept`, { seen: digest })).body, { status: 'accepted' });
+  t.match((await client.post(`${at}/withdraw`)).body, { status: 'withdrawn', changes: 1 });
+  const other = `/internal/v1/transfers/${await bring(14)}`;
+  t.match((await client.post(`${other}/discard`)).body, { status: 'discarded' });
+});
+
+t.test('where the policy asks somebody, it waits, and whoever wanted it lets it in once more', async (t) => {
+  const { store, bring } = await receiving(t);
+  const rule = readRule('1');
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
+  await store.beside.acts.do(changeApprovalPolicy, itself, { ...noPolicy, rules: { ...(rule && { transfers: rule }) } });
+  const address = `${carry}/transfers/${await bring(12)}`;
+  store.clock.advance(hours(73));
+  const root = await store.visit('root');
+  const waits = await root.send(await root.open(address), `${address}/accept`);
+  t.match(waits.text, /It is proposed, and waits for the approvals below.*1: accept transfer root waits for 1 approval/);
+  await store.setPassword('bob');
+  const secret = await store.setTotp('bob');
+  const code = () => {
+    store.clock.advance(seconds(60));
+    return codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
+  };
+  const bob = store.visitor();
+  await bob.logIn('bob', { code: code() });
+  const seen = await bob.open(address);
+  t.match(seen.text, /nobody yet bob/);
+  t.notMatch(seen.text, /Let it in/, 'who approves does not let in');
+  const proposal = '/console/waiting/proposals/1';
+  const approved = await bob.send(await bob.open(proposal), `${proposal}/judge`, {
+    ...{ verdict: 'approve', password, code: code() },
+  });
+  t.match(approved.text, /that is enough/);
+  const again = await store.visit('root');
+  const shown = await again.open(address);
+  t.match(shown.text, /accept transfer root approved bob/);
+  t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is let in\..*Approved by .*\(bob/);
+  store.clock.advance(days(1));
+});

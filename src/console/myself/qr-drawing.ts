@@ -1,15 +1,15 @@
 // A QR code as a drawing: dark modules on white, in the light and in the dark, because cameras want it so.
+import { encode } from 'uqr';
+
 import { html, type Html } from '#api/pages/html.ts';
-import { qrCode } from '#domain/qr-code.ts';
 
 /** So many modules of white around it, without which it is not found. */
 const margin = 4;
 
 export function qrDrawing(text: string, words: string): Html {
-  const modules = qrCode(text);
-  const size = modules.length + 2 * margin;
-  const dark = modules.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? [`M${String(x + margin)} ${String(y + margin)}h1v1h-1z`] : [])),
+  const { size, data } = encode(text, { ecc: 'M', border: margin });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])),
   );
   return html`<svg
     class="qr"

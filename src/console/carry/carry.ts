@@ -101,11 +101,14 @@ const cameIn = (rows: ReceivedTransfer[], who: Out['who'], now: Date): Html =>
             html`<a href="${addressOfTransfer(id)}">${count(sequence)} of ${source}</a>`,
         },
         { heading: 'State', cell: (one) => transferBadge(one) },
-        { heading: 'Came', cell: ({ receivedAt }) => html`${time(receivedAt)}, ${distance(receivedAt, now)}` },
+        {
+          heading: 'Came',
+          cell: ({ receivedAt }) => html`<span>${time(receivedAt)}, ${distance(receivedAt, now)}</span>`,
+        },
         {
           heading: 'Settled',
           cell: ({ settledAt, settledBy }) =>
-            settledAt === null ? 'not yet' : html`${time(settledAt)}, by ${who(settledBy)}`,
+            settledAt === null ? 'not yet' : html`<span>${time(settledAt)}, by ${who(settledBy)}</span>`,
         },
       ],
     })}`;
@@ -192,7 +195,9 @@ const believed = (sources: readonly TransferSource[]): Html =>
         {
           heading: 'Keys',
           cell: ({ threshold, keys }) =>
-            html`${count(threshold)} of ${count(keys.length)}: <code>${fingerprintOf(keys).join(', ')}</code>`,
+            html`<span
+              >${count(threshold)} of ${count(keys.length)}: <code>${fingerprintOf(keys).join(', ')}</code></span
+            >`,
         },
         {
           heading: 'May bring',

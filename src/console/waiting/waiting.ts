@@ -74,7 +74,7 @@ function leadOf({ uploads, proposals, invites, offers, keys }: Waiting): string 
   return `${all === 1 ? 'One thing waits' : `${count(all)} things wait`} for you: ${listed}.${more}`;
 }
 
-const since = (moment: string, now: Date): Html => html`${time(moment)}, ${distance(moment, now)}`;
+const since = (moment: string, now: Date): Html => html`<span>${time(moment)}, ${distance(moment, now)}</span>`;
 
 function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: About): Html {
   return html`<section>
@@ -156,7 +156,7 @@ const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, w
       },
       {
         heading: 'Approvals',
-        cell: ({ shown }) => html`${stateBadge(shown)} ${approvalsSoFar(shown)}`,
+        cell: ({ shown }) => html`<span>${stateBadge(shown)} ${approvalsSoFar(shown)}</span>`,
       },
       {
         heading: 'You',
@@ -285,8 +285,10 @@ function rejectedOf({ rejected }: Waiting): Html {
           cell: ({ errors }) => {
             const [first] = errors;
             const more = errors.length - 1;
-            return html`${badge('warn', 'rejected')} ${first?.message.slice(0, 300)}
-            ${more > 0 ? html` and ${counted(more, 'more reason')}` : nothing}`;
+            return html`<span
+              >${badge('warn', 'rejected')} ${first?.message.slice(0, 300)}
+              ${more > 0 ? html` and ${counted(more, 'more reason')}` : nothing}</span
+            >`;
           },
         },
       ],

@@ -1,7 +1,7 @@
 // What somebody had typed into a form that could not be taken as it came: it is shown again, to be sent again.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Browsed } from './access.ts';
-import { field, formOf, longField } from './parts/form.ts';
+import { field, formOf, longField, whosePassword } from './parts/form.ts';
 
 /** The fields of a form by their names, without its token. */
 export type Typed = Readonly<Record<string, string>>;
@@ -30,6 +30,7 @@ export function formAgain(
     browsing,
     address,
     html`${Object.entries(typed).map(([name, value]) => fieldOf(name, value))}
+      ${again.length === 0 ? nothing : whosePassword(browsing)}
       ${again.map((name) => field({ name, label: inWords(name), type: 'password', maxLength: 1024, required: true }))}
       ${Object.keys(typed).length + again.length === 0 ? html`<p>Nothing was typed into it.</p>` : nothing}
       <button>Send it again</button>`,

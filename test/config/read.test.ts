@@ -147,7 +147,12 @@ watch = "/srv/transfers"
 const everythingRead = {
   store: { id: 'site-7', offline_mode: true },
   auth: { store_admin_id: 'larder-admin', store_admin_macaroon_sha3_384: [digest, digest.replace('0', 'f')] },
-  identity: { redirect_urls: ['https://builds.example.org/+callback/'], root_key_days: 1, longest_token_days: 30, require_totp: true },
+  identity: {
+    redirect_urls: ['https://builds.example.org/+callback/'],
+    root_key_days: 1,
+    longest_token_days: 30,
+    require_totp: true,
+  },
   http: {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',

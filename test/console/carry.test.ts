@@ -98,7 +98,10 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.match(preview, { id, problems: [], lines: [{ package: 'snap/hello-on' }, {}, {}] });
   t.match(await auditor.post(`${at}/accept`, { seen: preview.digest }), { status: 401 }, 'who reads lets nothing in');
   t.match(await client.post(`${at}/accept`, { seen: 'f'.repeat(64) }), { status: 409 }, 'what nobody looked at');
-  t.match(await root.send(page, `${address}/accept`, { seen: 'f'.repeat(64) }), { status: 409, text: /look at the preview/ });
+  t.match(await root.send(page, `${address}/accept`, { seen: 'f'.repeat(64) }), {
+    status: 409,
+    text: /look at the preview/,
+  });
 
   const seen = await other.open(address);
   const told = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
@@ -111,9 +114,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
 
   t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
-  const back = await Promise.all(
-    [root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })),
-  );
+  const back = await Promise.all([root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })));
   t.equal(back.filter(({ text }) => /hold again what they held before/.test(text)).length, 1);
   t.equal(back.filter(({ status }) => status === 409).length, 1);
   t.match(await client.post(`${at}/withdraw`), { status: 409 });
@@ -146,12 +147,18 @@ t.test('where the policy asks somebody, it waits, and whoever wanted it lets it 
   const { store, bring } = await receiving(t);
   const rule = readRule('1');
   await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
-  await store.beside.acts.do(changeApprovalPolicy, itself, { ...noPolicy, rules: { ...(rule && { transfers: rule }) } });
+  await store.beside.acts.do(changeApprovalPolicy, itself, {
+    ...noPolicy,
+    rules: { ...(rule && { transfers: rule }) },
+  });
   const address = `${carry}/transfers/${await bring(12)}`;
   store.clock.advance(hours(73));
   const root = await store.visit('root');
   const waits = await root.send(await root.open(address), `${address}/accept`);
-  t.match(waits.text, /It is proposed, and waits for the approvals below.*1: accept transfer root waits for 1 approval/);
+  t.match(
+    waits.text,
+    /It is proposed, and waits for the approvals below.*1: accept transfer root waits for 1 approval/,
+  );
   await store.setPassword('bob');
   const secret = await store.setTotp('bob');
   const code = () => {

@@ -3,7 +3,8 @@ import type { Again } from '#api/identity.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
 import type { Principal } from '#domain/principal.ts';
-import { field } from '../parts/form.ts';
+import type { Browsed } from '../access.ts';
+import { field, whosePassword } from '../parts/form.ts';
 
 interface Sent {
   body: { password: string; code?: string };
@@ -26,8 +27,9 @@ export const asksForCode = async (
 ): Promise<boolean> => (await totpSecrets.find(accountId)) !== undefined;
 
 /** The fields with which somebody proves himself. */
-export const againFields = (hasTotp: boolean, label = 'Your password'): Html =>
-  html`${field({
+export const againFields = (browsing: Browsed['browsing'], hasTotp: boolean, label = 'Your password'): Html =>
+  html`${whosePassword(browsing)}
+  ${field({
     name: 'password',
     label,
     type: 'password',

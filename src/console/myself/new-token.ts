@@ -83,7 +83,7 @@ export const consoleNewToken = screen({
               maxLength: 128,
               hint: 'Such as nightly builds of hello; lists of tokens show it.',
             })}
-            ${againFields(await asksForCode(principal, records))} <button>Make it</button>`,
+            ${againFields(browsing, await asksForCode(principal, records))} <button>Make it</button>`,
         )}
         <p><a href="/console/myself">Make none</a></p>`,
     };

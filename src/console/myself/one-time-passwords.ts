@@ -40,9 +40,9 @@ export const consoleOneTimePasswords = screen({
             ? formOf(
                 browsing,
                 `${path}/switch-off`,
-                html`${againFields(true)} <button class="grave">Switch them off</button>`,
+                html`${againFields(browsing, true)} <button class="grave">Switch them off</button>`,
               )
-            : formOf(browsing, `${path}/begin`, html`${againFields(false)} <button>Begin</button>`)
+            : formOf(browsing, `${path}/begin`, html`${againFields(browsing, false)} <button>Begin</button>`)
         }
         <p class="hint">
           What you approve of counts again three days after you switch them on or off. Whoever has lost his

@@ -23,7 +23,7 @@ export const consolePassword = screen({
     content: html`${formOf(
         browsing,
         path,
-        html`${againFields(await asksForCode(principal, records), 'The password that you have now')}
+        html`${againFields(browsing, await asksForCode(principal, records), 'The password that you have now')}
           ${field({
             name: 'new-password',
             label: 'The new password',

@@ -62,6 +62,18 @@ export function field({ name, label, type = 'text', value = '', hint, ...more }:
   </div>`;
 }
 
+/** For password managers, which want to know whose password is asked for; nobody sees it, and it is not sent. */
+export const whosePassword = ({ principal }: Browsed['browsing']): Html =>
+  html`<input
+    class="unseen"
+    type="text"
+    value="${principal.username}"
+    autocomplete="username"
+    readonly
+    tabindex="-1"
+    aria-hidden="true"
+  />`;
+
 /** A labelled field of several lines. */
 export const longField = ({ name, label, value = '', hint, required, maxLength }: Field): Html =>
   html`<div class="field">

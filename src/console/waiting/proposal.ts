@@ -12,7 +12,7 @@ import { logIn } from '#operations/approvals/judge-proposal.ts';
 import { numberOf, proposalFor } from '#operations/approvals/read-proposal.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
-import { field, formOf } from '../parts/form.ts';
+import { field, formOf, whosePassword } from '../parts/form.ts';
 import { namesOf } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
@@ -144,7 +144,8 @@ const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html 
     ${formOf(
       browsing,
       `${addressOfProposal(number)}/judge`,
-      html`${field({ name: 'password', label: 'Your password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
+      html`${whosePassword(browsing)}
+        ${field({ name: 'password', label: 'Your password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
         ${field({
           name: 'code',
           label: 'One-time password',

@@ -68,7 +68,9 @@ const attribute = (tag: string, name: string): string | undefined =>
 function fieldsOf(html: string, address: string): Record<string, string> {
   for (const [, open = '', inner = ''] of html.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
     if (attribute(open, 'action') !== address || attribute(open, 'method') !== 'post') continue;
-    const inputs = [...inner.matchAll(/<input([^>]*)>/g)].map(([, tag = '']) => tag);
+    const inputs = [...inner.matchAll(/<input([^>]*)>/g)]
+      .map(([, tag = '']) => tag)
+      .filter((tag) => attribute(tag, 'name') !== undefined);
     const filled = inputs.filter(
       (tag) => !['checkbox', 'radio'].includes(attribute(tag, 'type') ?? '') || /\schecked/.test(tag),
     );

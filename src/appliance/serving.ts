@@ -139,6 +139,21 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
 const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
   transferDesk({ ...store, blobs, config: () => current().config, roots: () => current().roots });
 
+/** How the store is, for whoever asks. */
+const stateOf = (
+  { storage, background, current, serving }: Made,
+  credentials: string | undefined,
+): Pick<ServerServices, 'health' | 'examined' | 'disk' | 'lastHour'> => ({
+  health: () => ({
+    working: !storage.isBroken() && !background.proof.isBroken(),
+    problems: storage.health.problems(),
+    notices: storage.health.notices(),
+  }),
+  examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving }),
+  disk: () => occupied(storage.store.directory),
+  lastHour: createLastHour(storage.store.now),
+});
+
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
 function servicesOf(
   made: Made,
@@ -185,14 +200,7 @@ function servicesOf(
     signSoon: () => {
       background.signing.soon();
     },
-    health: () => ({
-      working: !storage.isBroken() && !background.proof.isBroken(),
-      problems: health.problems(),
-      notices: health.notices(),
-    }),
-    examined: createExamined({ store, credentials, config: () => current().config, serving: made.serving }),
-    disk: () => occupied(store.directory),
-    lastHour: createLastHour(now),
+    ...stateOf(made, credentials),
     authorityCertificate: () => certificate.current()?.authority,
     metrics: createMetrics(() => countState(made), version),
     documents: createDocuments(everySection, version),

@@ -123,12 +123,8 @@ export const setTotpSecret = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  /** `secret`, sealed, is what codes come from; nothing for an account that is to go without. */
-  async perform(
-    tx,
-    { id, secret, replace }: OfAccount & { secret: string | null; replace: boolean },
-    doing,
-  ): Promise<void> {
+  /** `secret`, sealed, is what codes come from; nothing for an account that is to go without. `recovery` are digests. */
+  async perform(tx, { id, secret, replace, recovery = [] }: NewTotpSecret, doing): Promise<void> {
     if (secret === null) doing.note({ removed: true });
     const { username } = await existing(tx, id);
     if (secret === null) await goWithout(tx, { id, username });
@@ -141,10 +137,17 @@ export const setTotpSecret = act({
         );
       }
       await tx.totpSecrets.set(id, secret, doing.at);
+      await tx.totpSecrets.setRecovery(id, recovery);
     }
     await touched(tx, id, doing, 'account totp');
   },
 });
+
+interface NewTotpSecret extends OfAccount {
+  secret: string | null;
+  replace: boolean;
+  recovery?: readonly string[];
+}
 
 export const switchOnTotp = act({
   name: 'switch_on_totp',
@@ -153,15 +156,38 @@ export const switchOnTotp = act({
   object: accountObject,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** `secret` is sealed; `step` is the time step of the first code, which is good no more. */
-  async perform(tx, { id, secret, step }: OfAccount & { secret: string; step: number }, { at }): Promise<void> {
+  /** `secret` is sealed; `step` is the time step of the first code, which is good no more; `recovery` are digests. */
+  async perform(tx, { id, secret, step, recovery }: SwitchedOn, { at }): Promise<void> {
     await existing(tx, id);
     if ((await tx.totpSecrets.find(id)) !== undefined) {
       throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
     }
     await tx.totpSecrets.set(id, secret, at);
+    await tx.totpSecrets.setRecovery(id, recovery);
     if (!(await tx.totpSecrets.use(id, step))) throw wrongCode();
     await touched(tx, id, { at, actor: itsOwnLogin }, 'switch_on_totp');
+  },
+});
+
+interface SwitchedOn extends OfAccount {
+  secret: string;
+  step: number;
+  recovery: readonly string[];
+}
+
+export const renewRecoveryCodes = act({
+  name: 'renew_recovery_codes',
+  summary: "Make new recovery codes in the place of one's own, by somebody who has proven a one-time password.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** `recovery` are digests. */
+  async perform(tx, { id, recovery }: OfAccount & { recovery: readonly string[] }, { at }): Promise<void> {
+    const { username } = await existing(tx, id);
+    if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });
+    await tx.totpSecrets.setRecovery(id, recovery);
+    await touched(tx, id, { at, actor: itsOwnLogin }, 'renew_recovery_codes');
   },
 });
 
@@ -181,8 +207,11 @@ export const switchOffTotp = act({
 
 async function goWithout({ totpSecrets }: Changes, { id, username }: { id: string; username: string }): Promise<void> {
   if (await totpSecrets.remove(id)) return;
-  throw new Refusal('resource-not-found', `The account ${id} (${username}) is not asked for one-time passwords.`);
+  throw goesWithout({ id, username });
 }
+
+const goesWithout = ({ id, username }: { id: string; username: string }): Refusal =>
+  new Refusal('resource-not-found', `The account ${id} (${username}) is not asked for one-time passwords.`);
 
 export const changeCredential = act({
   name: 'admin-macaroon',

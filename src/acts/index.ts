@@ -29,6 +29,7 @@ import {
   setOwnPassword,
   setPassword,
   setTotpSecret,
+  renewRecoveryCodes,
   switchOffTotp,
   switchOnTotp,
 } from './credentials.ts';
@@ -129,6 +130,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     setOwnPassword,
     setPassword,
     setTotpSecret,
+    renewRecoveryCodes,
     switchOffTotp,
     switchOnTotp,
   ],

@@ -6,8 +6,11 @@ interface LogIn {
   accountId: string;
   /** When the password was set that was verified. */
   passwordSetAt: string;
-  /** The sealed secret that one-time passwords come from, and the time step of the one that was given. */
-  oneTimePassword: { secret: string; step: number } | undefined;
+  /**
+   * The sealed secret that one-time passwords come from, and the time step of the one that was given, or the digest of the
+   * recovery code that was given in its place.
+   */
+  oneTimePassword: { secret: string; step: number } | { secret: string; recovery: string } | undefined;
   address: string;
 }
 
@@ -25,8 +28,14 @@ export const logIn = act({
     if ((await tx.passwords.find(accountId))?.changedAt !== passwordSetAt) throw wrongCredentials();
     const secret = await tx.totpSecrets.find(accountId);
     if (secret?.sealed !== oneTimePassword?.secret) throw wrongCode();
-    if (oneTimePassword !== undefined && !(await tx.totpSecrets.use(accountId, oneTimePassword.step)))
-      throw wrongCode();
+    if (oneTimePassword === undefined) return;
+    if ('step' in oneTimePassword) {
+      if (!(await tx.totpSecrets.use(accountId, oneTimePassword.step))) throw wrongCode();
+      return;
+    }
+    const left = await tx.totpSecrets.useRecovery(accountId, oneTimePassword.recovery);
+    if (left === undefined) throw wrongCode();
+    note({ 'recovery-codes-left': left });
   },
 });
 

@@ -102,8 +102,10 @@ export interface OwnCredentials {
   proposeTotp(account: Account, about: About): Promise<ProposedTotp>;
   /** What somebody brings back, as it was shown to him; refused when it is not of this session, or none of ours. */
   proposedTotp(account: Account, proposal: string, about: About): ProposedTotp;
-  /** Puts a proposed secret in force, once a code of it has come. */
-  switchOnTotp(account: Account, proposed: { proposal: string; code: string }, about: About): Promise<void>;
+  /** Puts a proposed secret in force, once a code of it has come; gives recovery codes, which are shown this once. */
+  switchOnTotp(account: Account, proposed: { proposal: string; code: string }, about: About): Promise<string[]>;
+  /** New recovery codes in the place of those that were. */
+  renewRecoveryCodes(account: Account, about: About): Promise<string[]>;
   /** Ends one-time passwords; refused where the store asks the account for them. */
   switchOffTotp(account: Account, about: About): Promise<void>;
 }

@@ -22,6 +22,7 @@ import { consoleMakeToken, consoleNewToken } from './myself/new-token.ts';
 import {
   consoleBeginOneTimePasswords,
   consoleOneTimePasswords,
+  consoleRenewRecoveryCodes,
   consoleSwitchOffOneTimePasswords,
   consoleSwitchOnOneTimePasswords,
 } from './myself/one-time-passwords.ts';
@@ -101,6 +102,7 @@ export const consoleSection: Section = {
     consoleOneTimePasswords,
     consoleBeginOneTimePasswords,
     consoleSwitchOnOneTimePasswords,
+    consoleRenewRecoveryCodes,
     consoleSwitchOffOneTimePasswords,
     consoleNewToken,
     consoleMakeToken,

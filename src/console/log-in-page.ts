@@ -62,8 +62,7 @@ export function logInPage({
             label: 'One-time password',
             maxLength: 16,
             autocomplete: 'one-time-code',
-            inputMode: 'numeric',
-            hint: 'Six digits, where your account asks for them; empty otherwise.',
+            hint: 'Six digits, where your account asks for them, or a recovery code; empty otherwise.',
           })}
           <button>Log in</button>
         </form>

@@ -11,7 +11,6 @@ const sentences = {
   'logged-out': 'You have logged out.',
   'name-changed': 'Others are shown your new name.',
   'one-time-passwords-off': 'You log in with your password alone again.',
-  'one-time-passwords-on': 'From now on you are asked for a one-time password with each login.',
   'password-changed': 'Your password is changed.',
   'quota-set': 'What the account may have is set.',
   'token-ended': 'The token has ended.',

@@ -13,6 +13,7 @@ import type { Account } from '#records/accounts.ts';
 import type { Records } from '#records/index.ts';
 import { createBackOff, type Attempt, type BackOff } from './back-off.ts';
 import { passwordProblem, type Passwords } from './passwords.ts';
+import { isRecoveryCode, recoveryDigest } from './recovery-codes.ts';
 import { stepOf } from './totp.ts';
 
 export interface LoginOptions {
@@ -50,6 +51,7 @@ export function createLogins(options: LoginOptions): Logins {
     async logInWithBoth(credentials) {
       const { account, needsOneTimePassword } = await logins.checkPassword(credentials);
       if (!needsOneTimePassword) throw noOneTimePasswords();
+      if (isRecoveryCode(credentials.oneTimePassword ?? '')) throw noRecoveryCode();
       await logins.finish(account, credentials);
       return account;
     },
@@ -78,6 +80,13 @@ const mustHaveOne = ({ id }: Account): Refusal =>
   new Refusal(
     'twofactor-required',
     `This store asks its administrators for a one-time password, and your account has none; 'larder account totp ${id}' on the host gives it some.`,
+  );
+
+/** Paper can be copied without anybody noticing: it lets its owner in again, and proves nothing more. */
+const noRecoveryCode = (): Refusal =>
+  new Refusal(
+    'twofactor-failure',
+    'This asks for what your authenticator shows; a recovery code is for logging in without it, and does not count here.',
   );
 
 type Parts = LoginOptions & { backOff: BackOff };
@@ -125,7 +134,7 @@ async function proveOneTimePassword(
   { records, siteKey, now, backOff, requiresTotp }: Parts,
   { account, attempt }: { account: Account; attempt: Attempt },
   { oneTimePassword }: Without<'password'>,
-): Promise<{ secret: string; step: number } | undefined> {
+): Promise<Proof | undefined> {
   const secret = await records.totpSecrets.find(account.id);
   if (secret === undefined) {
     if (requiresTotp?.() === true && (await records.accounts.isStoreAdministrator(account.id)))
@@ -136,10 +145,15 @@ async function proveOneTimePassword(
     throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
   }
   await backOff.check(attempt);
+  const recovery = recoveryDigest(siteKey, account.id, oneTimePassword);
+  if (recovery !== undefined) return { secret: secret.sealed, recovery };
   const step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
   if (step === undefined) throw wrongCode();
   return { secret: secret.sealed, step };
 }
+
+/** The sealed secret, and which of its codes it was, or which recovery code. */
+type Proof = { secret: string; step: number } | { secret: string; recovery: string };
 
 /**
  * Counts a failure. Of an account and of an address one entry of the audit log tells when they are put off, not one

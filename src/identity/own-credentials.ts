@@ -1,5 +1,5 @@
 // What somebody does to his own password and one-time passwords, once he has logged in and has proven himself again.
-import { changeOwnPassword, switchOffTotp, switchOnTotp } from '#acts/credentials.ts';
+import { changeOwnPassword, renewRecoveryCodes, switchOffTotp, switchOnTotp } from '#acts/credentials.ts';
 import { wrongCode } from '#acts/logins.ts';
 import type { About, Again, Logins, OwnCredentials, Proven } from '#api/identity.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -7,6 +7,7 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
 import { totpPurpose, type LoginOptions } from './logins.ts';
 import { passwordProblem } from './passwords.ts';
+import { newRecoveryCodes, recoveryDigests } from './recovery-codes.ts';
 import { newTotpSecret, stepOf, totpAddress } from './totp.ts';
 
 interface Options extends LoginOptions {
@@ -62,7 +63,17 @@ export function createOwnCredentials(options: Options): OwnCredentials {
       const step = stepOf(secret, code, now());
       if (step === undefined) throw wrongCode();
       const sealed = seal(siteKey, secret, totpPurpose(account.id));
-      await acts.do(switchOnTotp, { actor: account.id, ...about }, { id: account.id, secret: sealed, step });
+      const codes = newRecoveryCodes();
+      const recovery = recoveryDigests(siteKey, account.id, codes);
+      await acts.do(switchOnTotp, { actor: account.id, ...about }, { id: account.id, secret: sealed, step, recovery });
+      return codes;
+    },
+
+    async renewRecoveryCodes(account, about) {
+      const codes = newRecoveryCodes();
+      const recovery = recoveryDigests(siteKey, account.id, codes);
+      await acts.do(renewRecoveryCodes, { actor: account.id, ...about }, { id: account.id, recovery });
+      return codes;
     },
 
     async switchOffTotp(account, about) {

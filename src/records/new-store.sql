@@ -744,7 +744,7 @@ CREATE TABLE totp_secrets (
   sealed     TEXT NOT NULL,
   since      TEXT NOT NULL,
   used_step  INTEGER NOT NULL DEFAULT 0
-);
+, recovery TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE touched_accounts (
   account_id TEXT PRIMARY KEY REFERENCES accounts (id) ON UPDATE CASCADE,
   at         TEXT NOT NULL,
@@ -1024,6 +1024,7 @@ INSERT INTO migrations (name) VALUES ('0074-unsigned-folders');
 INSERT INTO migrations (name) VALUES ('0075-answered-requests');
 INSERT INTO migrations (name) VALUES ('0076-bundles');
 INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
+INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

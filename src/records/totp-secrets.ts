@@ -1,23 +1,43 @@
-// Secrets of one-time passwords: one to an account, sealed under the site key.
+// Secrets of one-time passwords: one to an account, sealed under the site key; and by their digests the recovery codes, each of
+// which is good once in the place of a one-time password.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface TotpSecret {
   sealed: string;
   since: string;
+  /** A JSON list of the digests of those recovery codes that nobody has used. */
+  recovery: string;
 }
 
 export const totpSecrets = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (accountId: string) =>
-    db.get<TotpSecret>(sql`SELECT sealed, since FROM totp_secrets WHERE account_id = ${accountId}`),
+    db.get<TotpSecret>(sql`SELECT sealed, since, recovery FROM totp_secrets WHERE account_id = ${accountId}`),
 });
 
 export const totpSecretChanges = (db: Queries) => ({
   ...totpSecrets(db),
 
+  /** A new secret, without any recovery code. */
   set: (accountId: string, sealed: string, since: string) =>
     db.run(sql`
       INSERT INTO totp_secrets (account_id, sealed, since) VALUES (${accountId}, ${sealed}, ${since})
-      ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, since = excluded.since, used_step = 0`),
+      ON CONFLICT (account_id) DO UPDATE
+        SET sealed = excluded.sealed, since = excluded.since, used_step = 0, recovery = '[]'`),
+
+  /** Recovery codes by their digests, in the place of those that were. */
+  setRecovery: (accountId: string, digests: readonly string[]) =>
+    db.run(sql`UPDATE totp_secrets SET recovery = ${JSON.stringify(digests)} WHERE account_id = ${accountId}`),
+
+  /** Uses a recovery code up; how many are left then, or nothing where it is none, or was used before. */
+  async useRecovery(accountId: string, digest: string): Promise<number | undefined> {
+    const row = await db.get<{ recovery: string }>(sql`
+      SELECT recovery FROM totp_secrets WHERE account_id = ${accountId}`);
+    const digests = JSON.parse(row?.recovery ?? '[]') as string[];
+    const left = digests.filter((one) => one !== digest);
+    if (left.length === digests.length) return undefined;
+    await db.run(sql`UPDATE totp_secrets SET recovery = ${JSON.stringify(left)} WHERE account_id = ${accountId}`);
+    return left.length;
+  },
 
   remove: async (accountId: string) =>
     0 < (await db.run(sql`DELETE FROM totp_secrets WHERE account_id = ${accountId}`)),

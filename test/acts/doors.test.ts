@@ -332,6 +332,12 @@ async function transferDoors({
   const [part = ''] = await written(transfer, stick);
   const id = idOf(transfer.bytes);
   let isDoubted = false;
+  let unsigned = '';
+  const root = await store.as('root');
+  const settled = async (path: string, asked?: object): Promise<Tried> => {
+    const { status, body } = await root.post(`/internal/v1/transfers/${path}`, asked);
+    return { text: JSON.stringify(body), done: status === 200 };
+  };
   const fetched = join(stick, 'fetched');
   mkdirSync(fetched);
   await download(fetched, offered('unsigned', 1));
@@ -360,7 +366,7 @@ async function transferDoors({
       go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`),
     },
     {
-      is: 'cli/transfer/accept.ts accept_transfer',
+      is: 'transfers/desk.ts accept_transfer',
       what: 'a transfer',
       async go() {
         const { code, err } = await run(`transfer receive ${part}`);
@@ -369,13 +375,20 @@ async function transferDoors({
       },
     },
     {
-      is: 'cli/transfer/accept.ts accept_transfer',
-      what: 'a folder that nobody has signed',
+      is: 'transfers/desk.ts accept_transfer',
+      what: 'a folder that nobody has signed, over HTTP',
       async go() {
-        const { code, out, err } = await run(`transfer receive --unsigned ${fetched} --json`);
+        const { code, out, err } = await run(`transfer receive --unsigned ${fetched} --release edge --json`);
         if (code !== 0) throw new Error(err);
-        return typed(`transfer accept ${(JSON.parse(out) as { id: string }).id} --yes`)();
+        ({ id: unsigned } = JSON.parse(out) as { id: string });
+        const { digest: seen } = (await root.get(`/internal/v1/transfers/${unsigned}`)).body as { digest: string };
+        return settled(`${unsigned}/accept`, { seen });
       },
+    },
+    {
+      is: 'transfers/desk.ts withdraw_transfer',
+      what: 'its withdrawal, over HTTP',
+      go: () => settled(`${unsigned}/withdraw`),
     },
     {
       is: 'cli/transfer/settle.ts withdraw_transfer',

@@ -78,6 +78,7 @@ t.test('a password that cannot be meant is refused', async (t) => {
 t.test('one-time passwords are asked for, anew, and no more', async (t) => {
   const { json, larder, look } = await adasStore(t);
   const made = await json('account totp ada-lovelace');
+  t.equal((made['recovery-codes'] as string[]).length, 10);
   t.match(made, {
     id: 'ada-lovelace',
     totp: true,

@@ -146,3 +146,23 @@ t.test('over TLS the cookie is of this host alone, and no script sees it', async
   t.equal(cookies.length, 1);
   t.match(cookies[0], /^__Host-larder-session=[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
 });
+
+t.test('looking changes nothing', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const before = await store.beside.records.audit.head();
+  for (const op of screens.filter(({ method }) => method === 'GET')) await root.open(pathOf(op, some));
+  t.same(await store.beside.records.audit.head(), before);
+});
+
+t.test('what was typed into a form that is refused is there again', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const page = await root.open('/console/people');
+  const typed = { username: 'carol', 'display-name': 'Carol & <Co>', email: 'carol@example.com' };
+  const refused = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' });
+  t.equal(refused.status, 403);
+  t.match(refused.html, /value="Carol &amp; &lt;Co&gt;"/);
+  const again = await root.send(refused, '/console/people');
+  t.match(again, { status: 200, text: /A link for Carol & <Co>/ }, 'and is sent from there');
+});

@@ -1,5 +1,4 @@
 // Carrying: what came in is looked at, let in, thrown away and put back, in the console and over HTTP, once each.
-import { join } from 'node:path';
 
 import t from 'tap';
 
@@ -10,45 +9,13 @@ import { subscribe } from '#acts/subscriptions.ts';
 import { noPolicy, readRule } from '#domain/approvals.ts';
 import { days, hours, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/totp.ts';
-import { folder } from '#test/cli/process.ts';
-import { larder } from '#test/cli/world.ts';
-import { download, offered } from '#test/fixtures/online-store.ts';
 import { password } from '#test/identity/world.ts';
+import { receiving } from './carrying.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
 
 t.setTimeout(300_000);
 
-type Test = Parameters<typeof startConsole>[0];
-
 const carry = '/console/carry';
-
-async function done(line: string) {
-  const { code, out, err } = await larder(`${line} --json`);
-  if (code !== 0) throw new Error(`${line}: ${err || out}`);
-  return JSON.parse(out);
-}
-
-/** A store that believes a collector; `bring` has it gather a snap, and receives what that gives. */
-async function receiving(t: Test, configure?: (text: string) => string) {
-  const store = await startConsole(t, configure);
-  store.clock.advance(Date.now() - store.clock.now.getTime());
-  const desk = `--data ${join(folder(t), 'collector')}`;
-  const stick = folder(t);
-  const { fingerprints } = await done(`site init desk --collector ${desk}`);
-  await done(`site show --export ${stick}/desk.json ${desk}`);
-  await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${store.directory}`);
-  await done(`site init here --data ${store.directory}`);
-  let number = 0;
-  const bring = async (revision: number): Promise<string> => {
-    const fetched = folder(t);
-    await download(fetched, offered('hello-on', revision));
-    const file = join(stick, `${String(number++)}.tar`);
-    const { id } = await done(`transfer gather ${fetched} ${file} --release stable ${desk}`);
-    await done(`transfer receive ${file} --data ${store.directory}`);
-    return id as string;
-  };
-  return { store, bring };
-}
 
 const counted = async (store: ConsoleStore, action: string): Promise<number> =>
   (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;

@@ -8,11 +8,18 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
+import { changeRole } from '#acts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { changeApprovalPolicy } from '#acts/proposals.ts';
+import { noPolicy, readRule } from '#domain/approvals.ts';
+import { hours, minutes, seconds } from '#domain/clock.ts';
+import { codeAt } from '#identity/totp.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
 import { needsBrowser, openBrowser } from '#test/fixtures/browser.ts';
 import { password } from '#test/identity/world.ts';
 import { larder } from '#test/cli/world.ts';
+import { receiving } from './carrying.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
 
 const run = promisify(execFile);
@@ -27,12 +34,14 @@ async function sitDown(browser: Browser, javaScriptEnabled: boolean): Promise<{ 
 }
 
 /** Logs in with the keyboard alone. */
-async function logIn(page: Page, store: ConsoleStore, name: string, word: string): Promise<void> {
+async function logIn(page: Page, store: ConsoleStore, name: string, word: string, code = ''): Promise<void> {
   await page.goto(`${store.url}/console`);
   await page.locator('[name=username]').focus();
   await page.keyboard.type(name);
   await page.keyboard.press('Tab');
   await page.keyboard.type(word);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(code);
   await page.keyboard.press('Enter');
   await page.getByRole('navigation', { name: 'Console' }).waitFor();
 }
@@ -133,6 +142,60 @@ for (const scripts of [true, false]) {
       for (const act of ['account create', 'push_revision', 'push_releases', 'revoke_token']) {
         t.match(told, act, `the log tells of ${act}`);
       }
+    },
+  );
+}
+
+const wait = (page: Page, words: RegExp): Promise<void> => page.getByText(words).first().waitFor();
+
+for (const scripts of [true, false]) {
+  t.test(
+    `a transfer is looked at, approved by two and let in${scripts ? '' : ', without any script'}`,
+    needsBrowser,
+    async (t) => {
+      const { store, bring } = await receiving(t);
+      await store.join('carol');
+      const rule = readRule('2');
+      for (const person of ['bob', 'carol']) {
+        const id = store.ids[person] ?? '';
+        await store.beside.acts.do(changeRole, itself, { id, role: 'transfer-approver', remove: false });
+      }
+      await store.beside.acts.do(changeApprovalPolicy, itself, {
+        ...noPolicy,
+        rules: { ...(rule && { transfers: rule }) },
+      });
+      const address = `/console/carry/transfers/${await bring(12)}`;
+      store.clock.advance(hours(73));
+      await store.setPassword('root');
+      const browser = await openBrowser(t);
+      const { page: root } = await sitDown(browser, scripts);
+      await logIn(root, store, 'root', password);
+      await go(root, 'Carry');
+      await root.goto(store.url + address);
+      t.match(await root.locator('main').textContent(), /hello-on/, 'what it would change is shown');
+      await press(root, 'Let it in');
+      await wait(root, /It is proposed/);
+
+      for (const person of ['bob', 'carol']) {
+        await store.setPassword(person);
+        const secret = await store.setTotp(person);
+        const code = (): string => {
+          store.clock.advance(minutes(1));
+          return codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
+        };
+        const { page, context } = await sitDown(browser, scripts);
+        await logIn(page, store, person, password, code());
+        await page.goto(`${store.url}/console/waiting/proposals/1`);
+        await page.locator('main [name=password]').fill(password);
+        await page.locator('main [name=code]').fill(code());
+        await press(page, 'Approve');
+        await wait(page, person === 'bob' ? /approved/i : /that is enough/);
+        await context.close();
+      }
+      await root.goto(store.url + address);
+      await press(root, 'Let it in');
+      await wait(root, /The transfer is let in/);
+      t.match(await root.locator('main').textContent(), /bob[^]*carol/, 'the receipt names both');
     },
   );
 }

@@ -116,6 +116,8 @@ t.test('another login is ended from this one', async (t) => {
   t.equal((await ada.open('/console')).status, 200);
 });
 
+const codesIn = (html: string): string[] => html.match(/\b[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}\b/g) ?? [];
+
 t.test('one-time passwords are in force once a first code has come', async (t) => {
   const address = `${here}/one-time-passwords`;
   const begin = await ada.open(address);
@@ -138,10 +140,10 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
     text: /of a login that has ended/,
   });
   const code = codeOf(secret);
-  t.match(await ada.send(wrong, `${address}/switch-on`, { code }), {
-    status: 200,
-    text: /asked for a one-time password with each login/,
-  });
+  const on = await ada.send(wrong, `${address}/switch-on`, { code });
+  t.match(on, { status: 200, text: /asked for a one-time password with each login/ });
+  const codes = codesIn(on.html);
+  t.equal(new Set(codes).size, 10, 'recovery codes are shown, this once');
   t.match(
     await store.visitor().logIn('ada', { code }),
     { status: 401, text: /has been used/ },
@@ -159,6 +161,19 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
     { what: 'switch_on_totp', by: 'a login of its own' },
     'what she approves of waits',
   );
+
+  const [paper = '', other = ''] = codes;
+  t.match(await store.visitor().logIn('ada', { code: 'aaaa-aaaa-aaaa' }), { status: 401, text: /not right/ });
+  t.equal((await store.visitor().logIn('ada', { code: paper.toUpperCase() })).status, 200, 'one of them lets her in');
+  t.match(await store.visitor().logIn('ada', { code: paper }), { status: 401, text: /has been used/ }, 'once');
+  const kept = (await records.totpSecrets.find(store.ids.ada))?.recovery ?? '';
+  t.equal((JSON.parse(kept) as string[]).length, 9);
+  t.notMatch(kept, other.replaceAll('-', ''), 'nothing that is kept lets anybody in');
+  t.match((await ada.open(address)).text, /You have 9 recovery codes left/);
+  const renewed = await ada.send(await ada.open(address), `${address}/recovery-codes`, { password, code: other });
+  t.match(renewed, { status: 200, text: /Those that you had are good no more/ });
+  t.match(await store.visitor().logIn('ada', { code: codes[2] ?? '' }), { status: 401 });
+  t.equal((await store.visitor().logIn('ada', { code: codesIn(renewed.html)[0] ?? '' })).status, 200);
 
   const off = await ada.open(address);
   t.match(await ada.send(off, `${address}/switch-off`, { password, code: '000000' }), { status: 403 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { days } from '#domain/clock.ts';
 import { larder } from '#test/cli/world.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { startConsole } from './world.ts';
@@ -30,6 +31,15 @@ t.test('what fills the disk', async (t) => {
   t.match(page.text, /2\.9 KiB lie here for all packages/);
   t.match(page.html, /href="\/console\/packages\/bin\/hello"/);
   t.match(page.text, /Old revisions stay until somebody deletes them/);
+  t.match(page.text, /bin\/hello 2\.9 KiB nothing/);
+  for (let number = 0; number < 11; number++) await ada.push('bin', 'hello', String(number).repeat(2048));
+  store.clock.advance(days(31));
+  const later = await store.visit('root');
+  t.match(
+    (await later.open('/console/storage')).text,
+    /Old, keeping 10.*bin\/hello [\d.]+ KiB [45]\.\d KiB/,
+    'two of twelve would go',
+  );
 });
 
 t.test('settings in their own words, with what has changed since the start', async (t) => {

@@ -60,10 +60,12 @@ t.test('a revision of a resource whose record is damaged is not released, named 
   const store = await startStore(t);
   await declare(store, 'ada', 'hello', 'config', 'file');
   const ada = await store.as('ada');
-  const push = async (content: string) =>
-    t.match(await ada.post('/v1/charm/hello/resources/config/revisions', { 'upload-id': await ada.upload(content) }), {
-      status: 200,
-    });
+  const push = async (content: string): Promise<void> => {
+    const upload = await ada.upload(content);
+    const pushed = await ada.post('/v1/charm/hello/resources/config/revisions', { 'upload-id': upload });
+    t.match(pushed, { status: 200 });
+    await store.appliance.reviewed();
+  };
   const release = (channel: string, revision?: number) =>
     ada.post('/v1/charm/hello/releases', [
       { channel, revision: 1, ...(revision !== undefined && { resources: [{ name: 'config', revision }] }) },

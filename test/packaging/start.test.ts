@@ -37,7 +37,9 @@ t.test(
     const first = start(data, listen);
     const said = await first.ready;
     t.match(said, `larder is ready at http://${listen}\n`);
-    const [command = '', ...others] = said.split('\n').filter((line) => /^ {2}\S+ \S+main\.ts /.test(line));
+    const lines = said.split('\n').filter((line) => /^ {2}\S+ \S+main\.ts /.test(line));
+    const [letIn = '', command = '', ...others] = lines;
+    t.match(letIn, / account password .* larder-admin$/);
     t.match(others, [/ account create /]);
     const { stdout } = await promisify(execFile)('sh', ['-c', `exec ${command.trim()}`]);
     t.match(stdout, "export SNAPCRAFT_STORE_AUTH='onprem'\n");

@@ -1,6 +1,7 @@
 // larder account totp
 import { setTotpSecret } from '#acts/credentials.ts';
 import { totpPurpose } from '#identity/logins.ts';
+import { newRecoveryCodes, recoveryDigests } from '#identity/recovery-codes.ts';
 import { newTotpSecret, totpAddress } from '#identity/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 import { command } from '../frame/command.ts';
@@ -11,7 +12,8 @@ export const accountTotp = command({
   summary: 'Ask an account for a one-time password too, or no more.',
   description:
     'Shows, this once, the secret for the authenticator of the account: as text to type in, and as an address that ' +
-    'many authenticators take. From then on every login with the password asks for a code.',
+    'many authenticators take; and recovery codes, each of which lets its owner in once when the authenticator is lost. ' +
+    'From then on every login with the password asks for a code.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     replace: { type: 'boolean', summary: 'Make a new secret where there is one; the old one is good no more.' },
@@ -37,11 +39,16 @@ export const accountTotp = command({
         return { text: `The account ${id} (${username}) logs in with its password alone.`, json: { id, totp: false } };
       }
       const secret = newTotpSecret();
-      await acts.do(setTotpSecret, person, { id, secret: seal(siteKey, secret, totpPurpose(id)), replace });
+      const codes = newRecoveryCodes();
+      const sealed = seal(siteKey, secret, totpPurpose(id));
+      const recovery = recoveryDigests(siteKey, id, codes);
+      await acts.do(setTotpSecret, person, { id, secret: sealed, replace, recovery });
       const shown = totpAddress(secret, username, new URL(config.http.base_url).host);
       return {
-        text: `The account ${id} (${username}) is asked for one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}`,
-        json: { id, totp: true, ...shown },
+        text:
+          `The account ${id} (${username}) is asked for one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}\n` +
+          `Recovery codes, each good once in the place of a one-time password:\n${codes.map((code) => `  ${code}`).join('\n')}`,
+        json: { id, totp: true, ...shown, 'recovery-codes': codes },
       };
     });
   },

@@ -2,15 +2,17 @@
 import { account } from '#api/access.ts';
 import type { ProposedTotp } from '#api/identity.ts';
 import type { Answer } from '#api/operation.ts';
-import { html, nothing } from '#api/pages/html.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { accountNamed } from '#operations/accounts/present.ts';
+import type { Browsed } from '../access.ts';
 import { framed, type Shown } from '../frame.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
+import { counted } from '../parts/values.ts';
 import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
-import { againFields, asksForCode, codeField, typedAgain } from './again.ts';
+import { againFields, codeField, typedAgain } from './again.ts';
 import { qrDrawing } from './qr-drawing.ts';
 
 const path = '/console/myself/one-time-passwords';
@@ -29,7 +31,8 @@ export const consoleOneTimePasswords = screen({
   access: account('token'),
 
   async show({ principal, records, browsing }) {
-    const hasTotp = await asksForCode(principal, records);
+    const secret = await records.totpSecrets.find(principal.accountId);
+    const hasTotp = secret !== undefined;
     return {
       title: 'One-time passwords',
       lead: hasTotp
@@ -37,21 +40,63 @@ export const consoleOneTimePasswords = screen({
         : 'With them a password alone lets nobody in: an app on your phone shows six digits, new ones every half minute.',
       content: html`${
           hasTotp
-            ? formOf(
-                browsing,
-                `${path}/switch-off`,
-                html`${againFields(browsing, true)} <button class="grave">Switch them off</button>`,
-              )
+            ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
             : formOf(browsing, `${path}/begin`, html`${againFields(browsing, false)} <button>Begin</button>`)
         }
         <p class="hint">
-          What you approve of counts again three days after you switch them on or off. Whoever has lost his
-          authenticator asks for another secret from whoever looks after the host.
+          What you approve of counts again three days after you change them. Whoever has lost authenticator and recovery
+          codes asks for another secret from whoever looks after the host.
         </p>
         <p><a href="/console/myself">Leave it as it is</a></p>`,
     };
   },
 });
+
+/** What somebody can do who has them: other recovery codes, and going without. */
+const whatThereIs = (browsing: Browsed['browsing'], left: number): Html =>
+  html`<h2>Recovery codes</h2>
+    <p>
+      ${left === 0 ? 'You have none.' : `You have ${counted(left, 'recovery code')} left.`} Each lets you in once
+      without your authenticator; it approves of nothing.
+    </p>
+    ${formOf(browsing, `${path}/recovery-codes`, html`${againFields(browsing, true)} <button class="second">Make new ones</button>`)}
+    <h2>Without them</h2>
+    ${formOf(browsing, `${path}/switch-off`, html`${againFields(browsing, true)} <button class="grave">Switch them off</button>`)}`;
+
+export const consoleRenewRecoveryCodes = deed({
+  name: 'console_renew_recovery_codes',
+  path: `${path}/recovery-codes`,
+  summary: 'Make new recovery codes, which are shown once; those that were are good no more.',
+  access: account('token'),
+  body: 'ConsoleAgain',
+  refuses: [...mayRefuse, 'resource-not-found'],
+
+  async perform(call) {
+    const { principal, identity, requestId } = call;
+    const proven = await identity.own.prove(principal.accountId, typedAgain(call));
+    const about = { sessionId: principal.sessionId, requestId };
+    return codesPage(
+      call,
+      'Your new recovery codes',
+      'Those that you had are good no more.',
+      await identity.own.renewRecoveryCodes(proven, about),
+    );
+  },
+});
+
+/** Recovery codes, as they are shown this once. */
+const codesPage = (call: Shown, title: string, lead: string, codes: readonly string[]): Promise<Answer> =>
+  framed(call, {
+    title,
+    lead,
+    content: html`<p>
+        Each of these recovery codes lets you in once, in the place of a one-time password, when your authenticator is
+        lost.
+      </p>
+      ${notice('note', 'They are shown this once, and kept nowhere in a form that anybody can read. Print them, or write them down.')}
+      <pre tabindex="0">${codes.join('\n')}</pre>
+      <p><a href="/console/myself">I have them</a></p>`,
+  });
 
 export const consoleBeginOneTimePasswords = deed({
   name: 'console_begin_one_time_passwords',
@@ -81,13 +126,19 @@ export const consoleSwitchOnOneTimePasswords = deed({
     const { principal, identity, body, records, requestId } = call;
     const about = { sessionId: principal.sessionId, requestId };
     const own = await accountNamed(principal.accountId, records);
+    let codes: string[];
     try {
-      await identity.own.switchOnTotp(own, body, about);
+      codes = await identity.own.switchOnTotp(own, body, about);
     } catch (refusal) {
       if (!(refusal instanceof Refusal) || refusal.code !== 'twofactor-failure') throw refusal;
       return proposalPage(call, identity.own.proposedTotp(own, body.proposal, about), refusal);
     }
-    return saying('/console/myself', 'one-time-passwords-on');
+    return codesPage(
+      call,
+      'One-time passwords are on',
+      'From now on you are asked for a one-time password with each login.',
+      codes,
+    );
   },
 });
 

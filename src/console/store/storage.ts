@@ -1,7 +1,9 @@
 // What fills the disk.
 import { storeAdministrator } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
 import { bar } from '../parts/drawing.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
 import { count, counted, size } from '../parts/values.ts';
@@ -13,19 +15,30 @@ interface Use {
   bytes: number;
 }
 
+/** A package with what would go of it, at most: bytes of old revisions. */
+interface Kept extends Use {
+  old: number;
+}
+
+/** How many revisions stay where the configuration does not say. */
+const usual = 10;
+/** So many old revisions of a package are added up. */
+const mostOld = 1000;
+
 export const consoleStorage = screen({
   name: 'console_storage',
   path: '/console/storage',
   summary: 'Show what fills the disk: the publishers and the packages for whom most lies there.',
   access: storeAdministrator('store-view'),
 
-  async show({ records, disk, config }) {
+  async show({ records, disk, config, now }) {
     const { inventory, accounts } = records;
     const [whole, packages, publishers] = await Promise.all([
       inventory.bytes(),
-      inventory.largestPackages(pageSize),
+      inventory.largestById(pageSize),
       inventory.largestPublishers(pageSize),
     ]);
+    const kept = await withOld(records, packages, config.revisions, now());
     const names = await accounts.byIds(publishers.map(({ owner }) => owner));
     return {
       title: 'Storage',
@@ -43,18 +56,43 @@ export const consoleStorage = screen({
           empty: 'Nobody has pushed anything yet.',
         })}
         <h2>Packages for which most lies there</h2>
-        ${table<Use>({
+        ${table<Kept>({
           caption: 'Packages by what lies on the disk for them',
           columns: [
             { heading: 'Package', cell: ({ owner }) => html`<a href="/console/packages/${owner}">${owner}</a>` },
             { heading: 'On the disk', cell: (one) => size(one.bytes), number: true },
+            {
+              heading: `Old, keeping ${String(config.revisions.keep ?? usual)}`,
+              cell: ({ old }) => (old === 0 ? 'nothing' : size(old)),
+              number: true,
+            },
           ],
-          rows: packages,
+          rows: kept,
           empty: 'Nothing has been pushed yet.',
-        })}`,
+        })}
+        <p class="hint">
+          Old is what no channel, branch, build or waiting release needs, beside the newest revisions that are kept.
+          Contents that several revisions share stay as long as one of them does, so less may be freed.
+        </p>`,
     };
   },
 });
+
+/** What of each package would go by the rule of the configuration, or by the usual one. */
+async function withOld(
+  { oldRevisions }: Pick<HandlerRecords, 'oldRevisions'>,
+  packages: readonly (Use & { id: string })[],
+  { keep = usual, older_than_days: age }: Services['config']['revisions'],
+  now: Date,
+): Promise<Kept[]> {
+  const rule = { keep, channel: null, before: timestamp(after(now, -days(age))) };
+  const found: Kept[] = [];
+  for (const { id, ...use } of packages) {
+    const old = await oldRevisions.list(id, rule, [], mostOld);
+    found.push({ ...use, old: old.reduce((sum, one) => sum + one.size, 0) });
+  }
+  return found;
+}
 
 const publisher = (id: string, name: string): Html =>
   html`<a href="/console/people/${encodeURIComponent(id)}">${name}</a>`;

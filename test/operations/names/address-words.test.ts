@@ -28,9 +28,10 @@ function shadowed(path: string, other: string): string[] {
 }
 
 t.test('the words that stand in addresses are those that the operations have', (t) => {
+  const named = operations.filter(({ path }) => path !== '/docs/:page'); // the pages of the documents are named by ourselves
   const found = new Set(
-    operations.flatMap(({ method, path }) =>
-      operations.flatMap((other) => (other.method === method ? shadowed(path, other.path) : [])),
+    named.flatMap(({ method, path }) =>
+      named.flatMap((other) => (other.method === method ? shadowed(path, other.path) : [])),
     ),
   );
   t.same([...found].sort(), ['charm: :charm_name = bulk', 'charm: :name = libraries']);

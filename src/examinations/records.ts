@@ -78,15 +78,15 @@ export const tokens: Examination = {
   },
 };
 
-/** So long a store may be without a backup, or with an old one. */
-const patience = days(7);
+/** So long a store may be without a backup, or with an old one: milliseconds. */
+export const backupPatience = days(7);
 
 export const backups: Examination = {
   what: 'Backups',
   async look({ store }) {
     const { records: known, now } = await store();
     const last = await known.audit.newestOf('backup');
-    const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > patience;
+    const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > backupPatience;
     const mend = "Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere.";
     if (last !== undefined) {
       const says = `the last backup was made at ${last.at}`;

@@ -117,26 +117,29 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     );
   },
 
-  /** Of so many devices that called last those that say to hold a snap, counted by its revision; the newest revision first. */
+  /**
+   * Of so many devices that called last those that say to hold a snap, counted by its revision, the newest revision first;
+   * and when each of them called last.
+   */
   async holding(
     packageId: string,
     most: number,
-  ): Promise<{ looked: number; holds: [revision: number, devices: number][] }> {
+  ): Promise<{ looked: number; holds: [revision: number, devices: number][]; calls: string[] }> {
     const looked = (await db.get<{ devices: number }>(sql`
       SELECT count(*) AS devices FROM (SELECT last_at FROM passing_seen_devices LIMIT ${most}) AS looked `))!.devices;
     const snap = await db.get<{ number: number }>(sql`
       SELECT number FROM passing_seen_snaps WHERE package_id = ${packageId}`);
-    if (snap === undefined) return { looked, holds: [] };
-    const rows = await db.all<{ holds: string }>(sql`
-      SELECT holds FROM (
-        SELECT holds FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${most}) AS looked
+    if (snap === undefined) return { looked, holds: [], calls: [] };
+    const rows = await db.all<{ holds: string; lastAt: string }>(sql`
+      SELECT holds, last_at AS "lastAt" FROM (
+        SELECT holds, last_at FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${most}) AS looked
       WHERE ' ' || holds LIKE ${`% ${snap.number.toString(36)}:%`}`);
     const counts = new Map<number, number>();
     for (const { holds } of rows) {
       const revision = readHolds(holds).get(snap.number);
       if (revision !== undefined) counts.set(revision, (counts.get(revision) ?? 0) + 1);
     }
-    return { looked, holds: [...counts].sort(([a], [b]) => b - a) };
+    return { looked, holds: [...counts].sort(([a], [b]) => b - a), calls: rows.map(({ lastAt }) => lastAt) };
   },
 
   /** How the offers of a snap went, in all channels and revisions: the newest revision first. */

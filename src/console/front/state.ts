@@ -1,6 +1,8 @@
 // How the store is: the doctor's sentences, and a few figures with their drawings.
 import type { Examined, Services } from '#api/services.ts';
 import { html, type Html } from '#api/pages/html.ts';
+import { days } from '#domain/clock.ts';
+import { backupPatience } from '#examinations/records.ts';
 import { bar, pillars } from '../parts/drawing.ts';
 import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
@@ -36,13 +38,29 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
   const { packages, revisions, accounts, waiting, blobBytes } = await records.counts.all();
   const backup = (await records.audit.newestOf('backup'))?.at;
   const transfer = await records.transfers.lastSettled();
-  const ago = (moment: string): Html => html`${distance(moment, now())} <span class="hint">${time(moment)}</span>`;
+  const ago = (moment: string, patience: number | undefined): Html => {
+    const words = distance(moment, now());
+    const portion = patience === undefined ? undefined : (now().getTime() - Date.parse(moment)) / patience;
+    return html`${portion === undefined ? null : bar(portion, `${words}, of the time that it may take`)}<span
+        >${words}</span
+      >
+      <span class="hint">${time(moment)}</span>`;
+  };
+  const { expected_days: expected } = config.transfers;
   return html`<h2>How it stands</h2>
     ${facts([
       ['Disk', room(disk(), config.uploads.reserve)],
       ['Requests in the last hour', requests(lastHour)],
-      ['Last backup', backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup)],
-      ['Last transfer let in', transfer === null ? html`never: <a href="/console/carry">Carry</a>` : ago(transfer)],
+      [
+        'Last backup',
+        backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, backupPatience),
+      ],
+      [
+        'Last transfer let in',
+        transfer === null
+          ? html`never: <a href="/console/carry">Carry</a>`
+          : ago(transfer, expected === undefined ? undefined : days(expected)),
+      ],
       [
         'Packages',
         html`<a href="/console/packages">${counted(packages, 'name')}</a>, ${counted(revisions, 'revision')},

@@ -57,7 +57,8 @@ export function createDeltaMaker({ startWorker, timeLimitMs = 3_600_000, heapMb 
         yield piece;
       }
     } catch (error) {
-      throw signal.aborted ? signal.reason : error;
+      // What went wrong in the thread is why it has ended, though its end may be known before this is read.
+      throw error instanceof Error && error.name === 'AbortError' ? signal.reason : error;
     } finally {
       clearTimeout(late);
       await worker.terminate();

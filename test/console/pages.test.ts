@@ -104,3 +104,32 @@ t.test('every screen is small, and says nothing twice as a script', async (t) =>
     t.match(html, /<h1>/, op.path);
   }
 });
+
+t.test(
+  'with scripts a search answers as one types, and times are shown in the reader’s zone too',
+  needsBrowser,
+  async (t) => {
+    const store = await startConsole(t);
+    await furnish(store);
+    const { cookie } = await store.visit('root');
+    const [name = '', value = ''] = cookie.split(/=(.*)/s);
+    const browser = await openBrowser(t);
+    // Under the policy of our pages, as everywhere but in the test above.
+    const context = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
+    await context.addCookies([{ name, value, url: store.url }]);
+    const page = await context.newPage();
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    page.on('pageerror', (error) => said.push(error.message));
+    await page.goto(`${store.url}/console/packages`);
+    t.equal(await page.locator('tbody tr').count(), 2);
+    await page.locator('[name=q]').focus();
+    await page.keyboard.type('tin');
+    await page.waitForURL(/[?&]q=tin/);
+    await page.locator('tbody tr').first().waitFor();
+    t.equal(await page.locator('tbody tr').count(), 1, 'without anything being pressed');
+    await page.goto(`${store.url}/console/audit`);
+    t.match(await page.locator('tbody time').first().textContent(), /UTC \(.*here\)/);
+    t.same(said, [], 'and the policy of the page is content');
+  },
+);

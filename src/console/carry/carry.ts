@@ -2,7 +2,7 @@
 import { siteNameKept } from '#acts/sites.ts';
 import { overseer } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import type { Services } from '#api/services.ts';
+import type { Examined, Services } from '#api/services.ts';
 import type { RequestProvenance } from '#api/wire.ts';
 import { days } from '#domain/clock.ts';
 import { placeOf } from '#operations/page.ts';
@@ -13,7 +13,8 @@ import type { ReceivedTransfer } from '#records/transfers.ts';
 import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { namesOf } from '../parts/names.ts';
-import { notice } from '../parts/notice.ts';
+import { cardOf } from '../front/state.ts';
+import { card, notice } from '../parts/notice.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { count, counted, distance, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -26,7 +27,7 @@ export const consoleCarry = screen({
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsolePageQuery',
 
-  async show({ query, records, transfers, config, now }) {
+  async show({ query, records, transfers, config, now, examined }) {
     const moment = now();
     const [receivedAt, id] = placeOf(query, ['~', ''] as const);
     const found = await records.transfers.before({ receivedAt, id }, pageSize + 1);
@@ -48,7 +49,7 @@ export const consoleCarry = screen({
       lead: leadOf(waiting, out),
       content: html`${lateness(out)} ${cameIn(came, who, moment)}
       ${nextPage(found.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
-      ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing}
+      ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing(await examined())}
       ${believed(await records.transferSources.list())}`,
     };
   },
@@ -177,11 +178,16 @@ const declarationsOut = (some: readonly RequestProvenance[]): Html =>
           ],
         })}`;
 
-const missing = html`<h2>What is missing</h2>
-  <p>
-    What packages here need and is not here is looked for on the host: <code>larder closure</code>. A request asks for
-    it too.
-  </p>`;
+/** What the doctor says of what packages here need. */
+function missing(found: readonly Examined[]): Html {
+  const closure = found.find(({ what }) => what === 'Closure');
+  return html`<h2>What is missing</h2>
+    ${closure === undefined ? nothing : html`<div class="cards">${card(cardOf(closure))}</div>`}
+    <p class="hint">
+      <code>larder closure</code> on the host lists what each package here needs; a request asks for what is missing of
+      it.
+    </p>`;
+}
 
 const believed = (sources: readonly TransferSource[]): Html =>
   html`<h2>Sources that are believed</h2>

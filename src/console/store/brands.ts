@@ -54,8 +54,8 @@ export const consoleBrand = screen({
   access: brandAdministrator('account-manage-metadata', true),
 
   async show({ brand, records, now }) {
-    const models = await records.models.list(brand.accountId);
     const keys = await keysOf(brand, records, now());
+    const models = await modelsOf(brand, records, keys);
     const good = keys.filter(({ status }) => status === 'registered').length;
     return {
       title: brand.name,
@@ -74,6 +74,26 @@ export const consoleBrand = screen({
     };
   },
 });
+
+/** A model, and in words which key signs the serials of its devices. */
+interface Signed extends Model {
+  by: Content;
+}
+
+async function modelsOf(
+  { accountId }: Brand,
+  { models, serialPolicies }: Pick<HandlerRecords, 'models' | 'serialPolicies'>,
+  keys: readonly Key[],
+): Promise<Signed[]> {
+  const found: Signed[] = [];
+  for (const model of await models.list(accountId)) {
+    const policy = await serialPolicies.current(accountId, model.name);
+    const own = keys.find(({ sha3_384 }) => sha3_384 === policy?.signingKeySha3384);
+    const foreign = policy && html`<code>${policy.signingKeySha3384}</code> of <code>${policy.authority}</code>`;
+    found.push({ ...model, by: own?.name ?? foreign ?? 'no key yet' });
+  }
+  return found;
+}
 
 interface Key {
   name: string;
@@ -126,11 +146,12 @@ const keyTable = (keys: readonly Key[], { accountId }: Brand): Html =>
       <code>larder key request</code> writes what is carried to the online store.`,
   });
 
-const modelTable = (models: readonly Model[]): Html =>
-  table<Model>({
+const modelTable = (models: readonly Signed[]): Html =>
+  table<Signed>({
     caption: 'Models',
     columns: [
       { heading: 'Model', cell: ({ name }) => name },
+      { heading: 'Serials are signed with', cell: ({ by }) => by },
       { heading: 'Series', cell: ({ series }) => series },
       { heading: 'Asks devices for a key', cell: ({ apiKey }) => (apiKey === null || apiKey === '' ? 'no' : 'yes') },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },

@@ -66,7 +66,7 @@ function assets(arch: Architecture): Record<string, string> {
   }
   const data = files('src').filter((path) => !/\.(?:ts|md)$/.test(path));
   for (const path of [...data, ...files('schemas'), ...files('config'), ...packageFiles, 'package.json']) {
-    embedded.set(path, join(root, path));
+    embedded.set(path, path.endsWith('.json') ? withoutBlanks(path) : join(root, path));
   }
   embedded.set(nativeAsset, nativeModule(arch));
   for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
@@ -74,6 +74,14 @@ function assets(arch: Architecture): Record<string, string> {
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
   return Object.fromEntries([...embedded].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** A JSON file as it is embedded: programs read it, and a third of it is there for people. */
+function withoutBlanks(path: string): string {
+  const file = join(work, 'json', path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(join(root, path), 'utf8'))));
+  return file;
 }
 
 /** The program, and what the engine of this architecture has compiled of it; another one's would not take that. */

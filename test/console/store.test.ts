@@ -96,7 +96,7 @@ t.test('brands, with how far their keys have come', async (t) => {
   const bob = await store.visit('bob');
   t.match((await bob.open(`/console/brands/${brand}`)).text, /not asked for yet/, 'its administrator sees it too');
   const ada = await store.as('ada');
-  await ada.post(`/v1/brand/${brand}/model`, { name: 'pump' });
+  await ada.post(`/v1/brand/${brand}/model`, { name: 'pump', series: '16' });
   t.match((await bob.open(`/console/brands/${brand}`)).text, /pump no key yet 16/);
   const keys = (await ada.get(`/v1/brand/${brand}/signing_key`)).body as { 'sha3-384': string }[];
   await ada.post(`/v1/brand/${brand}/model/pump/serial_policy`, { 'signing-key-sha3-384': keys[0]?.['sha3-384'] });

@@ -1,7 +1,10 @@
 // The front page: what somebody sees who looks after the store, and somebody who publishes in it.
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { days, minutes } from '#domain/clock.ts';
+import { larder } from '#test/cli/world.ts';
 import { startConsole } from './world.ts';
 
 t.test('whoever looks after the store sees what is wrong first, and what mends it', async (t) => {
@@ -20,6 +23,17 @@ t.test('whoever looks after the store sees what is wrong first, and what mends i
     t.match(page.text, /Disk [\d.]+ .iB of [\d.]+ .iB are free/);
     t.match(page.text, /\d+ requests?, none of which failed/);
   });
+});
+
+t.test('how long ago the last backup was is drawn, of the time that it may take', async (t) => {
+  const store = await startConsole(t);
+  await larder(`backup ${join(t.testdir(), 'backup.tar')} --data ${store.directory}`);
+  store.clock.advance(Date.now() - store.clock.now.getTime() + days(3));
+  const page = await (await store.visit('root')).open('/console');
+  t.match(page.text, /Last backup 3 days ago/);
+  t.match(page.html, /aria-label="3 days ago, of the time that it may take"/);
+  const [, width = ''] = /aria-label="3 days ago[^]*?class="part" width="([\d.]+)"/.exec(page.html) ?? [];
+  t.ok(Number(width) > 42 && Number(width) < 44, width);
 });
 
 t.test('the requests of an hour are drawn, and forgotten after it', async (t) => {

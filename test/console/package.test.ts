@@ -117,6 +117,7 @@ t.test('a package', async (t) => {
     t.match(text, /3 downloads in the last 30 days, 2 on the busiest of them; 3 in all/);
     t.match(html, /<svg[^>]*aria-label="3 downloads in the last 30 days, 2 on the busiest of them"/);
     t.match(text, /Of 4 devices that ever called, 3 say to hold it/);
+    t.match(text, /Their last calls in 30 days: \d of them today/);
     t.match(text, /2 2 67 % 1 1 33 %/);
     t.match(text, /How far refreshes have come Revision Channel Offered to Failed Taken 2 latest\/stable 3 0 0/);
   });

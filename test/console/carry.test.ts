@@ -1,4 +1,5 @@
 // Carrying: what came in is looked at, let in, thrown away and put back, in the console and over HTTP, once each.
+import { join } from 'node:path';
 
 import t from 'tap';
 
@@ -9,6 +10,9 @@ import { subscribe } from '#acts/subscriptions.ts';
 import { noPolicy, readRule } from '#domain/approvals.ts';
 import { days, hours, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/totp.ts';
+import { larder } from '#test/cli/world.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import { password } from '#test/identity/world.ts';
 import { receiving } from './carrying.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
@@ -86,6 +90,29 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.equal(back.filter(({ status }) => status === 409).length, 1);
   t.match(await client.post(`${at}/withdraw`), { status: 409 });
   t.equal(await counted(store, 'withdraw_transfer'), 1);
+});
+
+t.test('what is carried to the online store stands there with the line to type', async (t) => {
+  const store = await startConsole(t);
+  const brand = await addBrand(store, 'ada');
+  await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  const [at, stick] = [store.clock.now.toISOString(), t.testdir()];
+  let times = 0;
+  const type = (line: string) =>
+    larder(`${line.replace('./to-the-internet', join(stick, String(times++)))} --data ${store.directory}`);
+  const asked = await type(`key request models --brand ${brand} --folder ./to-the-internet`);
+  t.equal(asked.code, 0, asked.err);
+  const { id } = (await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).body as { id: string };
+  const packageYaml = 'name: hello\nversion: "1"\nprovenance: my-site\n';
+  await store.beside.records.change({ at, actor: 'test', action: 'revise', object: id }, (tx) =>
+    filler(tx, at).revision({ packageId: id, revision: 1, createdBy: store.ids.ada, packageYaml }),
+  );
+  const page = await (await store.visit('root')).open(carry);
+  t.match(page.text, /2 things to be carried to the online store/);
+  t.match(page.text, /Keys to be registered .* models/);
+  t.match(page.text, new RegExp(`Declarations to be changed .* hello ${id} my-site .*${brand}`));
+  const [, line = ''] = /larder (key request [^<]+)/.exec(page.html) ?? [];
+  t.equal((await type(line.trim())).code, 0, line);
 });
 
 t.test('a transfer is thrown away once', async (t) => {

@@ -1,8 +1,9 @@
 // Tokens: the sessions that they begin, and how these end.
 import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
 import type { NewMacaroon, OwnedMacaroon } from '#records/macaroons.ts';
 import { existing, type OfAccount } from './accounts.ts';
-import { act } from './act.ts';
+import { act, type Doing } from './act.ts';
 
 interface OfSession {
   sessionId: string;
@@ -69,11 +70,7 @@ export const exchangeCredential = act({
   object: ofSession,
   gate: { never: 'it is what somebody does to his own login' },
 
-  async perform(tx, { session, address }: { session: NewSession; address: string }, { note }): Promise<void> {
-    note({ address, account: session.accountId, until: session.validUntil });
-    await existing(tx, session.accountId);
-    await tx.macaroons.add(session);
-  },
+  perform: begin,
 });
 
 export const beginBrowserSession = act({
@@ -83,12 +80,20 @@ export const beginBrowserSession = act({
   object: ofSession,
   gate: { never: 'it is what somebody does to his own login' },
 
-  async perform(tx, { session, address }: { session: NewSession; address: string }, { note }): Promise<void> {
-    note({ address, account: session.accountId, until: session.validUntil });
-    await existing(tx, session.accountId);
-    await tx.macaroons.add(session);
-  },
+  perform: begin,
 });
+
+/** Keeps a session that somebody begins who came from an address. */
+async function begin(tx: Changes, { session, address }: Begun, { note }: Pick<Doing, 'note'>): Promise<void> {
+  note({ address, account: session.accountId, until: session.validUntil });
+  await existing(tx, session.accountId);
+  await tx.macaroons.add(session);
+}
+
+interface Begun {
+  session: NewSession;
+  address: string;
+}
 
 interface ExchangedLogin {
   session: NewSession;

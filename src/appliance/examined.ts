@@ -3,7 +3,7 @@ import type { Examined } from '#api/services.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
 import { seconds } from '#domain/clock.ts';
-import { examine, type Patient } from '#examinations/examination.ts';
+import { examineEach, type Patient } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import type { Config } from '#src/config.ts';
 
@@ -27,17 +27,11 @@ export function createExamined({ store, credentials, config, serving }: Asked): 
     damage: () => [],
     store: () => Promise.resolve(store),
   };
-  const look = async (): Promise<readonly Examined[]> => {
-    const found: Examined[] = [];
-    for (const examination of examinations.filter(({ onHostAlone }) => onHostAlone !== true)) {
-      found.push({ what: examination.what, ...(await examine(examination, patient)) });
-    }
-    return found;
-  };
+  const quick = examinations.filter(({ onHostAlone }) => onHostAlone !== true);
   let last: { at: number; found: Promise<readonly Examined[]> } | undefined;
   return () => {
     const at = store.now().getTime();
-    if (last === undefined || Math.abs(at - last.at) >= fresh) last = { at, found: look() };
+    if (last === undefined || Math.abs(at - last.at) >= fresh) last = { at, found: examineEach(quick, patient) };
     return last.found;
   };
 }

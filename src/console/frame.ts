@@ -1,5 +1,4 @@
 // What stands around every page: where one is, where one can go, who one is.
-import { isOverTls } from '#api/browser.ts';
 import type { Answer } from '#api/operation.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
@@ -7,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Browsed } from './access.ts';
 import { pageOf } from './page.ts';
 import { formOf } from './parts/form.ts';
-import { notice } from './parts/notice.ts';
+import { inClear, notice } from './parts/notice.ts';
 import { said } from './said.ts';
 import { renewal } from './session.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
@@ -48,7 +47,7 @@ export async function framed(call: Shown, view: View): Promise<Answer> {
         ${menu(viewer, address)} ${myself(call, viewer)}
       </header>
       <main id="main" tabindex="-1">
-        ${isOverTls(baseUrl) ? nothing : inClear} ${done === undefined ? nothing : notice('good', done)}
+        ${inClear(baseUrl)} ${done === undefined ? nothing : notice('good', done)}
         <h1>${view.title}</h1>
         ${view.lead === undefined ? nothing : html`<p class="lead">${view.lead}</p>`} ${view.content}
       </main>
@@ -58,11 +57,6 @@ export async function framed(call: Shown, view: View): Promise<Answer> {
     </body>`,
   });
 }
-
-const inClear = notice(
-  'note',
-  'This page came without TLS, which is only safe because browser and store are on the same machine.',
-);
 
 interface Entry {
   address: string;

@@ -1,11 +1,10 @@
 // The page on which somebody logs in to the console: name, password, and the one-time password where he has one.
 import type { Answer } from '#api/operation.ts';
-import { isOverTls } from '#api/browser.ts';
 import { html, nothing } from '#api/pages/html.ts';
 import type { Config } from '#src/config.ts';
 import { pageOf } from './page.ts';
 import { field } from './parts/form.ts';
-import { notice } from './parts/notice.ts';
+import { inClear, notice } from './parts/notice.ts';
 import type { Typed } from './typed.ts';
 
 interface LogInPage {
@@ -66,7 +65,7 @@ export function logInPage({
           })}
           <button>Log in</button>
         </form>
-        ${isOverTls(baseUrl) ? nothing : notice('note', 'This page came without TLS, which is only safe because browser and store are on the same machine.')}
+        ${inClear(baseUrl)}
       </main>
       <footer>
         <p>

@@ -1,6 +1,7 @@
 // A page of the console as an answer: its head, its policy, and what it may load, all of it from here.
 import { Answer } from '#api/operation.ts';
 import { html, type Content, type Html } from '#api/pages/html.ts';
+import { pageHeaders } from '#api/pages/policy.ts';
 import { version } from '#src/version.ts';
 
 interface Page {
@@ -11,21 +12,6 @@ interface Page {
   status?: number | undefined;
   headers?: Record<string, string>;
 }
-
-/** Our own style sheet, scripts, pictures and forms, and nothing else; nothing kept, nothing framed. */
-const policy = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
-    "frame-ancestors 'none'; base-uri 'none'",
-  'cache-control': 'no-store',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  // Browsers name the origin of a form only where this allows it.
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
 
 /**
  * What htmx does: nothing that asks for `eval`, no styles of its own, no copy of pages in the browser's storage, and what was
@@ -50,7 +36,7 @@ const asset = (name: string): Content => `/console/assets/${name}?release=${vers
 export const pageOf = ({ title, store, body, status = 200, headers = {} }: Page): Answer =>
   new Answer({
     status,
-    headers: { ...policy, ...headers },
+    headers: { ...pageHeaders({ scripts: true }), ...headers },
     body: html`<!doctype html>
       <html lang="en">
         <head>

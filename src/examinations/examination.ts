@@ -46,11 +46,21 @@ export const notice = (says: string, mend?: string): Finding => ({ level: 'notic
 export const wrong = (says: string, mend?: string): Finding => ({ level: 'wrong', says, mend });
 
 /** Does one examination, whatever comes of it. */
-export async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
+async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
   try {
     return await look(patient);
   } catch (error) {
     if (!(error instanceof CannotLook)) return wrong(inOneSentence(error, { data: patient.data }));
     return { level: 'not looked at', says: `could not be looked at because ${error.message}` };
   }
+}
+
+/** Does some examinations, one after the other; what each was about and found. */
+export async function examineEach(
+  some: readonly Examination[],
+  patient: Patient,
+): Promise<(Finding & { what: string })[]> {
+  const found: (Finding & { what: string })[] = [];
+  for (const examination of some) found.push({ what: examination.what, ...(await examine(examination, patient)) });
+  return found;
 }

@@ -42,6 +42,9 @@ export interface BrowserSessionOptions {
   newId: NewIds;
 }
 
+/** What such a session is called among the tokens. */
+export const consoleSession = 'Console';
+
 /** However busy somebody is, he logs in again after this. */
 const longestSession = hours(12);
 /** Without a request it ends after this. */
@@ -71,7 +74,7 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
         sessionId,
         accountId,
         rootKeyId: root.id,
-        description: 'Console',
+        description: consoleSession,
         validSince: timestamp(now),
         validUntil: timestamp(until),
         conditions: null,

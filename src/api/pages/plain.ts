@@ -1,6 +1,7 @@
 // The plain frame of a page that stands alone: those of the identity provider, and the first one.
 import { Answer } from '../operation.ts';
 import { html, type Html } from './html.ts';
+import { pageHeaders } from './policy.ts';
 import { styleSheet } from './style-sheet.ts';
 
 export interface PageOptions {
@@ -17,7 +18,7 @@ export function page(title: string, content: Html, options: PageOptions): Answer
   const { status = 200, baseUrl, leadsTo, headers } = options;
   return new Answer({
     status,
-    headers: { ...security(leadsTo), 'content-type': 'text/html; charset=utf-8', ...headers },
+    headers: { ...pageHeaders({ leadsTo }), ...headers },
     body: framed(title, new URL(baseUrl).host, content).toString(),
   });
 }
@@ -31,25 +32,6 @@ export const plainStyleSheet = (): Answer =>
     },
     body: styleSheet('src/api/pages/plain.css'),
   });
-
-/** Nothing but our own style sheet, our own mark and our own form; nothing kept, nothing framed, and no word of the address to others. */
-const security = (leadsTo: string | undefined): Record<string, string> => ({
-  'content-security-policy': [
-    "default-src 'none'",
-    "style-src 'self'",
-    "img-src 'self'",
-    `form-action 'self'${leadsTo === undefined ? '' : ` ${leadsTo}`}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  'cache-control': 'no-store',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  // Browsers name the origin of a form only where this allows it.
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-});
 
 const framed = (title: string, store: string, content: Html): Html =>
   html`<!doctype html>

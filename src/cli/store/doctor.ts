@@ -1,6 +1,6 @@
 // larder doctor
 import { command } from '../frame/command.ts';
-import { examine, type Finding, type Level } from '#examinations/examination.ts';
+import { examineEach, type Finding, type Level } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { patientIn } from './patient.ts';
@@ -20,11 +20,9 @@ export const doctor = command({
   async run({ data, world }) {
     becomeOwner(data);
     const patient = patientIn(data, world);
-    const findings: Told[] = [];
+    let findings: Told[];
     try {
-      for (const examination of examinations) {
-        findings.push({ what: examination.what, ...(await examine(examination, patient)) });
-      }
+      findings = await examineEach(examinations, patient);
     } finally {
       await patient.close();
     }

@@ -1,6 +1,6 @@
 // The audit log: who did what, to what, when; and whether the log is whole.
 import { everyAct } from '#acts/index.ts';
-import { recordsProven, type ProofOfRecords } from '#acts/integrity.ts';
+import type { ProofOfRecords } from '#acts/integrity.ts';
 import { overseer } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
@@ -14,6 +14,7 @@ import { choice, field, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
 import { count, distance, time } from '../parts/values.ts';
+import { provenIn } from '../proof.ts';
 import { screen } from '../screen.ts';
 
 const address = '/console/audit';
@@ -136,11 +137,6 @@ const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditR
 function summaryOf(details: string): string {
   const names = Object.keys(JSON.parse(details) as object).join(', ');
   return names === '' ? 'Nothing more' : names.length > 60 ? `${names.slice(0, 59)}…` : names;
-}
-
-async function provenIn({ appliance }: Pick<HandlerRecords, 'appliance'>): Promise<ProofOfRecords | undefined> {
-  const text = await appliance.find(recordsProven);
-  return text === undefined ? undefined : (JSON.parse(text) as ProofOfRecords);
 }
 
 async function leadOf(records: HandlerRecords, now: Date): Promise<Content> {

@@ -3,6 +3,7 @@ import type { Services } from '#api/services.ts';
 import { html } from '#api/pages/html.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
+import { consoleSession } from '#macaroons/browser-sessions.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import type { View } from '../frame.ts';
 import { card, type Card } from '../parts/notice.ts';
@@ -27,7 +28,7 @@ export async function ownFront(
     most,
   );
   const tokens = ending.filter(
-    ({ sessionId, description }) => sessionId !== principal.sessionId && description !== 'Console',
+    ({ sessionId, description }) => sessionId !== principal.sessionId && description !== consoleSession,
   );
   const hasCode = (await records.totpSecrets.find(accountId)) !== undefined;
   const cards: Card[] = [

@@ -15,7 +15,7 @@ import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
 import { withQuery } from '../people/address.ts';
 import { tokenColumns } from '../people/token-cells.ts';
-import { ownedToken, tokenFacts } from '../people/tokens.ts';
+import { endingForm, ownedToken } from '../people/tokens.ts';
 
 const here = '/console/myself';
 
@@ -118,9 +118,7 @@ export const consoleAskEndOwnToken = screen({
       lead: isThis
         ? 'It is the one that you look at this with: you log in again then.'
         : 'From the next request on it lets nobody in. What works with it needs another one.',
-      content: html`${tokenFacts(token)}
-        ${formOf(browsing, endingAddress(token), html`<button class="grave">End it now</button>`)}
-        <p><a href="${here}">Leave it as it is</a></p>`,
+      content: endingForm(browsing, token, { does: endingAddress(token), back: here }),
     };
   },
 });

@@ -1,4 +1,5 @@
 // What is said apart from the rest: with a word and a sign for how grave it is, never by its colour alone.
+import { isOverTls } from '#api/browser.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 
 export type Gravity = 'good' | 'note' | 'warn';
@@ -14,6 +15,15 @@ export const notice = (gravity: Gravity, words: Content): Html =>
   html`<p class="notice ${gravity}" role="${gravity === 'warn' ? 'alert' : 'status'}">
     ${sign(gravity)}<span>${words}</span>
   </p>`;
+
+/** What each page says that came without TLS. */
+export const inClear = (baseUrl: string): Html =>
+  isOverTls(baseUrl)
+    ? nothing
+    : notice(
+        'note',
+        'This page came without TLS, which is only safe because browser and store are on the same machine.',
+      );
 
 /** What is so, and what is to be done about it, on a card of its own. */
 export const card = ({ gravity, title, words, mend }: Card): Html =>

@@ -3,6 +3,7 @@ import { html, nothing, type Content } from '#api/pages/html.ts';
 import { inCommon, shownChannels } from '#domain/principal.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import { keptRestrictions } from '#macaroons/caveats.ts';
+import { consoleSession } from '#macaroons/browser-sessions.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { badge } from '../parts/notice.ts';
 import type { Column } from '../parts/table.ts';
@@ -59,7 +60,7 @@ const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
 export function allowedBy(token: OwnedMacaroon): Content {
   const allowed = keptRestrictions(token);
   if (allowed === undefined) {
-    return token.description === 'Console'
+    return token.description === consoleSession
       ? 'All that the account may, in the console'
       : 'Not known: an earlier release issued it';
   }

@@ -8,6 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { tokensPage } from '#operations/accounts/tokens-page.ts';
 import { caller } from '#operations/by.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
+import type { Browsed } from '../access.ts';
 import { choice, field, formOf, searchOf } from '../parts/form.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
@@ -102,9 +103,7 @@ export const consoleAskEndToken = screen({
       title: 'End this token?',
       lead: html`From the next request on it lets nobody in. Whoever works with it, ${token.username}, needs another
       one.`,
-      content: html`${tokenFacts(token)}
-        ${formOf(browsing, endingAddress(token), html`<button class="grave">End it now</button>`)}
-        <p><a href="${tokensAddress}">Leave it as it is</a></p>`,
+      content: endingForm(browsing, token, { does: endingAddress(token), back: tokensAddress }),
     };
   },
 });
@@ -133,7 +132,16 @@ export async function ownedToken(
   throw new Refusal('resource-not-found', `There is no token with the session '${sessionId.slice(0, 64)}'.`);
 }
 
-export const tokenFacts = (token: OwnedMacaroon): Html =>
+/** What a token is, and the form that ends it. */
+export const endingForm = (
+  browsing: Browsed['browsing'],
+  token: OwnedMacaroon,
+  { does, back }: { does: string; back: string },
+): Html =>
+  html`${tokenFacts(token)} ${formOf(browsing, does, html`<button class="grave">End it now</button>`)}
+    <p><a href="${back}">Leave it as it is</a></p>`;
+
+const tokenFacts = (token: OwnedMacaroon): Html =>
   facts([
     ['What for', purposeOf(token)],
     ['Whose', html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`],

@@ -1,5 +1,4 @@
 // Backups, and whether what is here is whole.
-import { recordsProven, type ProofOfRecords } from '#acts/integrity.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
@@ -9,6 +8,7 @@ import { cardOf } from '../front/state.ts';
 import { card } from '../parts/notice.ts';
 import { pageSize, table } from '../parts/table.ts';
 import { counted, distance, size, time } from '../parts/values.ts';
+import { provenIn } from '../proof.ts';
 import { screen } from '../screen.ts';
 
 /** So many of the newest that left are looked through for backups. */
@@ -47,13 +47,13 @@ export const consoleBackups = screen({
   },
 });
 
-async function proof({ appliance }: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
-  const text = await appliance.find(recordsProven);
-  if (text === undefined)
+async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
+  const proven = await provenIn(records);
+  if (proven === undefined)
     return html`<p>
       The records have not been proven yet; the store does so soon after it starts, and again and again.
     </p>`;
-  const { at, problems, first } = JSON.parse(text) as ProofOfRecords;
+  const { at, problems, first } = proven;
   return problems === 0
     ? html`<p>
         Every row of the records was as it was written when it was proven last, ${distance(at, now)} (${time(at)}).

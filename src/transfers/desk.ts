@@ -1,5 +1,5 @@
 // Transfers that came in, as the serving process looks at them and settles them; commands do the same by the same functions.
-import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 
 import type { Acts, By } from '#acts/act.ts';
 import { acceptTransfer } from '#acts/transfer-accept.ts';
@@ -40,7 +40,7 @@ export async function letIn(
   const here = { site, labels: config.site };
   const accepted = { id: transfer.id, statement, ...here, believed, ...narrowed, seen, digestOf };
   const receipt = await acts.do(acceptTransfer, by, accepted);
-  rmSync(piecesOf(directory, transfer.id), { recursive: true, force: true });
+  await rm(piecesOf(directory, transfer.id), { recursive: true, force: true });
   return receipt;
 }
 
@@ -51,7 +51,7 @@ export async function discard(
   by: By,
 ): Promise<void> {
   await acts.do(discardTransfer, by, { id });
-  rmSync(piecesOf(directory, id), { recursive: true, force: true });
+  await rm(piecesOf(directory, id), { recursive: true, force: true });
 }
 
 interface Serving extends Omit<Settling, 'config'> {

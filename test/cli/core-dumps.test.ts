@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { leavesMemory } from '#src/core-dumps.ts';
+import { kill } from '#test/fixtures/kill.ts';
 import { folder, newStore, serve } from './process.ts';
 
 const isLinux = existsSync('/proc/self/coredump_filter');
@@ -59,7 +60,7 @@ t.test('the core dump of a crashed server holds no key', { skip: skip || elsewhe
   const child = spawn('sh', ['-c', ...line, 'serve', '--data', data, '--listen', '127.0.0.1:0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
+  t.teardown(() => kill(child));
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   while (!said.includes('"msg":"serving"')) await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kill } from '#test/fixtures/kill.ts';
 import { larder, type Outcome } from './world.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -82,7 +83,7 @@ export function start(t: Test, args: readonly string[], environment: NodeJS.Proc
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   });
-  t.teardown(() => child.kill('SIGKILL'));
+  t.teardown(() => kill(child));
   const said = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));

@@ -10,6 +10,7 @@ import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
 import { auditHash, type AuditRow } from '#records/audit.ts';
+import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -67,10 +68,10 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     revoked: new Set(),
   }));
 
-  for (let kill = 0; kill <= times; kill++) {
+  for (let round = 0; round <= times; round++) {
     t.equal((await larder('audit', 'verify', '--data', data))['good'], true, 'the audit log is whole, and sealed');
     const served = await serve(data);
-    t.teardown(() => served.process.kill('SIGKILL'));
+    t.teardown(() => kill(served.process));
     t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
     const call: Call = async (method, path, body, bearer = token) => {
       const response = await fetch(served.url + path, {
@@ -91,7 +92,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     await reviewed(call, told);
     for (const one of told) await holds(t, call, data, one);
     isWhole(t, data);
-    if (kill === times) {
+    if (round === times) {
       t.equal(await served.stop(), 0, 'and it can still be stopped in order');
       break;
     }
@@ -103,7 +104,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     // However slow the machine is, everybody has been told of something when it ends; in the last round, of releases.
     await until(
       () =>
-        told.every(({ uploads }, at) => uploads.size > before[at]!) && (kill + 1 < times || told.some(hasMuchToLose)),
+        told.every(({ uploads }, at) => uploads.size > before[at]!) && (round + 1 < times || told.some(hasMuchToLose)),
       Promise.all(work),
     );
     await sleep(randomInt(0, 850));

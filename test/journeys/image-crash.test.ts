@@ -15,6 +15,7 @@ import { withBlobs } from '#data/blobs.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { contentFiles } from '#test/fixtures/footprint.ts';
 import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';
+import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -32,12 +33,12 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   const told = new Map<string, Buffer>();
   let repository = '';
 
-  for (let kill = 0; kill <= kills; kill++) {
+  for (let round = 0; round <= kills; round++) {
     const served = await serve(data);
-    t.teardown(() => served.process.kill('SIGKILL'));
+    t.teardown(() => kill(served.process));
     t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
     const publisher = await publisherOf(served.url, credential);
-    if (kill === 0) await declareImage(publisher);
+    if (round === 0) await declareImage(publisher);
     const login = (await (
       await publisher('GET', '/v1/charm/hello/resources/image/oci-image/upload-credentials')
     ).json()) as Record<string, string>;
@@ -49,7 +50,7 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
       if (reply.status !== 200 || !Buffer.from(await reply.arrayBuffer()).equals(content)) lost.push(path);
     }
     t.same(lost, [], `of ${told.size} acknowledged blobs and manifests none is lost`);
-    if (kill === kills) {
+    if (round === kills) {
       t.equal(await served.stop(), 0);
       break;
     }
@@ -57,7 +58,7 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
     const work = Array.from({ length: pushers }, () => pushUntilCutOff(call, told, over));
     // However slow the machine is, something was acknowledged when it ends; in the last round, more than one for each kill.
     const before = told.size;
-    const wanted = kill + 1 < kills ? before : Math.max(before, kills);
+    const wanted = round + 1 < kills ? before : Math.max(before, kills);
     await until(() => told.size > wanted, Promise.all(work));
     await sleep(randomInt(0, 600));
     const exited = once(served.process, 'exit');

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 
 import { freePort } from '#test/fixtures/free-port.ts';
+import { kill } from '#test/fixtures/kill.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -34,7 +35,7 @@ t.test(
       [join(root, 'packaging/start.ts'), '--data', join(checkout, 'data'), '--listen', listen],
       { stdio: ['ignore', 'pipe', 'ignore'] },
     );
-    t.teardown(() => server.kill('SIGKILL'));
+    t.teardown(() => kill(server));
     let said = '';
     await new Promise<void>((resolve, reject) => {
       server.once('exit', () => reject(new Error(`npm start ended: ${said}`)));

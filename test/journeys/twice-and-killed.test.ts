@@ -13,6 +13,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { trusted } from '#test/assertions/world.ts';
 import { addBrand, addSigningKey, trusting } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
+import { kill } from '#test/fixtures/kill.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import { asked, pack, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
@@ -119,7 +120,7 @@ t.test('killed in the middle', async (t) => {
   await store.appliance.stop();
   for (let round = 0; round < rounds; round++) {
     let served = await serve(store.directory);
-    t.teardown(() => served.process.kill('SIGKILL'));
+    t.teardown(() => kill(served.process));
     store.url = served.url;
     const requests: (Asked & { name: string; takes: 'once' | 'each' })[] = [];
     for (const [at, { name, takes, ask, killed }] of asked.entries()) {

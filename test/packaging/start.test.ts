@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 
 import { freePort } from '#test/fixtures/free-port.ts';
+import { kill } from '#test/fixtures/kill.ts';
 
 const script = join(import.meta.dirname, '../../packaging/start.ts');
 
@@ -15,7 +16,7 @@ function start(data: string, listen: string) {
   const child = spawn(process.execPath, [script, '--data', data, '--listen', listen], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
+  t.teardown(() => kill(child));
   const said = { stdout: '', stderr: '' };
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }));

@@ -14,6 +14,7 @@ import t from 'tap';
 
 import { sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
+import { kill } from '#test/fixtures/kill.ts';
 import { logFrames } from '#test/fixtures/log-frames.ts';
 
 type Test = { teardown(work: () => unknown): void };
@@ -242,7 +243,7 @@ function startWriting(t: Test, args: string[], mostKiB = 0): { child: ChildProce
   const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, process.execPath, program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
+  t.teardown(() => kill(child));
   return { child, lines: createInterface(child.stdout) };
 }
 

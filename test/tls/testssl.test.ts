@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 
@@ -26,7 +27,7 @@ t.test('testssl.sh finds nothing above LOW but the missing revocation', { skip }
   const port = await freePort();
   await larder('init', '--data', data, '--base-url', `https://localhost:${port}`, '--listen', `127.0.0.1:${port}`);
   const served = await serve(data, `127.0.0.1:${port}`);
-  t.teardown(() => served.process.kill('SIGKILL'));
+  t.teardown(() => kill(served.process));
   const file = join(t.testdir(), 'found.json');
   const words = ['--add-ca', join(data, 'tls/ca.pem'), '--warnings', 'off', '--color', '0', '--quiet'];
   await new Promise((resolve) => {

@@ -107,7 +107,8 @@ export const catalogPassing = (db: Queries) => ({
       VALUES (${packageId}, ${snap.name}, ${snap.confinement}, ${snap.entry})
       ON CONFLICT (package_id) DO UPDATE
       SET name = excluded.name, confinement = excluded.confinement, entry = excluded.entry
-      WHERE name <> excluded.name OR confinement <> excluded.confinement OR entry <> excluded.entry`);
+      WHERE catalog_snaps.name <> excluded.name OR catalog_snaps.confinement <> excluded.confinement
+        OR catalog_snaps.entry <> excluded.entry`);
     const known = await db.all<{ word: string; weight: number }>(sql`
       SELECT word, weight FROM catalog_words WHERE package_id = ${packageId}`);
     for (const { word, weight } of known) {

@@ -23,7 +23,7 @@ export const exports = (db: Pick<Queries, 'get' | 'all'>) => ({
   list: (from: string, to: string, before: number, limit: number) =>
     db.all<Export & { seq: number }>(sql`
       SELECT seq, at, actor, what, name, sha256, bytes, label, media FROM exports
-      WHERE seq < ${before} AND +at >= ${from} AND +at < ${to} ORDER BY seq DESC LIMIT ${limit}`),
+      WHERE seq < ${before} AND at || '' >= ${from} AND at || '' < ${to} ORDER BY seq DESC LIMIT ${limit}`),
 });
 
 export const exportChanges = (db: Queries) => ({

@@ -92,11 +92,14 @@ export const images = (db: Reading) => ({
         SELECT sha256 FROM image_manifests
         WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN ${list(roots)}
         UNION
-        SELECT child FROM reached CROSS JOIN image_children
-        WHERE package_id = ${packageId} AND resource = ${resource} AND image_children.manifest = reached.manifest
-        UNION
-        SELECT image_referrers.manifest FROM reached CROSS JOIN image_referrers
-        WHERE package_id = ${packageId} AND resource = ${resource} AND subject = reached.manifest
+        SELECT coalesce(child, image_referrers.manifest)
+        FROM reached
+        CROSS JOIN (SELECT 0 AS way UNION ALL SELECT 1) AS ways
+        LEFT JOIN image_children ON way = 0 AND image_children.package_id = ${packageId}
+          AND image_children.resource = ${resource} AND image_children.manifest = reached.manifest
+        LEFT JOIN image_referrers ON way = 1 AND image_referrers.package_id = ${packageId}
+          AND image_referrers.resource = ${resource} AND subject = reached.manifest
+        WHERE child IS NOT NULL OR image_referrers.manifest IS NOT NULL
       )
       SELECT ${manifestColumns} FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 IN (SELECT manifest FROM reached)
@@ -210,15 +213,15 @@ export const images = (db: Reading) => ({
       WITH RECURSIVE candidates (package_id, resource, manifest, keeper) AS (
         SELECT package_id, resource, sha256, sha256 FROM image_manifests WHERE pushed_at < ${before}
         UNION
-        SELECT candidates.package_id, candidates.resource, candidates.manifest, image_children.manifest
+        SELECT candidates.package_id, candidates.resource, candidates.manifest,
+          coalesce(image_children.manifest, image_referrers.subject)
         FROM candidates
-        JOIN image_children ON image_children.package_id = candidates.package_id
+        CROSS JOIN (SELECT 0 AS way UNION ALL SELECT 1) AS ways
+        LEFT JOIN image_children ON way = 0 AND image_children.package_id = candidates.package_id
           AND image_children.resource = candidates.resource AND image_children.child = candidates.keeper
-        UNION
-        SELECT candidates.package_id, candidates.resource, candidates.manifest, image_referrers.subject
-        FROM candidates
-        JOIN image_referrers ON image_referrers.package_id = candidates.package_id
+        LEFT JOIN image_referrers ON way = 1 AND image_referrers.package_id = candidates.package_id
           AND image_referrers.resource = candidates.resource AND image_referrers.manifest = candidates.keeper
+        WHERE image_children.manifest IS NOT NULL OR image_referrers.subject IS NOT NULL
       )
       SELECT ${storedColumns} FROM image_manifests
       WHERE pushed_at < ${before} AND (package_id, resource, sha256) NOT IN (

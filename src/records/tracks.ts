@@ -38,7 +38,7 @@ export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT id, 'latest', NULL, NULL, created_at
         FROM packages
         WHERE publisher_id = ${accountId} AND namespace = ${namespace}
-          AND NOT EXISTS (SELECT 1 FROM tracks WHERE package_id = packages.id AND tracks.name = 'latest'))
+          AND NOT EXISTS (SELECT 1 FROM tracks WHERE package_id = packages.id AND tracks.name = 'latest')) AS listed
       ORDER BY name <> 'latest', created_at, name`),
 
   /** The tracks of several packages, each with its package's id. */

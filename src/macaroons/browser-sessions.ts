@@ -42,8 +42,8 @@ export interface BrowserSessionOptions {
   newId: NewIds;
 }
 
-/** What such a session is called among the tokens. */
-export const consoleSession = 'Console';
+/** What such a session is called among the tokens; what it is, its kind says. */
+const consoleSession = 'Console';
 
 /** However busy somebody is, he logs in again after this. */
 const longestSession = hours(12);
@@ -74,6 +74,7 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
         sessionId,
         accountId,
         rootKeyId: root.id,
+        kind: 'console' as const,
         description: consoleSession,
         validSince: timestamp(now),
         validUntil: timestamp(until),

@@ -1,10 +1,14 @@
-// Macaroons: a row for each token issued, so that it can be listed and revoked.
+// Macaroons: a row for each token issued, and for each session of a browser, so that it can be listed and revoked.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
+
+/** What a macaroon is: a token of a tool, or somebody's session in the console. */
+export type MacaroonKind = 'token' | 'console';
 
 export interface Macaroon {
   sessionId: string;
   accountId: string;
   rootKeyId: string;
+  kind: MacaroonKind;
   description: string | null;
   validSince: string;
   validUntil: string;
@@ -13,7 +17,9 @@ export interface Macaroon {
 }
 
 /** A session that begins. */
-export interface NewMacaroon extends Omit<Macaroon, 'revokedAt' | 'revokedBy'> {
+export interface NewMacaroon extends Omit<Macaroon, 'kind' | 'revokedAt' | 'revokedBy'> {
+  /** Nothing where it is a token. */
+  kind?: MacaroonKind;
   /** What narrows the token: a JSON list of conditions; nothing where that is not known. */
   conditions?: string | null;
 }
@@ -39,14 +45,15 @@ export interface Session {
 }
 
 const macaroonColumns = columns`
-  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", kind, description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
 
-const issuedColumns = columns`session_id, account_id, root_key_id, description, valid_since, valid_until, conditions`;
+const issuedColumns = columns`
+  session_id, account_id, root_key_id, kind, description, valid_since, valid_until, conditions`;
 
 /** Those of a macaroon with its owner and its last use. */
 const ownedColumns = columns`
-  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", description,
+  session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", macaroons.kind, description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
   accounts.username, used.last_at AS "lastUsedAt", conditions`;
 
@@ -166,16 +173,16 @@ export const macaroonChanges = (db: Queries) => ({
   add: (macaroon: NewMacaroon) =>
     db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
-      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
-        ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})`),
+      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
+        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})`),
 
   /** Begins the session of a login; false when it has begun before. */
   claim: async (macaroon: NewMacaroon) =>
     0 <
     (await db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
-      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.description},
-        ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
+      VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
+        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
       ON CONFLICT (session_id) DO NOTHING`)),
 
   /** Forgets those that `anyEnded` tells of, the earliest first and at most so many; how many they were. */

@@ -337,7 +337,7 @@ CREATE TABLE macaroons (
   valid_until TEXT NOT NULL,
   revoked_at  TEXT,
   revoked_by  TEXT
-, conditions TEXT, replaced_by TEXT);
+, conditions TEXT, replaced_by TEXT, kind TEXT NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')));
 CREATE TABLE made_requests (
   number  INTEGER PRIMARY KEY,
   id      TEXT NOT NULL,
@@ -1025,6 +1025,7 @@ INSERT INTO migrations (name) VALUES ('0075-answered-requests');
 INSERT INTO migrations (name) VALUES ('0076-bundles');
 INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
 INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
+INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -27,7 +27,7 @@ const personColumns = columns`
   (SELECT count(*) FROM totp_secrets WHERE account_id = accounts.id) AS "hasTotp",
   (SELECT expires_at FROM set_up_links WHERE account_id = accounts.id) AS "linkUntil",
   (SELECT max(valid_since) FROM macaroons WHERE account_id = accounts.id) AS "begunAt",
-  (SELECT max(last_at) FROM macaroons JOIN notes ON kind = 'token' AND key = session_id
+  (SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
     WHERE account_id = accounts.id) AS "usedAt"`;
 
 export const people = (db: Reading) => ({

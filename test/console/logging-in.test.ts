@@ -87,6 +87,18 @@ t.test('a session is no token, and a token no session', async (t) => {
   );
 });
 
+t.test('a token that is called Console is a token all the same', async (t) => {
+  const store = await startConsole(t);
+  const { ada: accountId } = store.ids;
+  await store.beside.authority.issue({ accountId, description: 'Console', ttl: 86_400 }, { actor: 'test' });
+  const ada = await store.visit('ada');
+  t.match((await ada.open('/console')).text, /A token ends soon/, 'she is told of its end');
+  const root = await store.as('root');
+  const { tokens } = (await root.get('/internal/v1/tokens')).body as { tokens: Record<string, string>[] };
+  const called = tokens.filter(({ description }) => description === 'Console');
+  t.same(called.map(({ kind }) => kind).sort(), ['console', 'token']);
+});
+
 t.test('who has one-time passwords is asked for them, and each is good once', async (t) => {
   const store = await startConsole(t);
   const secret = await store.setTotp('ada');

@@ -103,7 +103,7 @@ t.test('another login is ended from this one', async (t) => {
   const page = await ada.open(here);
   t.equal(page.text.match(/this login/g)?.length, 1);
   const sessions = (await records.macaroons.list(store.ids.ada, store.clock.now.toISOString(), false)).filter(
-    ({ description }) => description === 'Console',
+    ({ kind }) => kind === 'console',
   );
   t.equal(sessions.length, 2);
   for (const { sessionId } of sessions) {

@@ -152,9 +152,9 @@ t.test('people and tokens', async (t) => {
       page.text,
       /ada package-view Packages: snap:hello Channels: \*\/edge 2026-03-01 12:00 UTC 2027-03-01 12:00 UTC/,
     );
-    t.match(page.text, /Console ada All that the account may, in the console/);
+    t.match(page.text, /Login to the console ada All that the account may, in the console/);
     t.notMatch(page.html, /logged in as root/);
-    t.match((await root.open('/console/people/tokens?account=root')).text, /Console.* this login/);
+    t.match((await root.open('/console/people/tokens?account=root')).text, /Login to the console this login/);
     t.match((await root.open('/console/people/tokens?account=nobody')).text, /or no such account/);
     const address = `/console/people/tokens/${sessionId}/end`;
     t.ok(hrefs(page).includes(address));

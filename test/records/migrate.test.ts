@@ -145,3 +145,28 @@ t.test('the track of every package stays as it was, whether or not anything was 
     { id: 'set', name: 'latest' },
   ]);
 });
+
+t.test('sessions of the console of an earlier release are told from tokens that are called alike', async (t) => {
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  const kinds = migrations().findIndex(({ name }) => name.endsWith('-kinds-of-macaroons'));
+  await migrate(db, migrations().slice(0, kinds));
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at)
+      VALUES ('a', 'ada', 'Ada', 'ada@example.com', 'unproven', '')`);
+    for (const session of ['one', 'two']) {
+      await tx.run(sql`
+        INSERT INTO macaroons (session_id, account_id, root_key_id, description, valid_since, valid_until)
+        VALUES (${session}, 'a', 'r', 'Console', '', '')`);
+    }
+    await tx.run(sql`
+      INSERT INTO audit (seq, at, actor, action, object, details, previous, hash)
+      VALUES (1, '', 'a', 'begin_browser_session', 'session/two', '{}', '', '')`);
+  });
+  await migrate(db, migrations());
+  t.same(await db.all(sql`SELECT session_id, kind FROM macaroons ORDER BY session_id`), [
+    { session_id: 'one', kind: 'token' },
+    { session_id: 'two', kind: 'console' },
+  ]);
+});

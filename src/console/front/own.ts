@@ -3,7 +3,6 @@ import type { Services } from '#api/services.ts';
 import { html } from '#api/pages/html.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
-import { consoleSession } from '#macaroons/browser-sessions.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import type { View } from '../frame.ts';
 import { card, type Card } from '../parts/notice.ts';
@@ -27,9 +26,7 @@ export async function ownFront(
     { accountId, now: timestamp(now), by: timestamp(after(now, endsSoon)), after: { until: '', sessionId: '' } },
     most,
   );
-  const tokens = ending.filter(
-    ({ sessionId, description }) => sessionId !== principal.sessionId && description !== consoleSession,
-  );
+  const tokens = ending.filter(({ kind }) => kind === 'token');
   const hasCode = (await records.totpSecrets.find(accountId)) !== undefined;
   const cards: Card[] = [
     ...(tokens.length === 0 ? [] : [endingCard(tokens.length)]),

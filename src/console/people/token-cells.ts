@@ -3,7 +3,6 @@ import { html, nothing, type Content } from '#api/pages/html.ts';
 import { inCommon, shownChannels } from '#domain/principal.ts';
 import { endsSoon } from '#domain/token-end.ts';
 import { keptRestrictions } from '#macaroons/caveats.ts';
-import { consoleSession } from '#macaroons/browser-sessions.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { badge } from '../parts/notice.ts';
 import type { Column } from '../parts/table.ts';
@@ -49,9 +48,15 @@ export const tokenColumns = ({
   },
 });
 
-/** What somebody has said that it is for. */
-export const purposeOf = ({ description, sessionId }: Pick<OwnedMacaroon, 'description' | 'sessionId'>): string =>
-  description === null || description === '' ? `Session ${sessionId.slice(0, 8)}` : description;
+/** What somebody has said that it is for; a login to the console says so itself. */
+export const purposeOf = ({
+  kind,
+  description,
+  sessionId,
+}: Pick<OwnedMacaroon, 'kind' | 'description' | 'sessionId'>): string => {
+  if (kind === 'console') return 'Login to the console';
+  return description === null || description === '' ? `Session ${sessionId.slice(0, 8)}` : description;
+};
 
 const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
   revokedAt === null && Date.parse(validUntil) > now.getTime();
@@ -60,7 +65,7 @@ const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
 export function allowedBy(token: OwnedMacaroon): Content {
   const allowed = keptRestrictions(token);
   if (allowed === undefined) {
-    return token.description === consoleSession
+    return token.kind === 'console'
       ? 'All that the account may, in the console'
       : 'Not known: an earlier release issued it';
   }

@@ -6,6 +6,7 @@ import { presentMacaroon } from '../tokens/present.ts';
 export const presentToken = (macaroon: OwnedMacaroon): StoreToken => ({
   'account-id': macaroon.accountId,
   username: macaroon.username,
+  kind: macaroon.kind,
   'last-used-at': macaroon.lastUsedAt,
   ...presentMacaroon(macaroon),
 });

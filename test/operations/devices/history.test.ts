@@ -1,38 +1,95 @@
 // What channels held before is read once in a call, however many actions ask for it.
+import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { historyIn } from '#operations/devices/history.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
 
-t.test('a snap that many actions name has its history read once', async (t) => {
-  const read: string[] = [];
-  const records = {
-    pastReleases: {
-      everHeld(id: string, channel: string) {
-        read.push(`steps of ${id} in ${channel}`);
-        return Promise.resolve([2, 1]);
+/** Counts from here on, until told to stop, how often past releases are read by what serves devices. */
+function countReads(t: { teardown(work: () => void): void }): () => number {
+  const { prepare } = SQLite.prototype;
+  let reads = 0;
+  SQLite.prototype.prepare = function (this: SQLite.Database, text: string) {
+    const statement = prepare.call(this, text);
+    if (!/\bFROM past_releases\b/.test(text)) return statement;
+    const all = statement.all.bind(statement);
+    return Object.assign(statement, {
+      all(...values: unknown[]) {
+        reads++;
+        return all(values);
       },
-      heldAt(id: string, at: string) {
-        read.push(`${id} at ${at}`);
-        return Promise.resolve([]);
-      },
-    },
-    revisions: { forDevices: () => undefined },
-  } as unknown as Pick<HandlerRecords, 'pastReleases' | 'revisions'>;
-  const history = historyIn(records);
-  const madeAt = new Date('2026-11-22T00:00:00Z');
-  for (let action = 0; action < 500; action++) {
-    t.same(await history.steps('hello', 'latest/stable', ['amd64', 'all', '*'], undefined), []);
-    t.same(await history.heldAt('hello', madeAt), []);
+    });
+  } as typeof prepare;
+  t.teardown(() => (SQLite.prototype.prepare = prepare));
+  return () => {
+    const so = reads;
+    reads = 0;
+    return so;
+  };
+}
+
+/** Each snap is asked for so often: instances of one snap are refreshed each by itself. */
+const times = 100;
+
+/** Two snaps whose channels hold the last revision of a newer epoch, and held others before that read the data of the first. */
+async function withHistory(store: TestAppliance): Promise<string[]> {
+  const ada = await store.as('ada');
+  const ids: string[] = [];
+  for (const name of ['hello', 'other']) {
+    const { id } = (await ada.post('/v1/snap', { name })).body as { id: string };
+    ids.push(id);
+    for (const [at, epoch] of ['0', '0', '1*', '3', '1*'].entries()) {
+      const packageYaml = `name: ${name}\nversion: '1'\nepoch: ${epoch}\n`;
+      await addRevision(store, id, at + 1, { packageYaml });
+    }
+    const inEdge = name === 'hello' ? 3 : 5;
+    for (const releases of [{ stable: 1 }, { stable: 2 }, { stable: 4, edge: 1 }, { edge: inEdge }, { edge: 4 }]) {
+      store.clock.advance(1000);
+      const wanted = Object.entries(releases).map(([channel, revision]) => ({ channel, revision }));
+      await ada.post(`/v1/snap/${name}/releases`, wanted);
+    }
   }
-  await history.steps('hello', 'latest/edge', ['amd64', 'all', '*'], undefined);
-  await history.steps('hello', 'latest/stable', ['amd64', 'all', '*'], madeAt);
-  await historyIn(records).heldAt('hello', madeAt);
-  t.same(read, [
-    'steps of hello in latest/stable',
-    'hello at 2026-11-22T00:00:00.000Z',
-    'steps of hello in latest/edge',
-    'steps of hello in latest/stable',
-    'hello at 2026-11-22T00:00:00.000Z',
-  ]);
+  return ids;
+}
+
+t.test('of a snap that many actions name it is read once what its channels held before', async (t) => {
+  const reads = countReads(t);
+  const store = await startStore(t, servingSnaps);
+  const [hello = '', other = ''] = await withHistory(store);
+  const keys = (await store.anyone.post('/v2/cohorts', { snaps: ['hello'] }, deviceHeaders())).body['cohort-keys'];
+  const cohort = { 'cohort-key': (keys as { hello: string }).hello };
+  store.clock.advance(1000);
+  /** What the instances of each snap in a channel get, and how often the past was read for all of them. */
+  const ask = async (snaps: [id: string, channel: string, more?: object][]) => {
+    const context = snaps.flatMap(([id, channel, more], group) =>
+      Array.from({ length: times }, (_, at) => ({
+        'instance-key': `${id}:${String(group)}-${String(at)}`,
+        'snap-id': id,
+        ...{ revision: 1, 'tracking-channel': channel, epoch: { read: [0], write: [0] } },
+        ...more,
+      })),
+    );
+    const actions = context.map((one) => ({
+      ...{ action: 'refresh' as const, 'snap-id': one['snap-id'], 'instance-key': one['instance-key'] },
+    }));
+    reads();
+    const results = await refresh(store, actions, context);
+    const got = snaps.map((_, group) => {
+      const ofGroup = results.slice(group * times, (group + 1) * times);
+      return [...new Set(ofGroup.map(({ snap, error }) => snap?.revision ?? error?.code))];
+    });
+    return { got, results: results.length, reads: reads() };
+  };
+  const [inStable, inEdge] = [
+    [hello, 'stable'],
+    [hello, 'edge'],
+  ] as [string, string][];
+  t.same(await ask([inStable!]), { got: [[2]], results: times, reads: 1 }, 'the newest that reads what the device has');
+  t.same(
+    await ask([inStable!, inEdge!, [other, 'edge'], [hello, 'stable', cohort]]),
+    // A cohort asks what all channels held when it was made, and then up to when it may go.
+    { got: [[2], [3], [5], [2]], results: 4 * times, reads: 5 },
+    'each snap, channel and moment by itself',
+  );
 });

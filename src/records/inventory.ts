@@ -87,26 +87,26 @@ export interface PackagePlace {
   name: string;
 }
 
-/** Of so many packages it is looked at once whether they are wanted, which costs 5 µs each. */
+/** Of so many packages it is looked at once whether they are wanted, which costs 2 µs each. */
 const mostLookedAt = 500;
 
 export const inventory = (db: Reading) => ({
   /**
-   * Packages by namespace and name, behind a place in that order, and where to go on. Where not all are wanted these are those that
-   * were found among the next few hundred, which may be none.
+   * Packages by namespace and name, behind a place in that order, and where to go on. Where not all are wanted, and many might be,
+   * these are those that were found among the next few hundred, which may be none.
    */
   async packages(
     { namespace, publisher, ...picked }: Wanted,
     after: PackagePlace,
     limit: number,
   ): Promise<{ packages: InventoryPackage[]; next: PackagePlace | undefined }> {
-    const isPicked = Object.values(picked).some((one) => one !== null);
-    const most = isPicked ? mostLookedAt : limit + 1;
     const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
-    const last = namespace ?? '~';
-    const looked = await (publisher === null ? ofAll(db, from, last, most) : ofOne(db, publisher, from, last, most));
-    const ids = looked.map(({ id }) => id);
-    const found = await pick(db, ids, picked, limit + 1);
+    const range = { from, last: namespace ?? '~', publisher };
+    const isPicked = Object.values(picked).some((one) => one !== null);
+    const few = isPicked ? await fewHaving(db, picked) : undefined;
+    const most = isPicked ? mostLookedAt : limit + 1;
+    const looked = few === undefined ? await lookThrough(db, range, most) : [];
+    const found = await pick(db, few ?? looked.map(({ id }) => id), { ...range, ...picked }, limit + 1);
     const packages = found.slice(0, limit);
     if (found.length > limit) return { packages, next: packages.at(-1) };
     return { packages, next: looked.length === most ? looked.at(-1) : undefined };
@@ -219,21 +219,45 @@ interface Looked extends PackagePlace {
   id: string;
 }
 
-/** The packages of all publishers behind a place, up to the end of a namespace. */
-const ofAll = (db: Reading, { namespace, name }: PackagePlace, last: string, limit: number) =>
-  db.all<Looked>(sql`
-    SELECT id, namespace, name FROM packages
-    WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last} ORDER BY namespace, name LIMIT ${limit}`);
+/** Of whom packages are, behind a place and up to the end of a namespace. */
+interface Range {
+  from: PackagePlace;
+  last: string;
+  publisher: string | null;
+}
 
-/** The same of one publisher. */
-const ofOne = (db: Reading, publisher: string, { namespace, name }: PackagePlace, last: string, limit: number) =>
-  db.all<Looked>(sql`
-    SELECT id, namespace, name FROM packages
-    WHERE publisher_id = ${publisher} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
-    ORDER BY namespace, name LIMIT ${limit}`);
+type Picked = Omit<Wanted, 'namespace' | 'publisher'>;
+
+/**
+ * The ids of the packages that hold a channel, or of those of a size, where these are few: one look finds them among a hundred
+ * thousand, of which else two hundred pages would have to be turned.
+ */
+async function fewHaving(db: Reading, { channel, atLeast }: Picked): Promise<string[] | undefined> {
+  const having: { id: string }[][] = [];
+  if (atLeast !== null) {
+    const large = sql`SELECT package_id AS id FROM package_figures WHERE bytes >= ${atLeast} LIMIT ${mostLookedAt + 1}`;
+    having.push(await db.all<{ id: string }>(large));
+  }
+  if (channel !== null) {
+    const holding = sql`SELECT DISTINCT package_id AS id FROM releases WHERE channel = ${channel} LIMIT ${mostLookedAt + 1}`;
+    having.push(await db.all<{ id: string }>(holding));
+  }
+  return having.find(({ length }) => length <= mostLookedAt)?.map(({ id }) => id);
+}
+
+/** The next packages, whatever they have. */
+const lookThrough = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
+  publisher === null
+    ? db.all<Looked>(sql`
+        SELECT id, namespace, name FROM packages
+        WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last} ORDER BY namespace, name LIMIT ${limit}`)
+    : db.all<Looked>(sql`
+        SELECT id, namespace, name FROM packages
+        WHERE publisher_id = ${publisher} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
+        ORDER BY namespace, name LIMIT ${limit}`);
 
 /** Of these packages the first ones that are wanted. */
-const pick = (db: Reading, ids: string[], wanted: Omit<Wanted, 'namespace' | 'publisher'>, limit: number) =>
+const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number) =>
   db.all<InventoryPackage>(sql`
     SELECT * FROM (
       SELECT package.id, namespace, name, type, private, status, package.created_at AS "createdAt",
@@ -244,6 +268,8 @@ const pick = (db: Reading, ids: string[], wanted: Omit<Wanted, 'namespace' | 'pu
       JOIN accounts ON accounts.id = package.publisher_id
       LEFT JOIN package_figures AS figures ON figures.package_id = package.id
       WHERE package.id IN ${list(ids)}
+        AND (namespace, name) > (${wanted.from.namespace}, ${wanted.from.name}) AND namespace <= ${wanted.last}
+        AND (${wanted.publisher} IS NULL OR package.publisher_id = ${wanted.publisher})
         AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
         AND (${wanted.channel} IS NULL
           OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))

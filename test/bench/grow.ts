@@ -2,11 +2,16 @@
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
+import { pino } from 'pino';
 
 import { openSqlite } from '#engine/sqlite/driver.ts';
+import { catalogKeeping } from '#jobs/keep-catalog.ts';
+import { lookedAt } from '#operations/store/audit-page.ts';
 import { appendAudit } from '#records/audit.ts';
 import { openStore } from '#test/fixtures/writable.ts';
 import { snapDetails } from '#test/fixtures/filler.ts';
+
+const silent = pino({ level: 'silent' });
 
 /** Each package has so many revisions, of which two are released. */
 const revisionsEach = 10;
@@ -30,7 +35,7 @@ export async function grow(directory: string, packages: number): Promise<void> {
     db.exec(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`);
   })();
   db.close();
-  await growAudit(directory, Math.max(600, packages));
+  await growAudit(directory, Math.max(lookedAt.byPrograms + 1000, packages));
 }
 
 const numbered = (name: string, count: number): string => `
@@ -72,10 +77,11 @@ const rows = (at: string, people: number): string => `
     SELECT lower(hex(randomblob(16))), names.id, 'image-' || people.i, 'pull', lower(hex(randomblob(32))), 'sealed', '${at}'
     FROM people JOIN names ON names.i = people.i % (SELECT count(*) FROM names);`;
 
-/** Entries that follow one another as in any log, in one transaction. */
+/** Entries that follow one another as in any log, in one transaction; and the catalog as it is a while later. */
 async function growAudit(directory: string, entries: number): Promise<void> {
   const store = await openStore({ directory });
   const sealing = { siteKey: store.siteKey, file: store.sealing.file, report: () => undefined };
+  await catalogKeeping({ records: store.records, now: () => new Date(), log: silent }).job.run();
   await store.close();
   const database = openSqlite(join(directory, 'larder.db'));
   await database.transaction(async (queries) => {

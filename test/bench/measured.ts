@@ -51,6 +51,7 @@ async function furnish(store: TestAppliance): Promise<World> {
   const pages = await furnishPages(store, ada);
   await furnishBrand(store, ada);
   await furnishBuilds(ada);
+  await furnishProposal(store);
   must(await ada.post('/v1/snap', { name: 'offered' }), 'register');
   must(await ada.post('/internal/v1/packages/snap/offered/offer', { email: 'bob@example.com' }), 'offer');
   return {
@@ -185,6 +186,21 @@ async function furnishBuilds(ada: Client): Promise<void> {
   };
   must(await ada.post('/internal/v1/craft/buildsets', set), 'build');
 }
+
+/** What waits for approvals, as if the store asked for them. */
+const furnishProposal = (store: TestAppliance): Promise<unknown> =>
+  fill(store, (tx) =>
+    tx.proposals.add({
+      act: 'push_releases',
+      object: 'snap/tiny-app',
+      actor: store.ids.ada,
+      asked: '0'.repeat(64),
+      digest: '1'.repeat(64),
+      lines: [{ kind: 'releases', on: 'snap/tiny-app:latest/edge', part: null, from: null, to: '1' }],
+      proposedAt: now(),
+      endsAt: '2100-01-01T00:00:00.000Z',
+    }),
+  );
 
 const now = (): string => new Date().toISOString();
 

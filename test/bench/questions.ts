@@ -42,13 +42,18 @@ const asked = (rows: Rows, headers: Record<string, string> = {}): Question[] =>
     return { operation, ...(about !== undefined && { about }), path, status, headers };
   });
 
-const ofAnyone = ({ ids, icon }: World): Question[] =>
+const ofAnyone = (world: World): Question[] => [
+  ...ofStrangers(world),
+  // As devices ask for it; it is as long as there are names.
+  ...asked({ snap_names: '/api/v1/snaps/names?confinement=strict' }, { 'accept-encoding': 'gzip' }),
+];
+
+const ofStrangers = ({ ids, icon }: World): Question[] =>
   asked({
     root: '/',
     package_icon: `/icons/${ids.snap}/${icon}`,
     snap_info: '/v2/snaps/info/tiny-app',
     find_snaps: '/v2/snaps/find?q=tiny&channel=stable&architecture=amd64',
-    snap_names: '/api/v1/snaps/names?confinement=strict',
     snap_categories: '/v2/snaps/categories',
     snap_sections: '/api/v1/snaps/sections',
     download_snap: `/api/v1/snaps/download/${ids.snap}_1.snap`,

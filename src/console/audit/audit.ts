@@ -29,7 +29,7 @@ export const consoleAudit = screen({
 
   async show({ query, records, now }) {
     const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before);
-    const found = await auditPage(records, soughtBy(query), { before, size: pageSize });
+    const found = await auditPage(records, soughtBy(query), { before, size: pageSize, look: lookedAt.byPeople });
     const names = await namesOf(records, found.entries);
     return {
       title: 'Audit',
@@ -50,7 +50,7 @@ export const consoleAudit = screen({
             empty:
               found.next === undefined
                 ? 'The log has no such entry.'
-                : `There is no such entry among the ${count(lookedAt)} that were looked at.`,
+                : `There is no such entry among the ${count(lookedAt.byPeople)} that were looked at.`,
           })}
           ${found.next === undefined ? nothing : further(query, found)}
         </div>

@@ -15,18 +15,21 @@ interface Page {
   next: number | undefined;
 }
 
-/** How many entries are looked at for one page: whoever filters gets what was found among them, and goes on from there. */
-export const lookedAt = 100_000;
+/**
+ * How many entries are looked at for one page: whoever filters gets what was found among them, and goes on from there. A program
+ * does so by itself, and holds nobody up for more than 2 ms; a person is spared pages with nothing on them.
+ */
+export const lookedAt = { byPrograms: 10_000, byPeople: 100_000 };
 
 export async function auditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,
   { from, to, ...wanted }: AuditSought,
-  { before, size }: { before: number; size: number },
+  { before, size, look }: { before: number; size: number; look: number },
 ): Promise<Page> {
   const head = (await audit.head())?.seq ?? 0;
   const end = Math.min(before, head + 1, to === undefined ? Infinity : await firstSince(audit, to, head));
   const first = from === undefined ? 1 : await firstSince(audit, from, head);
-  const after = Math.max(first, end - lookedAt) - 1;
+  const after = Math.max(first, end - look) - 1;
   const found = await audit.wanted(wanted, { after, before: end }, size + 1);
   const entries = found.slice(0, size);
   const last = entries.at(-1);

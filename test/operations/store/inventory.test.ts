@@ -3,6 +3,7 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
@@ -190,6 +191,60 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     t.match(await larder('storage'), { code: 0, out: /ada +3 +2\.0 KiB/ });
     t.match(await json('brand list'), { brands: [{ 'account-id': store.ids.bob }] });
   });
+});
+
+t.test('what few packages have is found at once among many, and what many have page by page', async (t) => {
+  const store = await startStore(t);
+  const { ada, bob } = store.ids;
+  const at = store.clock.now.toISOString();
+  const names = Array.from({ length: 1_600 }, (_, number) => `n${String(number).padStart(4, '0')}`);
+  const channelsOf = (number: number): string[] => [
+    ...(number % 3 === 0 ? ['latest/candidate'] : []),
+    ...(number % 500 === 499 ? ['latest/beta'] : []),
+  ];
+  await store.beside.records.change({ at, actor: 'larder', action: 'fill', object: 'store' }, async (tx) => {
+    const fill = filler(tx, at);
+    for (const [number, name] of names.entries()) {
+      const publisherId = number < 800 ? ada : bob;
+      await fill.package({ id: `id-${name}`, name, publisherId });
+      if (channelsOf(number).length === 0) continue;
+      const size = number % 500 === 499 ? 1_000_000 : 1;
+      await fill.revision({ packageId: `id-${name}`, revision: 1, createdBy: publisherId, size });
+      for (const channel of channelsOf(number)) {
+        for (const slot of ['amd64', 'arm64'])
+          await fill.release({ packageId: `id-${name}`, channel, revision: 1, slot, architecture: slot });
+      }
+    }
+  });
+  const root = await store.as('root');
+  /** The names on each of the pages. */
+  const pages = async (query: string): Promise<string[][]> => {
+    const found: string[][] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await root.get(`/internal/v1/packages?${query}${cursor}`);
+      found.push((body.packages as Listed[]).map(({ name }) => name));
+      if (body['next-cursor'] === null) return found;
+      cursor = `&cursor=${body['next-cursor'] as string}`;
+    }
+  };
+  const few = ['n0499', 'n0999', 'n1499'];
+  t.same(await pages('channel=beta'), [few], 'on the first page, and there is no other');
+  t.same(await pages('channel=beta&page-size=2'), [few.slice(0, 2), few.slice(2)]);
+  t.same(await pages('at-least=1000000&page-size=2'), [few.slice(0, 2), few.slice(2)]);
+  t.same(await pages(`channel=beta&publisher=${bob}`), [few.slice(1)]);
+  t.same(await pages('channel=beta&namespace=charm'), [[]]);
+  t.same(await pages('channel=beta&at-least=1000001'), [[]], 'all that is asked for counts');
+  t.same(await pages('channel=candidate&at-least=1000000'), [['n0999']]);
+  const many = names.filter((_, number) => number % 3 === 0);
+  t.same((await pages('channel=candidate')).flat(), many);
+  t.same(
+    (await pages(`channel=candidate&page-size=7&publisher=${ada}`)).flat(),
+    many.filter((name) => name < 'n0800'),
+  );
+  t.same(
+    (await pages('at-least=1')).flat(),
+    names.filter((_, number) => channelsOf(number).length > 0),
+  );
 });
 
 t.test('uploads that wait for a person are listed, the longest waiting first', async (t) => {

@@ -26,6 +26,11 @@
     localTimes();
   }
 
+  // Nobody looks at it: what looks again by itself can wait.
+  document.addEventListener('htmx:beforeRequest', (event) => {
+    if (document.hidden && event.detail.elt.matches('[hx-trigger^="every"]')) event.preventDefault();
+  });
+
   document.addEventListener('DOMContentLoaded', ready);
   document.addEventListener('htmx:load', ready);
 })();

@@ -5,6 +5,7 @@ import type { Services } from '#api/services.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Browsed } from './access.ts';
 import { pageOf } from './page.ts';
+import { isLookingAgain, looksAgain } from './parts/again.ts';
 import { formOf } from './parts/form.ts';
 import { inClear, notice } from './parts/notice.ts';
 import { said } from './said.ts';
@@ -17,6 +18,8 @@ export interface View {
   /** A sentence that answers the question of the page. */
   lead?: Content;
   content: Html;
+  /** Whether what it tells of changes in a while without anybody's doing: it looks again then by itself. Not where something can be typed. */
+  moves?: boolean;
   status?: number;
   headers?: Record<string, string>;
 }
@@ -39,14 +42,14 @@ export async function framed(call: Shown, view: View): Promise<Answer> {
     title: view.title,
     store,
     status: view.status,
-    headers: { ...renewal(call), ...view.headers },
+    headers: { ...(isLookingAgain(request) ? {} : renewal(call)), ...view.headers },
     body: html`<body hx-boost="true">
       <a class="skip" href="#main">To the content</a>
       <header>
         <a class="home" href="/console"><img src="/favicon.ico" width="28" height="28" alt="" />${store}</a>
         ${menu(viewer, address)} ${myself(call, viewer)}
       </header>
-      <main id="main" tabindex="-1">
+      <main id="main" tabindex="-1" ${view.moves === true ? looksAgain('main', address) : nothing}>
         ${inClear(baseUrl)} ${done === undefined ? nothing : notice('good', done)}
         <h1>${view.title}</h1>
         ${view.lead === undefined ? nothing : html`<p class="lead">${view.lead}</p>`} ${view.content}

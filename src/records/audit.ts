@@ -122,6 +122,17 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (${object ?? null} IS NULL OR object = ${object ?? null})
       ORDER BY seq DESC LIMIT ${limit}`),
 
+  /** The same, oldest first. */
+  wantedOldest: ({ actor, action, object }: AuditWanted, { after, before }: AuditSpan, limit: number) =>
+    db.all<AuditRow>(sql`
+      SELECT ${auditColumns}
+      FROM audit
+      WHERE seq > ${after} AND seq < ${before}
+        AND (${actor ?? null} IS NULL OR actor = ${actor ?? null})
+        AND (${action ?? null} IS NULL OR action = ${action ?? null})
+        AND (${object ?? null} IS NULL OR object = ${object ?? null})
+      ORDER BY seq LIMIT ${limit}`),
+
   /** When a row was written; undefined when there is none of that number. */
   writtenAt: async (seq: number) => (await db.get<{ at: string }>(sql`SELECT at FROM audit WHERE seq = ${seq}`))?.at,
 

@@ -32,6 +32,12 @@ export interface OwnedMacaroon extends Macaroon {
   conditions: string | null;
 }
 
+/** By what tokens can be sorted; `-` turns it round. */
+export type TokenOrder = `${'' | '-'}${'whose' | 'since' | 'until' | 'used'}`;
+
+/** So many are sorted, by another order than their own. */
+const mostSorted = 20_000;
+
 /** A session in force, with the account it belongs to. */
 export interface Session {
   accountId: string;
@@ -142,6 +148,35 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
         AND valid_until <= ${by} AND revoked_at IS NULL
       ORDER BY valid_until, session_id LIMIT ${limit}`);
+  },
+
+  /** Those of an account or of all in another order, so many behind so many; sorted are the newest 20,000. */
+  sorted: (
+    wanted: { accountId: string | null; now: string; by: string | null; includeInactive: boolean },
+    order: TokenOrder,
+    { offset, limit }: { offset: number; limit: number },
+  ) => {
+    const { accountId, now, by, includeInactive } = wanted;
+    return db.all<OwnedMacaroon>(sql`
+      SELECT ${ownedColumns}
+      FROM (
+        SELECT * FROM macaroons
+        WHERE ${accountId} IS NULL AND (valid_since, session_id) < ('~', '') AND (${by} IS NULL OR valid_until <= ${by})
+          AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
+        UNION ALL
+        SELECT * FROM macaroons
+        WHERE account_id = ${accountId} AND (${by} IS NULL OR valid_until <= ${by})
+          AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
+        ORDER BY valid_since DESC, session_id DESC LIMIT ${mostSorted}) AS macaroons
+      JOIN accounts ON accounts.id = account_id
+      LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+      ORDER BY
+        CASE ${order} WHEN 'whose' THEN username WHEN 'since' THEN valid_since WHEN 'until' THEN valid_until
+          WHEN 'used' THEN coalesce(used.last_at, '') END,
+        CASE ${order} WHEN '-whose' THEN username WHEN '-since' THEN valid_since WHEN '-until' THEN valid_until
+          WHEN '-used' THEN coalesce(used.last_at, '') END DESC,
+        valid_since DESC, session_id DESC
+      LIMIT ${limit} OFFSET ${offset}`);
   },
 
   /** How many good ones that began before a moment end by another one. */

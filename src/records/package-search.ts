@@ -34,6 +34,9 @@ const mostWaiting = 10_000;
 
 const lookedAt = columns`id, namespace, name, title`;
 
+/** By what the packages can be sorted; `-` turns it round. */
+export type PackageOrder = '-kind' | `${'' | '-'}${'name' | 'publisher' | 'waiting' | 'size'}`;
+
 export const packageSearch = (db: Reading) => ({
   /** Packages by namespace and name, behind a place in that order, and where to go on; so many at most, which may be none. */
   async page(
@@ -51,6 +54,42 @@ export const packageSearch = (db: Reading) => ({
     const packages = await shown(db, found.slice(0, limit));
     if (found.length > limit) return { packages, next: packages.at(-1) };
     return { packages, next: of === null ? await lastLookedAt(db, from, last) : undefined };
+  },
+
+  /** Packages in another order, so many at most behind so many; sorted are the first 20,000 by namespace and name. */
+  async sorted(
+    wanted: PackagesWanted,
+    order: PackageOrder,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ packages: FoundPackage[]; isCut: boolean }> {
+    const pattern = `%${wanted.text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const { namespace, of } = wanted;
+    const [from, last] = [{ namespace: namespace ?? '', name: '' }, namespace ?? '~'];
+    const found = await db.all<{ id: string }>(sql`
+      SELECT looked.id FROM (
+        SELECT ${lookedAt}, publisher_id FROM packages
+        WHERE (namespace, name) > (${from.namespace}, '') AND namespace <= ${last}
+          AND (${of} IS NULL OR publisher_id = ${of}
+            OR id IN (SELECT package_id FROM collaborators WHERE account_id = ${of}))
+        ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+      JOIN accounts ON accounts.id = looked.publisher_id
+      LEFT JOIN package_figures AS figures ON figures.package_id = looked.id
+      LEFT JOIN (
+        SELECT package_id, count(*) AS uploads
+        FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${mostWaiting}) AS unsettled
+        GROUP BY package_id) AS waiting ON waiting.package_id = looked.id
+      WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
+      ORDER BY
+        CASE ${order} WHEN 'name' THEN name WHEN 'publisher' THEN username END,
+        CASE ${order} WHEN '-kind' THEN namespace WHEN '-name' THEN name WHEN '-publisher' THEN username END DESC,
+        CASE ${order} WHEN 'waiting' THEN coalesce(uploads, 0) WHEN 'size' THEN coalesce(bytes, 0) END,
+        CASE ${order} WHEN '-waiting' THEN coalesce(uploads, 0) WHEN '-size' THEN coalesce(bytes, 0) END DESC,
+        namespace, name
+      LIMIT ${limit} OFFSET ${offset}`);
+    const places = new Map(found.map(({ id }, at) => [id, at]));
+    const packages = await shown(db, found);
+    packages.sort((one, other) => places.get(one.id)! - places.get(other.id)!);
+    return { packages, isCut: of === null && (await lastLookedAt(db, from, last)) !== undefined };
   },
 });
 

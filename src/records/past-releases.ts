@@ -1,5 +1,5 @@
 // Past releases: who put what into which channel, when, and what was there before.
-import { list, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface PastRelease {
   packageId: string;
@@ -21,14 +21,27 @@ type HeldAt = Pick<PastRelease, 'channel' | 'slot' | 'releasedAt'> & { revision:
 
 type Row = Omit<PastRelease, 'paused'> & { seq: number; paused: 0 | 1 | null };
 
+const pastColumns = columns`
+  package_id AS "packageId", seq, channel, slot, revision, before, percentage, paused, released_at AS "releasedAt",
+  released_by AS "releasedBy"`;
+
+const asRelease = (row: Row) => ({ ...row, paused: row.paused === null ? null : row.paused === 1 });
+
 export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** The newest first, those before a number; the number of each counts up within its package. */
   async newest(packageId: string, before: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
     const rows = await db.all<Row>(sql`
-      SELECT package_id AS "packageId", seq, channel, slot, revision, before, percentage, paused,
-        released_at AS "releasedAt", released_by AS "releasedBy"
+      SELECT ${pastColumns}
       FROM past_releases WHERE package_id = ${packageId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`);
-    return rows.map((row) => ({ ...row, paused: row.paused === null ? null : row.paused === 1 }));
+    return rows.map(asRelease);
+  },
+
+  /** The oldest ones after a number, the oldest first. */
+  async oldest(packageId: string, after: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${pastColumns}
+      FROM past_releases WHERE package_id = ${packageId} AND seq > ${after} ORDER BY seq LIMIT ${limit}`);
+    return rows.map(asRelease);
   },
 
   /** The revisions that one of these slots of a channel held for everybody, the newest first, a thousand at most; those until a moment. */

@@ -19,6 +19,13 @@ export interface Person extends Account {
   usedAt: string | null;
 }
 
+const published = columns`(SELECT count(*) FROM packages WHERE publisher_id = accounts.id)`;
+const lastSeen = columns`coalesce(
+  (SELECT max(at) FROM (
+    SELECT max(valid_since) AS at FROM macaroons WHERE account_id = accounts.id
+    UNION ALL SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
+    WHERE account_id = accounts.id) AS times), '')`;
+
 /** What is told of somebody beside his account. */
 const personColumns = columns`
   disabled_at AS "disabledAt", is_foreign AS "isForeign",
@@ -29,6 +36,12 @@ const personColumns = columns`
   (SELECT max(valid_since) FROM macaroons WHERE account_id = accounts.id) AS "begunAt",
   (SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
     WHERE account_id = accounts.id) AS "usedAt"`;
+
+/** By what they can be sorted beside their user names; `-` turns it round. */
+export type PeopleOrder = '-name' | `${'' | '-'}${'email' | 'packages' | 'seen'}`;
+
+/** So many are sorted, by another order than that of their names. */
+const mostSorted = 20_000;
 
 export const people = (db: Reading) => ({
   /**
@@ -44,6 +57,28 @@ export const people = (db: Reading) => ({
         AND (id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
           OR lower(email) LIKE ${pattern} ESCAPE '\\')
       ORDER BY username LIMIT ${limit}`);
+    return withRoles(db, rows);
+  },
+
+  /** The same in another order, so many behind so many; sorted are the first 20,000 by user name. */
+  async sorted(
+    text: string,
+    order: PeopleOrder,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<Person[]> {
+    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const rows = await db.all<Omit<Person, 'roles'>>(sql`
+      SELECT ${accountColumns}, ${personColumns}
+      FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts
+      WHERE id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
+        OR lower(email) LIKE ${pattern} ESCAPE '\\'
+      ORDER BY
+        CASE ${order} WHEN 'email' THEN email WHEN 'seen' THEN ${lastSeen} END,
+        CASE ${order} WHEN '-name' THEN username WHEN '-email' THEN email WHEN '-seen' THEN ${lastSeen} END DESC,
+        CASE ${order} WHEN 'packages' THEN ${published} END,
+        CASE ${order} WHEN '-packages' THEN ${published} END DESC,
+        username
+      LIMIT ${limit} OFFSET ${offset}`);
     return withRoles(db, rows);
   },
 

@@ -71,6 +71,9 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
   details: JSON.parse(row.details) as RevisionDetails,
 });
 
+/** In which other order than the newest first they can stand; `-` turns it round. */
+export type RevisionOrder = 'revision' | 'size' | '-size';
+
 const revisionColumns = columns`
   package_id AS "packageId", revision, sha3_384, sha256, size, version,
   CASE WHEN withdrawn_at IS NULL AND deleted_at IS NULL THEN status ELSE 'rejected' END AS status, created_at AS "createdAt",
@@ -109,6 +112,21 @@ export const revisions = (db: Reading) => ({
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND revision < ${before} ORDER BY revision DESC LIMIT ${limit}`);
+    return rows.map(asRevision);
+  },
+
+  /** The revisions of a package in another order, so many behind so many, also deleted ones. */
+  async sorted(
+    packageId: string,
+    order: RevisionOrder,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<Revision[]> {
+    const rows = await db.all<Row>(sql`
+      SELECT ${revisionColumns}
+      FROM revisions WHERE package_id = ${packageId}
+      ORDER BY CASE ${order} WHEN 'revision' THEN revision WHEN 'size' THEN size END,
+        CASE ${order} WHEN '-size' THEN size END DESC, revision DESC
+      LIMIT ${limit} OFFSET ${offset}`);
     return rows.map(asRevision);
   },
 

@@ -45,6 +45,11 @@ export interface OfferCounts {
   failed: number;
 }
 
+/** By what devices can be sorted beside their brands; `-` turns it round. */
+export type DeviceOrder = '-brand' | `${'' | '-'}${'serial' | 'model' | 'first' | 'last'}`;
+
+const mostSorted = 100_000;
+
 /** So many snaps of a device are remembered, and so many devices gathered between two writes. */
 const mostSnaps = 500;
 const mostDevices = 10_000;
@@ -72,6 +77,20 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${deviceColumns} FROM passing_seen_devices
       WHERE (brand_id, model, serial) > (${after[0]}, ${after[1]}, ${after[2]}) AND last_at <= ${silentSince}
       ORDER BY brand_id, model, serial LIMIT ${limit}`),
+
+  /** The same in another order, so many behind so many; sorted are the first 100,000. */
+  sorted: (order: DeviceOrder, { offset, limit }: { offset: number; limit: number }) =>
+    db.all<SeenDevice>(sql`
+      SELECT ${deviceColumns}
+      FROM (
+        SELECT brand_id, model, serial, first_at, last_at FROM passing_seen_devices
+        WHERE (brand_id, model, serial) > ('', '', '') ORDER BY brand_id, model, serial LIMIT ${mostSorted}) AS devices
+      ORDER BY
+        CASE ${order} WHEN 'serial' THEN serial WHEN 'model' THEN model WHEN 'first' THEN first_at WHEN 'last' THEN last_at END,
+        CASE ${order} WHEN '-brand' THEN brand_id WHEN '-serial' THEN serial WHEN '-model' THEN model
+          WHEN '-first' THEN first_at WHEN '-last' THEN last_at END DESC,
+        brand_id, model, serial
+      LIMIT ${limit} OFFSET ${offset}`),
 
   /** One, with what it said last to hold. */
   async find(brandId: string, model: string, serial: string): Promise<(SeenDevice & { holds: Held[] }) | undefined> {

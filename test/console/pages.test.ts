@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Page } from 'playwright-core';
 
 import { consoleOperations } from '#console/index.ts';
+import { minutes } from '#domain/clock.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/browser.ts';
@@ -130,6 +131,58 @@ t.test(
     t.equal(await page.locator('tbody tr').count(), 1, 'without anything being pressed');
     await page.goto(`${store.url}/console/audit`);
     t.match(await page.locator('tbody time').first().textContent(), /UTC \(.*here\)/);
+    const [newest] = await page.locator('tbody th').allTextContents();
+    await page.locator('#sort-number').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/[?&]sort=number/);
+    await page.locator('th[aria-sort=ascending] a:focus').waitFor();
+    t.equal((await page.locator('tbody th').first().textContent())?.trim(), '1', 'the oldest stands first');
+    await page.keyboard.press('Enter');
+    await page.locator('th[aria-sort=descending] a:focus').waitFor();
+    t.equal(await page.locator('tbody th').first().textContent(), newest, 'and the newest again');
     t.same(said, [], 'and the policy of the page is content');
+  },
+);
+
+t.test(
+  'what moves looks again by itself, until it has settled, and keeps nobody logged in by that',
+  needsBrowser,
+  async (t) => {
+    const store = await startConsole(t);
+    const id = ((await (await store.as('ada')).post('/v1/charm', { name: 'hello' })).body as { id: string }).id;
+    const { records } = store.beside;
+    const at = store.clock.now.toISOString();
+    const entry = { at, actor: 'test', action: 'wait', object: 'charm/hello' };
+    // Nobody reviews it: the queue looks for what is new when it is told of it.
+    await records.change(entry, async (tx) => {
+      const content = { sha3_384: '0'.repeat(96), sha256: '0'.repeat(64), size: 1 };
+      await tx.uploads.add({ id: 'one', ...content, address: '127.0.0.1', receivedAt: at });
+      await tx.uploads.claim('one', { packageId: id, pushedBy: store.ids.ada, pushedAt: at });
+    });
+    const ada = await store.visit('ada');
+    const [name = '', value = ''] = ada.cookie.split(/=(.*)/s);
+    const browser = await openBrowser(t);
+    const context = await browser.newContext();
+    await context.addCookies([{ name, value, url: store.url }]);
+    const [list, upload] = [await context.newPage(), await context.newPage()];
+    const said: string[] = [];
+    for (const page of [list, upload]) page.on('console', (message) => said.push(message.text()));
+    await list.goto(`${store.url}/console/waiting`);
+    await upload.goto(`${store.url}/console/waiting/uploads/one`);
+    t.match(await upload.locator('.lead').textContent(), /has not looked at it yet/);
+    // Late enough for a page that somebody opens to prolong the session.
+    store.clock.advance(minutes(20));
+    const [, asked] = await Promise.all([
+      upload.waitForResponse(/uploads\/one/),
+      list.waitForResponse(/console\/waiting$/),
+    ]);
+    t.notOk((await asked.allHeaders())['set-cookie'], 'an open window is nobody');
+    t.ok((await ada.open('/console/waiting')).headers.get('set-cookie'), 'somebody who looks is');
+    await records.change(entry, (tx) => tx.uploads.reject('one', [{ code: 'no', message: 'It is <b>bad</b>.' }]));
+    await upload.getByText('It is <b>bad</b>.').waitFor();
+    t.equal(await upload.locator('[hx-trigger^=every]').count(), 0, 'and then it rests');
+    await list.locator('#own-uploads:empty').waitFor({ state: 'attached' });
+    t.equal(await list.locator('[hx-trigger^=every]').count(), 0);
+    t.same(said, []);
   },
 );

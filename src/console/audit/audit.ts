@@ -8,11 +8,12 @@ import type { ConsoleAuditQuery } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { auditPage, lookedAt } from '#operations/store/audit-page.ts';
+import { auditPage, lookedAt, oldestAuditPage } from '#operations/store/audit-page.ts';
 import type { AuditRow } from '#records/audit.ts';
+import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
-import { facts, pageSize, table } from '../parts/table.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, time } from '../parts/values.ts';
 import { provenIn } from '../proof.ts';
 import { screen } from '../screen.ts';
@@ -28,18 +29,22 @@ export const consoleAudit = screen({
   query: 'ConsoleAuditQuery',
 
   async show({ query, records, now }) {
-    const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before);
-    const found = await auditPage(records, soughtBy(query), { before, size: pageSize, look: lookedAt.byPeople });
+    const { sort = '' } = query;
+    const found = await pageOf(records, query);
     const names = await namesOf(records, found.entries);
     return {
       title: 'Audit',
       lead: await leadOf(records, now()),
-      content: html`${searchOf(address, 'found', fieldsOf(query))}
+      content: html`${searchOf(address, 'found', fieldsOf(query), sort)}
         <div id="found">
           ${table({
-            caption: 'What was done, the newest first',
+            caption: 'What was done',
             columns: [
-              { heading: 'Number', cell: ({ seq }: AuditRow) => count(seq) },
+              {
+                heading: 'Number',
+                sort: { key: 'number', largestFirst: true },
+                cell: ({ seq }: AuditRow) => count(seq),
+              },
               { heading: 'When', cell: ({ at }) => time(at) },
               { heading: 'Who', cell: ({ actor }) => whoCell(actor, names) },
               { heading: 'Act', cell: actCell },
@@ -47,6 +52,10 @@ export const consoleAudit = screen({
               { heading: 'Details', cell: detailsCell },
             ],
             rows: found.entries,
+            sorting: {
+              order: sort === '' ? '-number' : sort,
+              address: (sort) => withQuery(address, { ...narrowedBy(query), sort }),
+            },
             empty:
               found.next === undefined
                 ? 'The log has no such entry.'
@@ -58,6 +67,20 @@ export const consoleAudit = screen({
     };
   },
 });
+
+/** A page in the order that is asked for; without one the newest entry stands first. */
+const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
+  query.sort === 'number'
+    ? oldestAuditPage(records, soughtBy(query), {
+        after: Number(query.before ?? '0'),
+        size: pageSize,
+        look: lookedAt.byPeople,
+      })
+    : auditPage(records, soughtBy(query), {
+        before: query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before),
+        size: pageSize,
+        look: lookedAt.byPeople,
+      });
 
 /** What is asked for; a day that is named ends at midnight, in UTC. */
 function soughtBy({ actor, act, object, from, to }: ConsoleAuditQuery) {
@@ -90,20 +113,12 @@ const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
     ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
     <button class="second">Look</button>`;
 
-/** The address of the log, narrowed by these. */
-function linkTo(wanted: Readonly<Record<string, string | undefined>>): string {
-  const members = Object.entries(wanted).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
-  return `${address}?${new URLSearchParams(members).toString()}`;
-}
+const narrowedBy = ({ actor, act, object, from, to }: ConsoleAuditQuery) => ({ actor, act, object, from, to });
 
-function further(
-  { actor, act, object, from, to }: ConsoleAuditQuery,
-  { entries, next }: { entries: unknown[]; next?: unknown },
-) {
-  const words = entries.length < pageSize ? `Look further back, before entry ${String(next)}` : 'Next page';
-  return html`<p class="pager">
-    <a href="${linkTo({ actor, act, object, from, to, before: String(next) })}" rel="next">${words}</a>
-  </p>`;
+function further(query: ConsoleAuditQuery, { entries, next }: { entries: unknown[]; next?: unknown }) {
+  const [further, beside] = query.sort === 'number' ? ['Look further on', 'after'] : ['Look further back', 'before'];
+  const words = entries.length < pageSize ? `${further}, ${beside} entry ${String(next)}` : 'Next page';
+  return nextPage(withQuery(address, { ...narrowedBy(query), sort: query.sort, before: String(next) }), words);
 }
 
 /** The user names of those among the actors who have an account: nobody else has the same, whatever he calls himself. */
@@ -113,13 +128,13 @@ async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: rea
 }
 
 const whoCell = (actor: string, names: ReadonlyMap<string, string>): Content =>
-  html`<a href="${linkTo({ actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
+  html`<a href="${withQuery(address, { actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
 
 const actCell = ({ action, outcome }: AuditRow): Content =>
-  html`<a href="${linkTo({ act: action })}">${action}</a>
+  html`<a href="${withQuery(address, { act: action })}">${action}</a>
     ${outcome === 'refused' ? badge('note', 'refused') : nothing}`;
 
-const objectCell = (object: string): Content => html`<a href="${linkTo({ object })}">${object}</a>`;
+const objectCell = (object: string): Content => html`<a href="${withQuery(address, { object })}">${object}</a>`;
 
 const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditRow): Content =>
   html`<details>

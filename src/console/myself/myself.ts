@@ -8,12 +8,12 @@ import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/by.ts';
 import { tokensPage } from '#operations/accounts/tokens-page.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
+import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
-import { withQuery } from '../people/address.ts';
 import { tokenColumns } from '../people/token-cells.ts';
 import { endingForm, ownedToken } from '../people/tokens.ts';
 

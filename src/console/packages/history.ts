@@ -2,11 +2,13 @@
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
-import { writeCursor } from '#operations/cursor.ts';
-import { numberBefore } from '#operations/page.ts';
+import type { ConsoleHistoryQuery } from '#api/wire.ts';
+import { numberBefore, pageOf } from '#operations/page.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { PastRelease } from '#records/past-releases.ts';
-import { pageSize, table, type Column } from '../parts/table.ts';
+import { withQuery } from '../parts/address.ts';
+import { countBefore } from '../parts/sorting.ts';
+import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from './address.ts';
@@ -17,45 +19,48 @@ export const consoleReleaseHistory = screen({
   path: '/console/packages/:namespace/:name/history',
   summary: 'Show what was released of a package and when, the newest first.',
   access: onPackage('package-view-releases'),
-  query: 'ConsolePageQuery',
+  query: 'ConsoleHistoryQuery',
   refuses: ['forbidden'],
 
   async show({ package: subject, query, records }) {
     return {
       title: `Releases of ${subject.namespace}/${subject.name}`,
-      content: html`${await releasesBefore(records, subject, { before: numberBefore(query), most: pageSize })}
+      content: html`${await releasesOf(records, subject, query, pageSize)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
-/** So many of them, those before a number, with the way to the older ones. */
-export async function releasesBefore(
+/** So many of them, the newest first unless something else is asked for, with the way to the others. */
+export async function releasesOf(
   records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
   subject: PublishedPackage,
-  { before, most }: { before: number; most: number },
+  { sort = '', cursor }: ConsoleHistoryQuery,
+  most: number,
 ): Promise<Html> {
-  const found = await records.pastReleases.newest(subject.id, before, most + 1);
-  const rows = found.slice(0, most);
+  const { pastReleases } = records;
+  const at = { ...(cursor !== undefined && { cursor }) };
+  const found = await (sort === 'when'
+    ? pastReleases.oldest(subject.id, countBefore(at), most + 1)
+    : pastReleases.newest(subject.id, numberBefore(at), most + 1));
+  const { entries: rows, next } = pageOf(found, most, ({ seq }) => [String(seq)]);
   const names = await namesOf(
     records,
     rows.map(({ releasedBy }) => releasedBy),
   );
-  const last = rows.at(-1);
-  const older =
-    found.length > most && last !== undefined
-      ? html`<p class="pager">
-          <a href="${addressOf(subject, 'history')}?cursor=${writeCursor([String(last.seq)])}" rel="next"
-            >Older releases</a
-          >
-        </p>`
-      : undefined;
-  return html`${table({ caption: 'Releases', columns: columnsOf(subject, names), rows, empty: 'Nothing was ever released.' })}
-  ${older}`;
+  const here = addressOf(subject, 'history');
+  return html`${table({
+    caption: 'Releases',
+    columns: columnsOf(subject, names),
+    rows,
+    sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(here, { sort }) },
+    empty: 'Nothing was ever released.',
+  })}
+  ${nextPage(next === null ? undefined : withQuery(here, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
 }
 
 const columnsOf = (subject: PublishedPackage, names: Names): Column<PastRelease>[] => [
-  { heading: 'When', cell: ({ releasedAt }) => time(releasedAt) },
+  { heading: 'When', sort: { key: 'when', largestFirst: true }, cell: ({ releasedAt }) => time(releasedAt) },
   { heading: 'Channel', cell: ({ channel }) => channel },
   { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
   {

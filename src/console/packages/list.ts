@@ -1,14 +1,17 @@
 // The packages: those of whoever looks, and all of the store for those who administer it.
 import { account, actsAsPublisher } from '#api/access.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import type { ConsolePackagesQuery } from '#api/wire.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { placeOf } from '#operations/page.ts';
-import type { FoundPackage } from '#records/package-search.ts';
+import type { FoundPackage, PackagesWanted } from '#records/package-search.ts';
+import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
+import { countBefore, sortedAmong, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -27,9 +30,8 @@ export const consolePackages = screen({
   async show({ query, principal, records }) {
     const seesAll = actsAsPublisher(principal, 'package-view');
     const wanted = wantedBy(query, principal, seesAll);
-    const [namespace, name] = placeOf({ ...(query.cursor && { cursor: query.cursor }) }, ['', ''] as const);
-    const { packages, next } = await records.packageSearch.page(wanted, { namespace, name }, pageSize);
-    const shown = packages.filter((one) => reachesPackage(principal, one));
+    const { packages, next, isCut } = await pageOf(records, query, wanted);
+    const rows = packages.filter((one) => reachesPackage(principal, one));
     const isSearch = wanted.text !== '' || wanted.namespace !== null;
     const isAll = wanted.of === null;
     return {
@@ -37,12 +39,39 @@ export const consolePackages = screen({
       lead: isAll ? 'All packages of this store.' : 'The packages that you publish or collaborate on.',
       content: html`${search(query, seesAll)}
         <div id="packages">
-          ${table({ caption: 'Packages', columns, rows: shown, empty: emptyOf({ isSearch, isAll, isMore: next !== undefined }) })}
-          ${nextPage(next && addressBehind(query, next))}
+          ${table({
+            caption: 'Packages',
+            columns,
+            rows,
+            sorting: { order: orderOf(query), address: (sort) => addressOfList({ ...query, sort, cursor: '' }) },
+            empty: emptyOf({ isSearch, isAll, isMore: next !== undefined }),
+          })}
+          ${sortedAmong(isCut, 'the first 20\u2009000 by kind and name')}
+          ${nextPage(next && addressOfList({ ...query, cursor: next }))}
         </div>`,
     };
   },
 });
+
+/** By kind, and within a kind by name, unless something else is asked for. */
+const orderOf = ({ sort = '' }: ConsolePackagesQuery) => (sort === '' ? 'kind' : sort);
+
+async function pageOf(
+  { packageSearch }: Pick<HandlerRecords, 'packageSearch'>,
+  query: ConsolePackagesQuery,
+  wanted: PackagesWanted,
+): Promise<{ packages: FoundPackage[]; next: string | undefined; isCut: boolean }> {
+  const [order, at] = [orderOf(query), { ...(query.cursor && { cursor: query.cursor }) }];
+  if (order === 'kind') {
+    const [namespace, name] = placeOf(at, ['', ''] as const);
+    const { packages, next } = await packageSearch.page(wanted, { namespace, name }, pageSize);
+    return { packages, next: next && writeCursor([next.namespace, next.name]), isCut: false };
+  }
+  const offset = countBefore(at);
+  const { packages, isCut } = await packageSearch.sorted(wanted, order, { offset, limit: pageSize + 1 });
+  const { entries, next } = sortedPage(packages, offset, pageSize);
+  return { packages: entries, next, isCut };
+}
 
 function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: boolean) {
   const { q = '', namespace = '', of = '' } = query;
@@ -59,7 +88,7 @@ function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: bo
   };
 }
 
-const search = ({ q, namespace, of }: ConsolePackagesQuery, seesAll: boolean): Html =>
+const search = ({ q, namespace, of, sort }: ConsolePackagesQuery, seesAll: boolean): Html =>
   searchOf(
     here,
     'packages',
@@ -73,24 +102,32 @@ const search = ({ q, namespace, of }: ConsolePackagesQuery, seesAll: boolean): H
             ])
           : nothing
       } <button class="second">Search</button>`,
+    sort,
   );
 
 const columns: readonly Column<FoundPackage>[] = [
   {
     heading: 'Name',
+    sort: { key: 'name' },
     cell: (one) =>
       html`<a href="${addressOf(one)}">${one.name}</a
         >${one.title === null || one.title === one.name ? nothing : html`<br /><span class="hint">${one.title}</span>`}`,
   },
   {
     heading: 'Kind',
+    sort: { key: 'kind' },
     cell: ({ namespace, type, private: hidden }) =>
       `${namespace === type ? namespace : `${namespace}, ${type}`}${hidden === 1 ? ', private' : ''}`,
   },
-  { heading: 'Publisher', cell: ({ username }) => username },
+  { heading: 'Publisher', sort: { key: 'publisher' }, cell: ({ username }) => username },
   { heading: 'In stable', cell: ({ stable }) => stableOf(stable) },
-  { heading: 'Waiting', number: true, cell: ({ waiting }) => count(waiting) },
-  { heading: 'Size', number: true, cell: ({ bytes }) => size(bytes) },
+  {
+    heading: 'Waiting',
+    number: true,
+    sort: { key: 'waiting', largestFirst: true },
+    cell: ({ waiting }) => count(waiting),
+  },
+  { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: ({ bytes }) => size(bytes) },
 ];
 
 /** So many versions are named of what may be another one for each base. */
@@ -112,9 +149,5 @@ function emptyOf({ isSearch, isAll, isMore }: Record<'isSearch' | 'isAll' | 'isM
   return html`There is no package yet. ${by}.`;
 }
 
-function addressBehind(query: ConsolePackagesQuery, next: { namespace: string; name: string }): string {
-  const { q = '', namespace = '', of = '' } = query;
-  const asked = Object.entries({ q, namespace, of }).filter(([, value]) => value !== '');
-  const cursor = writeCursor([next.namespace, next.name]);
-  return `${here}?${new URLSearchParams([...asked, ['cursor', cursor]]).toString()}`;
-}
+const addressOfList = ({ q, namespace, of, sort, cursor }: Readonly<Record<string, string | undefined>>): string =>
+  withQuery(here, { q, namespace, of, sort, cursor });

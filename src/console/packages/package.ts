@@ -9,9 +9,9 @@ import { counted } from '../parts/values.ts';
 import { aboutPackage } from './about.ts';
 import { channelMap } from './channels.ts';
 import { devicesOf, downloadsOf } from './figures.ts';
-import { releasesBefore } from './history.ts';
+import { releasesOf } from './history.ts';
 import { resourcesOf } from './resources.ts';
-import { revisionsBefore } from './revisions.ts';
+import { revisionsOf } from './revisions.ts';
 import { linesToPaste } from './tools.ts';
 
 /** So many of the last releases are shown with it. */
@@ -29,7 +29,6 @@ export const consolePackage = screen({
     const { package: subject, principal, query, records, config, now } = call;
     const tracks = (await records.tracks.list(subject.id)).map(({ name }) => name);
     const releases = await records.releases.current(subject.id, timestamp(now()));
-    const newest = Number.MAX_SAFE_INTEGER;
     return {
       title: `${subject.namespace}/${subject.name}`,
       lead: leadOf(releases),
@@ -38,9 +37,9 @@ export const consolePackage = screen({
         ${await resourcesOf(records, subject, releases)} ${await downloadsOf(call, subject)}
         ${await devicesOf(call, subject)} ${linesToPaste(config, subject)}
         <h2>Releases</h2>
-        ${await releasesBefore(records, subject, { before: newest, most: lastReleases })}
+        ${await releasesOf(records, subject, {}, lastReleases)}
         <h2>Revisions</h2>
-        ${await revisionsBefore(records, subject, newest)}
+        ${await revisionsOf(records, subject, {})}
         ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(`${subject.namespace}/${subject.name}`)}">What was done to it</a>, in the audit log.</p>` : nothing}`,
     };
   },

@@ -2,11 +2,13 @@
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Content, type Html } from '#api/pages/html.ts';
-import { writeCursor } from '#operations/cursor.ts';
-import { numberBefore } from '#operations/page.ts';
+import type { ConsoleRevisionsQuery } from '#api/wire.ts';
+import { numberBefore, pageOf } from '#operations/page.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Revision } from '#records/revisions.ts';
+import type { Revision, RevisionOrder } from '#records/revisions.ts';
+import { withQuery } from '../parts/address.ts';
 import { badge } from '../parts/notice.ts';
+import { countBefore, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -18,38 +20,55 @@ export const consoleRevisions = screen({
   path: '/console/packages/:namespace/:name/revisions',
   summary: 'Show the revisions of a package, the newest first.',
   access: onPackage('package-view-revisions'),
-  query: 'ConsolePageQuery',
+  query: 'ConsoleRevisionsQuery',
   refuses: ['forbidden'],
 
   async show({ package: subject, query, records }) {
-    const before = numberBefore(query);
     return {
       title: `Revisions of ${subject.namespace}/${subject.name}`,
-      content: html`${await revisionsBefore(records, subject, before)}
+      content: html`${await revisionsOf(records, subject, query)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
-/** A page of them, those before a number. */
-export async function revisionsBefore(
+/** A page of them, with the ways to the next one and to other orders. */
+export async function revisionsOf(
   records: Pick<HandlerRecords, 'revisions' | 'accounts'>,
   subject: PublishedPackage,
-  before: number,
+  query: ConsoleRevisionsQuery,
 ): Promise<Html> {
-  const found = await records.revisions.before(subject.id, before, pageSize + 1);
-  const rows = found.slice(0, pageSize);
+  const { sort = '' } = query;
+  const { entries: rows, next } = await pageOfRevisions(records, subject, sort, query);
   const names = await namesOf(
     records,
     rows.map(({ createdBy }) => createdBy),
   );
-  const last = rows.at(-1);
-  const next =
-    found.length > pageSize && last !== undefined
-      ? `${addressOf(subject, 'revisions')}?cursor=${writeCursor([String(last.revision)])}`
-      : undefined;
-  return html`${table({ caption: 'Revisions', columns: columnsOf(subject, names), rows, empty: emptyOf(subject) })}
-  ${nextPage(next)}`;
+  const here = addressOf(subject, 'revisions');
+  return html`${table({
+    caption: 'Revisions',
+    columns: columnsOf(subject, names),
+    rows,
+    sorting: { order: sort === '' ? '-revision' : sort, address: (sort) => withQuery(here, { sort }) },
+    empty: emptyOf(subject),
+  })}
+  ${nextPage(next && withQuery(here, { sort, cursor: next }))}`;
+}
+
+async function pageOfRevisions(
+  { revisions }: Pick<HandlerRecords, 'revisions'>,
+  { id }: PublishedPackage,
+  order: '' | '-revision' | RevisionOrder,
+  { cursor }: ConsoleRevisionsQuery,
+): Promise<{ entries: readonly Revision[]; next: string | undefined }> {
+  const at = { ...(cursor !== undefined && { cursor }) };
+  if (order === '' || order === '-revision') {
+    const found = await revisions.before(id, numberBefore(at), pageSize + 1);
+    const { entries, next } = pageOf(found, pageSize, ({ revision }) => [String(revision)]);
+    return { entries, next: next ?? undefined };
+  }
+  const offset = countBefore(at);
+  return sortedPage(await revisions.sorted(id, order, { offset, limit: pageSize + 1 }), offset, pageSize);
 }
 
 const emptyOf = ({ namespace, name }: PublishedPackage): Html =>
@@ -67,11 +86,12 @@ const emptyOf = ({ namespace, name }: PublishedPackage): Html =>
 const columnsOf = (subject: PublishedPackage, names: Names): Column<Revision>[] => [
   {
     heading: 'Revision',
+    sort: { key: 'revision', largestFirst: true },
     cell: ({ revision }) => html`<a href="${addressOf(subject, 'revisions', revision)}">${revision}</a>`,
   },
   { heading: 'Version', cell: ({ version }) => version },
   { heading: subject.namespace === 'snap' ? 'Architectures' : 'For', cell: (one) => madeFor(one) },
-  { heading: 'Size', number: true, cell: (one) => size(one.size) },
+  { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: (one) => size(one.size) },
   { heading: 'State', cell: (one) => statusOf(one) },
   { heading: 'When', cell: ({ createdAt }) => time(createdAt) },
   { heading: 'By', cell: ({ createdBy }) => names(createdBy) },

@@ -9,8 +9,8 @@ export const formOf = (browsing: Browsed['browsing'], address: string, content: 
     ${content}
   </form>`;
 
-/** A form that asks: its fields are in the address, and it changes nothing. Its answer is looked for in `target` as one types. */
-export const searchOf = (address: string, target: string, content: Content): Html =>
+/** A form that asks: its fields are in the address, and it changes nothing. Its answer is looked for in `target` as one types, and stands in the order that was asked for. */
+export const searchOf = (address: string, target: string, content: Content, sort: string | undefined): Html =>
   html`<form
     class="search"
     role="search"
@@ -23,7 +23,7 @@ export const searchOf = (address: string, target: string, content: Content): Htm
     hx-push-url="true"
     hx-trigger="input changed delay:250ms from:find input, change, submit"
   >
-    ${content}
+    ${content} <input type="hidden" name="sort" value="${sort ?? ''}" />
   </form>`;
 
 export interface Field {

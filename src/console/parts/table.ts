@@ -1,11 +1,14 @@
 // Tables: with headings for whoever listens, and as one block a row where the screen is narrow.
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { sortHeading, sortState, type Sortable, type Sorting } from './sorting.ts';
 
 export interface Column<Row> {
   heading: string;
   cell(row: Row): Content;
   /** Whether it holds numbers, which stand one under another. */
   number?: boolean;
+  /** How a list is asked to stand in its order; nothing where it cannot. */
+  sort?: Sortable;
 }
 
 interface Table<Row> {
@@ -14,15 +17,20 @@ interface Table<Row> {
   shown?: boolean;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
+  /** Of a list that can be sorted: how it is now. */
+  sorting?: Sorting;
   /** What is said in place of a table without rows: what to do first. */
   empty: Content;
 }
 
 /** The first column names the row. */
-export function table<Row>({ caption, shown = false, columns, rows, empty }: Table<Row>): Html {
+export function table<Row>({ caption, shown = false, columns, rows, sorting, empty }: Table<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const headings = columns.map(
-    ({ heading, number }) => html`<th scope="col" ${number === true ? html`class="number"` : nothing}>${heading}</th>`,
+    ({ heading, number, sort }) =>
+      html`<th scope="col" ${number === true ? html`class="number"` : nothing} ${sortState(sort, sorting)}>
+        ${sortHeading(heading, sort, sorting)}
+      </th>`,
   );
   const cells = (row: Row): Html[] =>
     columns.map(({ heading, cell, number }, at) =>
@@ -34,7 +42,7 @@ export function table<Row>({ caption, shown = false, columns, rows, empty }: Tab
     <caption ${shown ? nothing : html`class="unseen"`}>
       ${caption}
     </caption>
-    <thead>
+    <thead ${sorting === undefined ? nothing : html`class="sorts"`}>
       <tr>
         ${headings}
       </tr>
@@ -65,8 +73,8 @@ export const facts = (pairs: readonly (readonly [name: string, value: Content] |
   </dl>`;
 
 /** The way to the next page of a list; nothing at its end. */
-export const nextPage = (address: string | undefined): Html =>
-  address === undefined ? nothing : html`<p class="pager"><a href="${address}" rel="next">Next page</a></p>`;
+export const nextPage = (address: string | undefined, words = 'Next page'): Html =>
+  address === undefined ? nothing : html`<p class="pager"><a href="${address}" rel="next">${words}</a></p>`;
 
 /** How many entries a page shows. */
 export const pageSize = 50;

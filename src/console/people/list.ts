@@ -1,19 +1,23 @@
 // The accounts, to be looked through and searched; and the form that invites somebody.
 import { createAccount } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Content, type Html } from '#api/pages/html.ts';
+import type { ConsolePeopleQuery } from '#api/wire.ts';
 import { emailAddress } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/by.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
-import type { Person } from '#records/people.ts';
+import type { PeopleOrder, Person } from '#records/people.ts';
 import type { Browsed } from '../access.ts';
+import { withQuery } from '../parts/address.ts';
 import { field, formOf, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
+import { countBefore, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, time } from '../parts/values.ts';
 import { deed, screen } from '../screen.ts';
-import { accountAddress, peopleAddress, tokensAddress, withQuery } from './address.ts';
+import { accountAddress, peopleAddress, tokensAddress } from './address.ts';
 import { inviteWithLink } from './set-up-link.ts';
 
 export const consolePeople = screen({
@@ -25,11 +29,10 @@ export const consolePeople = screen({
   refuses: ['forbidden'],
 
   async show({ query, records, browsing }) {
-    const { q = '', cursor } = query;
+    const { q = '', sort = '' } = query;
     const text = q.trim();
-    const [behind] = placeOf({ ...(cursor !== undefined && { cursor }) }, [''] as const);
-    const found = await records.people.page(text, behind, pageSize + 1);
-    const { entries, next } = pageOf(found, pageSize, ({ username }) => [username]);
+    const order = sort === '' ? 'name' : sort;
+    const { entries, next } = await peoplePage(records, text, order, query);
     return {
       title: 'People',
       lead: html`Who has an account here. What each of them is let in with is under
@@ -39,23 +42,43 @@ export const consolePeople = screen({
           'people',
           html`${field({ name: 'q', label: 'Name or e-mail address', type: 'search', value: q, maxLength: 100 })}
             <button class="second">Search</button>`,
+          sort,
         )}
         <div id="people">
           ${table({
             caption: 'Accounts',
             columns,
             rows: entries,
+            sorting: { order, address: (sort) => withQuery(peopleAddress, { q: text, sort }) },
             empty:
               text === ''
                 ? 'There is no account yet. The form below makes one.'
                 : 'Nobody has that in his name or his address. Look for a shorter piece of it.',
           })}
-          ${nextPage(next === null ? undefined : withQuery(peopleAddress, { q: text, cursor: next }))}
+          ${nextPage(next && withQuery(peopleAddress, { q: text, sort, cursor: next }))}
         </div>
         ${invitation(browsing)}`,
     };
   },
 });
+
+async function peoplePage(
+  { people }: Pick<HandlerRecords, 'people'>,
+  text: string,
+  order: 'name' | PeopleOrder,
+  { cursor }: ConsolePeopleQuery,
+): Promise<{ entries: readonly Person[]; next: string | undefined }> {
+  const at = { ...(cursor !== undefined && { cursor }) };
+  if (order === 'name') {
+    const [behind] = placeOf(at, [''] as const);
+    const { entries, next } = pageOf(await people.page(text, behind, pageSize + 1), pageSize, ({ username }) => [
+      username,
+    ]);
+    return { entries, next: next ?? undefined };
+  }
+  const offset = countBefore(at);
+  return sortedPage(await people.sorted(text, order, { offset, limit: pageSize + 1 }), offset, pageSize);
+}
 
 export const rolesCell = ({
   roles,
@@ -84,14 +107,20 @@ export function seenAt({ begunAt, usedAt }: Pick<Person, 'begunAt' | 'usedAt'>):
 const columns: readonly Column<Person>[] = [
   {
     heading: 'Name',
+    sort: { key: 'name' },
     cell: ({ id, username, displayName }) =>
-      html`<a href="${accountAddress(id)}">${displayName}</a><br /><span class="hint">${username}</span>`,
+      html`<a href="${accountAddress(id)}">${username}</a><br /><span class="hint">${displayName}</span>`,
   },
-  { heading: 'E-mail', cell: ({ email }) => email },
+  { heading: 'E-mail', sort: { key: 'email' }, cell: ({ email }) => email },
   { heading: 'Roles', cell: rolesCell },
   { heading: 'Logs in with', cell: loginCell },
-  { heading: 'Packages', number: true, cell: ({ packages }) => count(packages) },
-  { heading: 'Last seen', cell: seenAt },
+  {
+    heading: 'Packages',
+    number: true,
+    sort: { key: 'packages', largestFirst: true },
+    cell: ({ packages }) => count(packages),
+  },
+  { heading: 'Last seen', sort: { key: 'seen', largestFirst: true }, cell: seenAt },
 ];
 
 const invitation = (browsing: Browsed['browsing']): Html =>

@@ -31,12 +31,17 @@ export const tokenColumns = ({
   },
   whose: {
     heading: 'Whose',
+    sort: { key: 'whose' },
     cell: ({ accountId, username }) => html`<a href="${accountAddress(accountId)}">${username}</a>`,
   },
   may: { heading: 'May', cell: allowedBy },
-  since: { heading: 'Since', cell: ({ validSince }) => time(validSince) },
-  until: { heading: 'Until', cell: (token) => untilCell(token, now) },
-  used: { heading: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : time(lastUsedAt)) },
+  since: { heading: 'Since', sort: { key: 'since', largestFirst: true }, cell: ({ validSince }) => time(validSince) },
+  until: { heading: 'Until', sort: { key: 'until' }, cell: (token) => untilCell(token, now) },
+  used: {
+    heading: 'Last used',
+    sort: { key: 'used', largestFirst: true },
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : time(lastUsedAt)),
+  },
   end: {
     heading: 'End',
     cell: (token) =>

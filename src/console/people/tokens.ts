@@ -3,18 +3,21 @@ import { revokeToken } from '#acts/tokens.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
+import type { ConsoleTokensQuery } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { tokensPage } from '#operations/accounts/tokens-page.ts';
+import { tokensPage, type TokensPage, type TokensSought } from '#operations/accounts/tokens-page.ts';
 import { caller } from '#operations/by.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import type { Browsed } from '../access.ts';
+import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf, searchOf } from '../parts/form.ts';
+import { countBefore, sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
-import { accountAddress, tokensAddress, withQuery } from './address.ts';
+import { accountAddress, tokensAddress } from './address.ts';
 import { allowedBy, purposeOf, tokenColumns } from './token-cells.ts';
 
 /** The page that asks whether to end a token. */
@@ -33,21 +36,18 @@ export const consoleTokens = screen({
   refuses: ['forbidden'],
 
   async show({ query, records, authority, browsing }) {
-    const { account = '', show = 'good', cursor } = query;
+    const { account = '', show = 'good', sort = '' } = query;
     const now = authority.latestTime();
     const owner = account === '' ? undefined : await records.accounts.named(account);
-    const { entries, next } = await tokensPage(
-      records,
-      { ...(cursor !== undefined && { cursor }) },
-      {
-        // Nobody has an account of an empty id.
-        accountId: account === '' ? null : (owner?.id ?? ''),
-        now: timestamp(now),
-        endingBefore: show === 'ending' ? timestamp(after(now, soon)) : undefined,
-        includeInactive: show === 'all',
-        size: pageSize,
-      },
-    );
+    const { entries, next } = await inOrder(records, query, {
+      // Nobody has an account of an empty id.
+      accountId: account === '' ? null : (owner?.id ?? ''),
+      now: timestamp(now),
+      endingBefore: show === 'ending' ? timestamp(after(now, soon)) : undefined,
+      includeInactive: show === 'all',
+      size: pageSize,
+    });
+    const order = sort === '' ? (show === 'ending' ? 'until' : '-since') : sort;
     const { purpose, whose, may, since, until, used, end } = tokenColumns({
       now,
       ending: endingAddress,
@@ -57,21 +57,37 @@ export const consoleTokens = screen({
       title: 'Tokens',
       lead: html`What programs and browsers are let in with. A token itself is kept nowhere.
         <a href="/console/people">People</a>`,
-      content: html`${search({ account, show })}
+      content: html`${search({ account, show, sort })}
         <div id="tokens">
           ${table({
-            caption: show === 'ending' ? 'Tokens, those that end first' : 'Tokens, the newest first',
+            caption: 'Tokens',
             columns: [purpose, whose, may, since, until, used, end],
             rows: entries,
+            sorting: { order, address: (sort) => withQuery(tokensAddress, { account, show, sort }) },
             empty: emptyOf(show, account),
           })}
-          ${nextPage(next === null ? undefined : withQuery(tokensAddress, { account, show, cursor: next }))}
+          ${nextPage(next === null ? undefined : withQuery(tokensAddress, { account, show, sort, cursor: next }))}
         </div>`,
     };
   },
 });
 
-const search = ({ account, show }: { account: string; show: string }): Html =>
+/** Those that are sought in the order that is asked for; without one, those that end soon by their ends, and all others the newest first. */
+async function inOrder(
+  records: Pick<HandlerRecords, 'macaroons'>,
+  { cursor, sort = '' }: ConsoleTokensQuery,
+  sought: TokensSought,
+): Promise<TokensPage> {
+  const at = { ...(cursor !== undefined && { cursor }) };
+  if (sort === '') return tokensPage(records, at, sought);
+  const { endingBefore: by = null, size, ...wanted } = sought;
+  const offset = countBefore(at);
+  const found = await records.macaroons.sorted({ ...wanted, by }, sort, { offset, limit: size + 1 });
+  const { entries, next = null } = sortedPage(found, offset, size);
+  return { entries, next };
+}
+
+const search = ({ account, show, sort }: Record<'account' | 'show' | 'sort', string>): Html =>
   searchOf(
     tokensAddress,
     'tokens',
@@ -81,6 +97,7 @@ const search = ({ account, show }: { account: string; show: string }): Html =>
         ['ending', 'Those that end within 30 days'],
         ['all', 'Also those that have ended'],
       ])} <button class="second">Look</button>`,
+    sort,
   );
 
 const emptyOf = (show: string, account: string): string =>

@@ -1,11 +1,15 @@
 // The devices that called, and what one of them said to hold.
 import { storeAdministrator } from '#api/access.ts';
+import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
+import type { ConsoleDevicesQuery } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
-import type { SeenDevice } from '#records/seen-devices.ts';
+import type { DeviceOrder, SeenDevice } from '#records/seen-devices.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
+import { withQuery } from '../parts/address.ts';
+import { countBefore, sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { distance, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -15,36 +19,58 @@ export const consoleDevices = screen({
   path: '/console/devices',
   summary: 'Show the devices that called while they were remembered, and when each did last.',
   access: storeAdministrator('store-view'),
-  query: 'ConsoleListQuery',
+  query: 'ConsoleDevicesQuery',
 
   async show({ query, records, config, now }) {
-    const place = placeOf(query, ['', '', ''] as const);
-    const found = await records.seenDevices.list(place, timestamp(now()), pageSize + 1);
-    const { entries, next } = pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
+    const { sort = '' } = query;
+    const order = sort === '' ? 'brand' : sort;
+    const { entries, next } = await devicesPage(records, order, query, timestamp(now()));
     return {
       title: 'Devices',
       lead: config.devices.remember
         ? 'Each device that proved its serial here, with the moment of its last call.'
         : 'Devices are not remembered (devices.remember is off).',
       content: html`${table<SeenDevice>({
-        caption: 'Devices by brand, model and serial',
+        caption: 'Devices',
         columns: [
-          { heading: 'Serial', cell: (one) => html`<a href="${addressOf(one)}">${one.serial}</a>` },
-          { heading: 'Brand', cell: ({ brandId }) => html`<code>${brandId}</code>` },
-          { heading: 'Model', cell: ({ model }) => model },
-          { heading: 'First call', cell: ({ firstAt }) => time(firstAt) },
+          {
+            heading: 'Serial',
+            sort: { key: 'serial' },
+            cell: (one) => html`<a href="${addressOf(one)}">${one.serial}</a>`,
+          },
+          { heading: 'Brand', sort: { key: 'brand' }, cell: ({ brandId }) => html`<code>${brandId}</code>` },
+          { heading: 'Model', sort: { key: 'model' }, cell: ({ model }) => model },
+          { heading: 'First call', sort: { key: 'first', largestFirst: true }, cell: ({ firstAt }) => time(firstAt) },
           {
             heading: 'Last call',
+            sort: { key: 'last', largestFirst: true },
             cell: ({ lastAt }) => html`${distance(lastAt, now())} <span class="hint">${time(lastAt)}</span>`,
           },
         ],
         rows: entries,
+        sorting: { order, address: (sort) => withQuery('/console/devices', { sort }) },
         empty: emptyList(config.devices),
       })}
-      ${nextPage(next === null ? undefined : `/console/devices?cursor=${next}`)}`,
+      ${nextPage(next && withQuery('/console/devices', { sort, cursor: next }))}`,
     };
   },
 });
+
+async function devicesPage(
+  { seenDevices }: Pick<HandlerRecords, 'seenDevices'>,
+  order: 'brand' | DeviceOrder,
+  { cursor }: ConsoleDevicesQuery,
+  until: string,
+): Promise<{ entries: readonly SeenDevice[]; next: string | undefined }> {
+  const at = { ...(cursor !== undefined && { cursor }) };
+  if (order === 'brand') {
+    const found = await seenDevices.list(placeOf(at, ['', '', ''] as const), until, pageSize + 1);
+    const { entries, next } = pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
+    return { entries, next: next ?? undefined };
+  }
+  const offset = countBefore(at);
+  return sortedPage(await seenDevices.sorted(order, { offset, limit: pageSize + 1 }), offset, pageSize);
+}
 
 const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {
   if (!snap)

@@ -30,6 +30,7 @@ export const consoleUpload = screen({
     const mayJudge = principal.storeAdministrator && upload.status === 'scanned';
     return {
       title: `Upload to ${nameOf({ ...subject, resource: upload.resource })}`,
+      moves: upload.status === 'new',
       lead: leadOf(upload, `${subject.namespace}/${subject.name}`),
       content: html`${whatIsWrong(upload)}
       ${facts([

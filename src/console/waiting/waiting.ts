@@ -8,6 +8,7 @@ import type { InviteToPackage } from '#records/invites.ts';
 import type { OfferOfPackage } from '#records/package-offers.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
 import type { RequestedKey } from '#transfers/request/requested-keys.ts';
+import { looksAgain } from '../parts/again.ts';
 import { formOf } from '../parts/form.ts';
 import { namesOf } from '../parts/names.ts';
 import { badge } from '../parts/notice.ts';
@@ -251,8 +252,9 @@ function keysOf({ keys }: Waiting): Html {
 }
 
 function ownOf({ own }: Waiting, { now }: About): Html {
-  if (own.length === 0) return nothing;
-  return html`<section>
+  if (own.length === 0) return html`<div id="own-uploads"></div>`;
+  const moves = own.some(({ status }) => status === 'new');
+  return html`<section id="own-uploads" ${moves ? looksAgain('own-uploads', '/console/waiting') : nothing}>
     <h2>Your uploads under review</h2>
     ${table<Waiting['own'][number]>({
       caption: 'Uploads to packages of yours, the longest waiting first',

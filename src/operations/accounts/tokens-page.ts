@@ -3,7 +3,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { pageOf, placeOf } from '../page.ts';
 
-interface Sought {
+export interface TokensSought {
   /** Those of this account; null for those of all. */
   accountId: string | null;
   /** The latest time that the store has seen. */
@@ -15,8 +15,8 @@ interface Sought {
   size: number;
 }
 
-interface Page {
-  entries: OwnedMacaroon[];
+export interface TokensPage {
+  entries: readonly OwnedMacaroon[];
   /** The cursor of the next page; null at the end. */
   next: string | null;
 }
@@ -24,15 +24,15 @@ interface Page {
 export const tokensPage = (
   records: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  sought: Sought,
-): Promise<Page> =>
+  sought: TokensSought,
+): Promise<TokensPage> =>
   sought.endingBefore === undefined ? newest(records, at, sought) : ending(records, at, sought, sought.endingBefore);
 
 async function newest(
   { macaroons }: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  { size, accountId, now, includeInactive }: Sought,
-): Promise<Page> {
+  { size, accountId, now, includeInactive }: TokensSought,
+): Promise<TokensPage> {
   const [since, sessionId] = placeOf(at, ['~', ''] as const);
   const found = await macaroons.page({ accountId, now, includeInactive, before: { since, sessionId } }, size + 1);
   return pageOf(found, size, (one) => [one.validSince, one.sessionId]);
@@ -41,9 +41,9 @@ async function newest(
 async function ending(
   { macaroons }: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  { size, accountId, now }: Sought,
+  { size, accountId, now }: TokensSought,
   by: string,
-): Promise<Page> {
+): Promise<TokensPage> {
   const [until, sessionId] = placeOf(at, ['', ''] as const);
   const found = await macaroons.ending({ accountId, now, by, after: { until, sessionId } }, size + 1);
   return pageOf(found, size, (one) => [one.validUntil, one.sessionId]);

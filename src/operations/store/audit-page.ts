@@ -1,4 +1,4 @@
-// A page of the audit log, the newest entry first, as operations and the console show it.
+// A page of the audit log, as operations and the console show it.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { AuditRow, AuditWanted } from '#records/audit.ts';
 
@@ -11,7 +11,7 @@ export interface AuditSought extends AuditWanted {
 
 interface Page {
   entries: AuditRow[];
-  /** The number before which the next page begins; nothing at the end. */
+  /** The number before which, or after which, the next page begins; nothing at the end. */
   next: number | undefined;
 }
 
@@ -35,6 +35,23 @@ export async function auditPage(
   const last = entries.at(-1);
   if (found.length > size && last !== undefined) return { entries, next: last.seq };
   return { entries, next: after >= first ? after + 1 : undefined };
+}
+
+/** The same, the oldest entry first, from a number on; `next` is that after which the next page begins. */
+export async function oldestAuditPage(
+  { audit }: Pick<HandlerRecords, 'audit'>,
+  { from, to, ...wanted }: AuditSought,
+  { after, size, look }: { after: number; size: number; look: number },
+): Promise<Page> {
+  const head = (await audit.head())?.seq ?? 0;
+  const end = to === undefined ? head + 1 : await firstSince(audit, to, head);
+  const begin = Math.max(after, (from === undefined ? 1 : await firstSince(audit, from, head)) - 1);
+  const before = Math.min(end, begin + look + 1);
+  const found = await audit.wantedOldest(wanted, { after: begin, before }, size + 1);
+  const entries = found.slice(0, size);
+  const last = entries.at(-1);
+  if (found.length > size && last !== undefined) return { entries, next: last.seq };
+  return { entries, next: before < end ? before - 1 : undefined };
 }
 
 /** The number of the first entry that was written at a moment or later, in the order of the log: a clock may have been set back. */

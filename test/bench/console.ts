@@ -23,8 +23,18 @@ const named: Readonly<Record<string, string>> = {
   account_id: 'root',
   file: 'style.css',
 };
-/** Lists as they are when somebody looks for something. */
-const searches = ['/console/packages?q=grown-99', '/console/people?q=person-9', '/console/audit?actor=root'];
+/** Lists as they are when somebody looks for something, or has sorted them. */
+const searches = [
+  ...['/console/packages?q=grown-99', '/console/people?q=person-9', '/console/audit?actor=root'],
+  ...['name', '-publisher', '-waiting', '-size'].map((order) => `/console/packages?sort=${order}`),
+  ...['-email', '-packages', '-seen'].map((order) => `/console/people?sort=${order}`),
+  ...['whose', '-used'].map((order) => `/console/people/tokens?sort=${order}`),
+  ...[
+    '/console/packages/snap/grown-77/revisions?sort=-size',
+    '/console/audit?sort=number',
+    '/console/devices?sort=-last',
+  ],
+];
 
 /** Prints what each page costs a store administrator; fails when one costs, or weighs, more than it may. */
 export async function consolePages(): Promise<void> {

@@ -14,6 +14,7 @@ const arrow = [
   ['examinations'],
   ['console'],
   ['appliance'],
+  ['workers'],
   ['cli'],
   ['main'],
 ];

@@ -32,5 +32,17 @@ export function startWorker(entry: string, options: WorkerOptions = {}): Worker 
     : new Worker(join(root, entry), options);
 }
 
+/** How this program is started once more, with these arguments, as `child_process.fork` wants it. */
+export function programAgain(args: readonly [string, ...string[]]): {
+  exec: string;
+  args: string[];
+  execArgv: string[];
+} {
+  const [first, ...others] = args;
+  // The executable has its own main program, so that what stands for its file is already an argument.
+  if (isSea()) return { exec: first, args: others, execArgv: [] };
+  return { exec: join(root, 'src/main.ts'), args: [...args], execArgv: process.execArgv };
+}
+
 /** How a part of the appliance is handed `startWorker`. */
 export type StartWorker = (options?: WorkerOptions) => Worker;

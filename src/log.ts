@@ -5,9 +5,17 @@ export interface LogOptions {
   /** Whether the next line is for people; asked for each. */
   asText?: () => boolean;
   destination?: Destination;
+  /** Which of several processes that serve the store together writes, where there are several. */
+  worker?: number | undefined;
 }
 
 type Destination = DestinationStream & { flush?(done?: () => void): void };
+
+/** Standard error, for lines of this process and for those of others. */
+export interface StandardError extends Destination {
+  /** Writes whole lines as they are. */
+  pass(lines: Buffer): void;
+}
 
 /** What the configuration or the command line says of the form of the lines. */
 export type LogFormat = 'auto' | 'json' | 'text';
@@ -20,13 +28,13 @@ export const isForPeople = (format: LogFormat, isTerminal: boolean | undefined):
  * A logger. Lines for standard error are gathered for a moment and written together, so that a request
  * does not wait for its line; `flush` writes what has been gathered.
  */
-export function createLog(level: string, { asText = () => false, destination }: LogOptions = {}): Logger {
-  const out = destination ?? gathered();
+export function createLog(level: string, { asText = () => false, destination, worker }: LogOptions = {}): Logger {
+  const out = destination ?? standardError();
   return pino(
     {
       level,
       base: null,
-      timestamp: stamp(),
+      timestamp: stamp(worker),
       formatters: { level: (label) => ({ level: label }) },
     },
     {
@@ -77,7 +85,7 @@ const atLatest = 250;
  * Gathers lines as bytes, for 0.2 µs each. Gathered as texts, for 1.7 µs, they live long enough to be moved about by the
  * garbage collector (`npm run bench -- tricks`).
  */
-function gathered(): Destination {
+export function standardError(): StandardError {
   const settings = { dest: 2, sync: true, contentMode: 'buffer' };
   const out = pino.destination(settings) as unknown as { write(bytes: Buffer): void };
   const bytes = Buffer.allocUnsafe(2 * together);
@@ -103,16 +111,21 @@ function gathered(): Destination {
       if (used > together) flush();
     },
     flush,
+    pass(lines) {
+      flush();
+      out.write(lines);
+    },
   };
 }
 
-/** The moment in ISO 8601 as pino wants it, written once a millisecond. */
-function stamp(): () => string {
+/** The moment in ISO 8601 as pino wants it, written once a millisecond; and behind it who writes, which costs nothing there. */
+function stamp(worker: number | undefined): () => string {
+  const who = worker === undefined ? '' : `,"worker":${String(worker)}`;
   let last = NaN;
   let text = '';
   return () => {
     const moment = Date.now();
-    if (moment !== last) text = `,"time":"${new Date(moment).toISOString()}"`;
+    if (moment !== last) text = `,"time":"${new Date(moment).toISOString()}"${who}`;
     last = moment;
     return text;
   };

@@ -22,6 +22,7 @@ const arrow = [
   'examinations',
   'console',
   'appliance',
+  'workers',
   'cli',
   'main.ts',
 ].map((step) => step.split(' '));

@@ -39,6 +39,8 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Liste
   const everybody = counter(limits.all);
   const clients = new Map<string, Counter>();
   server.maxConnections = limits.all;
+  // Among several workers one that is full closes what is too much, as one alone does, and does not hand it on for ever.
+  Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
     if (everybody.tell()) log().warn({ connections: limits.all }, 'closes further connections: no more are possible');
   });

@@ -1,5 +1,5 @@
 // How many requests were answered in each minute of the last hour, and how many of them failed: what the front page of the
-// console draws. It is of this process alone, and gone with it; who wants more lets Prometheus ask.
+// console draws. It is of the processes that serve now, and gone with them; who wants more lets Prometheus ask.
 import { minutes, type Now } from '#domain/clock.ts';
 
 /** One minute. */
@@ -11,13 +11,18 @@ export interface Minute {
 
 export interface LastHour {
   count(status: number): void;
-  /** Sixty minutes, the one that goes on now last. */
-  minutes(): Minute[];
+  /** Sixty minutes, the one that goes on now last, of all that serve the store. */
+  minutes(): Promise<Minute[]>;
+  /** The same of this process alone. */
+  own(): Minute[];
 }
 
 const kept = 60;
 
-export function createLastHour(now: Now): LastHour {
+const none = (): Promise<never[]> => Promise.resolve([]);
+
+/** `others` gives the minutes of each other process that serves the store. */
+export function createLastHour(now: Now, others: (own: Minute[]) => Promise<Minute[][]> = none): LastHour {
   const answered = new Uint32Array(kept);
   const failed = new Uint32Array(kept);
   let current = minuteOf(now);
@@ -30,18 +35,32 @@ export function createLastHour(now: Now): LastHour {
     if (minute > current) current = minute;
     return current % kept;
   };
+  const own = (): Minute[] => {
+    const at = goOn();
+    return Array.from({ length: kept }, (_, before) => {
+      const place = (at + 1 + before) % kept;
+      return { answered: answered[place] ?? 0, failed: failed[place] ?? 0 };
+    });
+  };
   return {
+    own,
     count(status) {
       const at = goOn();
       answered[at] = (answered[at] ?? 0) + 1;
       if (status >= 500) failed[at] = (failed[at] ?? 0) + 1;
     },
-    minutes() {
-      const at = goOn();
-      return Array.from({ length: kept }, (_, before) => {
-        const place = (at + 1 + before) % kept;
-        return { answered: answered[place] ?? 0, failed: failed[place] ?? 0 };
-      });
+    async minutes() {
+      const mine = own();
+      const theirs = await others(mine);
+      return mine.map((minute, at) =>
+        theirs.reduce(
+          (sum, one) => ({
+            answered: sum.answered + (one[at]?.answered ?? 0),
+            failed: sum.failed + (one[at]?.failed ?? 0),
+          }),
+          minute,
+        ),
+      );
     },
   };
 }

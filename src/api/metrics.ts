@@ -1,5 +1,5 @@
 // What Prometheus scrapes: how often, how long and how well operations are answered, and how full the store is.
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
 import { tallyIn } from './tally.ts';
 
@@ -12,7 +12,7 @@ export interface Answered {
   seconds: number;
 }
 
-/** How the store is, asked for at each scrape. */
+/** How the store is, asked for at each scrape; whichever process is asked finds the same. */
 export interface StoreState {
   packages: number;
   revisions: number;
@@ -24,7 +24,6 @@ export interface StoreState {
   damagedBlobs: number;
   diskFreeBytes: number;
   diskSizeBytes: number;
-  scrubbedBytes: number;
   auditEntries: number;
   /** What became of deltas that were tried, how often one was fetched, and a whole file; and what they take of the disk. */
   deltas: Record<'made' | 'refused' | 'failed' | 'served' | 'whole', number> & { kept: number; bytes: number };
@@ -32,41 +31,81 @@ export interface StoreState {
   sealed: boolean;
   /** When the server's certificate ends. */
   certificateEnds: Date | undefined;
+}
+
+/** What this process does beside answering. */
+export interface ProcessState {
+  scrubbedBytes: number;
   jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
 }
+
+/** What one process has counted, as it goes to another one, which adds it up with its own. */
+export type Figures = { type: string | number; values: unknown[] }[];
 
 export interface Metrics {
   answered(request: Answered): void;
   /** The page in the text format of Prometheus. */
   page(): Promise<{ type: string; text: string }>;
+  /** What this process has counted. */
+  figures(): Promise<Figures>;
 }
 
-export function createMetrics(state: () => Promise<StoreState>, version: string): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  new Gauge({ name: 'larder_info', help: 'The release that runs.', labelNames: ['version'], registers }).set(
-    { version },
-    1,
-  );
-  const answered = requestMetrics(registry);
-  const gauges = [storeGauges(registers), uploadGauges(registers), deltaGauges(registers), jobGauges(registers)];
+export interface MetricsOptions {
+  store: () => Promise<StoreState>;
+  process: () => ProcessState;
+  version: string;
+  /** Where several processes serve the store together: what the others have counted, and how many of them there are. */
+  team?: {
+    others: (own: Figures) => Promise<Figures[]>;
+    workers: () => { wanted: number; serving: number; ended: number };
+  };
+}
 
+export function createMetrics({ store, process, version, team }: MetricsOptions): Metrics {
+  const counted = new Registry();
+  collectDefaultMetrics({ register: counted });
+  const info = { name: 'larder_info', help: 'The release that runs.', aggregator: 'first' as const };
+  new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
+  const answered = requestMetrics(counted);
+  const setProcess = processGauges([counted]);
+  // Asked of one process alone: it would be added up with what the others say of the same store.
+  const found = new Registry();
+  const registers = [found];
+  const gauges = [storeGauges(registers), uploadGauges(registers), deltaGauges(registers)];
+  const setWorkers = team && workerGauges(registers);
+
+  const figures = async (): Promise<Figures> => {
+    setProcess(process());
+    return counted.getMetricsAsJSON();
+  };
   const write = async (): Promise<string> => {
-    const now = await state();
+    const now = await store();
     for (const set of gauges) set(now);
-    return registry.metrics();
+    setWorkers?.(team!.workers());
+    const own = await figures();
+    const all = team === undefined ? counted : sumOf([own, ...(await team.others(own))]);
+    return [await all.metrics(), await found.metrics()].join('\n');
   };
   /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
   let writing: Promise<string> | undefined;
 
   return {
     answered,
+    figures,
     async page() {
       writing ??= write().finally(() => (writing = undefined));
-      return { type: registry.contentType, text: await writing };
+      return { type: counted.contentType, text: await writing };
     },
   };
+}
+
+/** What several processes have counted, added up; of what cannot be added, the mean, the most or the first. */
+const sumOf = (all: Figures[]): Registry => AggregatorRegistry.aggregate(all);
+
+/** What of some processes is still to be counted when they are no more: else a sum would go back, and look like a new start. */
+export async function lastCounts(all: Figures[]): Promise<Figures> {
+  const sum = await sumOf(all).getMetricsAsJSON();
+  return sum.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
 }
 
 type Registers = Registry[];
@@ -102,7 +141,6 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
       (now) => now.diskFreeBytes,
     ],
     [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
-    [gauge('scrubbed_bytes', 'Bytes of blobs read again since the start.'), (now) => now.scrubbedBytes],
     [gauge('deltas', 'Deltas that devices may fetch.'), (now) => now.deltas.kept],
     [gauge('delta_bytes', 'Bytes that they take.'), (now) => now.deltas.bytes],
     [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
@@ -141,17 +179,40 @@ function deltaGauges(registers: Registers): (now: StoreState) => void {
   };
 }
 
-function jobGauges(registers: Registers): (now: StoreState) => void {
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job'], registers });
-  const runs = gauge('runs', 'Runs of each job since the start.');
-  const failures = gauge('failures', 'Failed runs of each job since the start.');
-  const success = gauge('last_success_seconds', 'When each job last went well.');
+function processGauges(registers: Registers): (now: ProcessState) => void {
+  const gauge = (name: string, help: string, aggregator: 'sum' | 'max') =>
+    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job'], registers, aggregator });
+  const scrubbed = new Gauge({
+    name: 'larder_scrubbed_bytes',
+    help: 'Bytes of blobs read again since the start.',
+    registers,
+  });
+  const runs = gauge('runs', 'Runs of each job since the start.', 'sum');
+  const failures = gauge('failures', 'Failed runs of each job since the start.', 'sum');
+  const success = gauge('last_success_seconds', 'When each job last went well.', 'max');
   return (now) => {
+    scrubbed.set(now.scrubbedBytes);
     for (const { name: job, ...ran } of now.jobs) {
       runs.set({ job }, ran.runs);
       failures.set({ job }, ran.failures);
       if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
     }
+  };
+}
+
+function workerGauges(registers: Registers) {
+  const gauge = (name: string, help: string) => new Gauge({ name: `larder_workers${name}`, help, registers });
+  const wanted = gauge('', 'Processes that are to serve the store together.');
+  const serving = gauge('_serving', 'Those of them that serve.');
+  const ended = new Counter({
+    name: 'larder_workers_ended_total',
+    help: 'Those that have ended since the start without having been asked to.',
+    registers,
+  });
+  return (now: { wanted: number; serving: number; ended: number }): void => {
+    wanted.set(now.wanted);
+    serving.set(now.serving);
+    ended.reset();
+    ended.inc(now.ended);
   };
 }

@@ -74,7 +74,13 @@ export interface Services {
   /** Tells that assertions came in, for which revisions may have waited to be signed. */
   signSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
-  health: () => { working: boolean; problems: string[]; notices: string[] };
+  health: () => {
+    working: boolean;
+    problems: string[];
+    notices: string[];
+    /** Where several processes serve the store together. */
+    workers?: { serving: number; wanted: number } | undefined;
+  };
   /** How the store is, as somebody wants to know it who looks after it. */
   examined: () => Promise<readonly Examined[]>;
   /** Bytes of the disk that the data directory is on. */

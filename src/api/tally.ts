@@ -73,6 +73,10 @@ function showDurations(registry: Registry, tallies: Map<string, Tally>): void {
       ];
     });
   // A registry takes whatever has a name and `get`; its types know its own kinds alone.
-  const metric = { name, help, get: () => Promise.resolve({ name, help, type: 'histogram', values: values() }) };
+  const metric = {
+    name,
+    help,
+    get: () => Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
+  };
   registry.registerMetric(metric as unknown as Metric);
 }

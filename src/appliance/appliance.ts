@@ -16,6 +16,7 @@ import { startServing } from './serving.ts';
 import { settingsOf, type Current } from './settings.ts';
 import { servingStateOf, startTellingState } from './state.ts';
 import { openStorage, type Storage } from './storage.ts';
+import type { Answers } from './team.ts';
 import { watchSettings } from './watched-settings.ts';
 
 export interface Appliance {
@@ -24,6 +25,10 @@ export interface Appliance {
   log: Logger;
   /** Reads the configuration again; throws, and keeps the old one, when the new one is not accepted. */
   reload(): void;
+  /** Takes the certificate that lies there now; whether it is another one. */
+  renewCertificate(): Promise<boolean>;
+  /** What it tells of itself to those that serve the store with it. */
+  answers: { readonly [What in keyof Answers]: () => Answers[What] | Promise<Answers[What]> };
   /** How far the blobs have been read again. */
   scrubbed(): ScrubState;
   /** How the work that comes round again has gone. */
@@ -54,19 +59,24 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   let settings = settingsOf(startedWith, directory, options.credentials);
   const current: Current = () => settings;
   watch(storage, current);
-  const certificate = await parts.start('certificate', () => keepCertificate(store, current, log));
+  const keeps = options.team?.keeps !== false;
+  const certificate = await parts.start('certificate', () => keepCertificate(store, current, { log, renews: keeps }));
+  if (keeps) certificate.onRenewal(() => options.team?.certificateChanged());
   const background = await startBackground(parts, options, storage, current, certificate);
   const made = { storage, background, certificate, current };
-  await background.policy.takeUp();
+  const policy = keeps ? background.policy : takenUpElsewhere;
+  await policy.takeUp();
   let url = '';
   const serving = servingStateOf(made, () => url);
-  url = await startServing(parts, options, { ...made, serving });
-  if (options.beside !== true) await startTellingState(parts, directory, serving);
+  const served = await startServing(parts, options, { ...made, serving });
+  url = served.url;
+  if (options.beside !== true && options.team === undefined) await startTellingState(parts, directory, serving);
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();
   const sealed = settings.masterKey === undefined;
-  log.info({ url, documents: documentsAt(startedWith), directory, version, sealed }, 'serving');
+  if (options.team !== undefined) log.info('a worker serves');
+  else log.info({ url, documents: documentsAt(startedWith), directory, version, sealed }, 'serving');
 
   const listensElsewhere = options.listen !== undefined;
   return {
@@ -74,8 +84,10 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
     log,
     reload() {
       settings = readAgain(options);
-      takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy: background.policy });
+      takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
     },
+    renewCertificate: () => certificate.renew(),
+    answers: { state: serving, figures: served.figures, minutes: served.minutes },
     ...progress(background),
     async stop() {
       log.info('stopping');
@@ -85,6 +97,9 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
     },
   };
 }
+
+/** What the configuration says of approvals is taken into force by one of those that serve the store together. */
+const takenUpElsewhere = { takeUp: (): Promise<void> => Promise.resolve() };
 
 function watch({ health, store: { directory } }: Storage, current: Current): void {
   watchSettings(

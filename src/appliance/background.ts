@@ -83,10 +83,11 @@ export async function startBackground(
   const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
   const watching = new AbortController();
-  const jobs = jobsOf(storage, current, certificate, [
+  const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
     watchingJob(storage, current, watching.signal),
   ]);
+  const jobs = keepsAll(options) ? all : all.filter((job) => job.inEach === true && !ofKeeper.has(job.name));
   const runner = await parts.start(
     'jobs',
     () =>
@@ -105,9 +106,15 @@ export async function startBackground(
     (maker) => maker.close(),
   );
   await endsWith(parts, watching);
-  const scrub = await startScrubbing(parts, storage, current);
+  const scrub = keepsAll(options) ? await startScrubbing(parts, storage, current) : scrubbedElsewhere;
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
+
+/** Whether this process does what one of those that serve the store does for all. */
+const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
+
+/** What two processes that know nothing of each other each do for themselves, and of several workers one does. */
+const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-policy', 'renew-certificate']);
 
 /** Ends what comes in out of the watched folder; it goes on after the next start. */
 const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>
@@ -129,6 +136,11 @@ const deltasJob = (
     return { deltas: snap && deltas, most, remember };
   };
   return makeDeltas({ records, blobs, maker, newId, now, log, settings });
+};
+
+const scrubbedElsewhere: Scrub = {
+  state: () => ({ blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined }),
+  stop: () => Promise.resolve(),
 };
 
 function startScrubbing(parts: Parts, storage: Storage, current: Current): Promise<Scrub> {

@@ -18,14 +18,22 @@ export interface Certificate {
   onRenewal(listener: (tls: ServerTls) => void): void;
 }
 
-/** Whether the store speaks TLS is decided once, at the start. */
-export async function keepCertificate(store: Store, current: Current, log: Logger): Promise<Certificate> {
+/**
+ * Whether the store speaks TLS is decided once, at the start. `renews` where this process makes certificates anew and tells
+ * of it, and does not leave that to another one that serves the store with it.
+ */
+export async function keepCertificate(
+  store: Store,
+  current: Current,
+  { log, renews }: { log: Logger; renews: boolean },
+): Promise<Certificate> {
   const keeping = keepingOf(store.directory, store.siteKey, store.now);
-  const read = () => keepTls(tlsSettings(current().config), keeping);
+  const read = () => keepTls(tlsSettings(current().config), { ...keeping, renews });
   const listeners: ((tls: ServerTls) => void)[] = [];
   /** Says in the log and in the audit log that the server proves itself with another certificate than before. */
   const tell = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {
     log.info({ hosts, ends }, 'the server has a new certificate');
+    if (!renews) return;
     await store.acts.do(renewCertificate, itself, { hosts, ends, fingerprint });
   };
   const first = speaksTls(current().config) ? await read() : undefined;

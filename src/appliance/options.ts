@@ -6,10 +6,13 @@ import type { PlaceOptions } from '#blobs/places.ts';
 import type { StoreOptions } from '#data/store.ts';
 import type { LogFormat } from '#src/log.ts';
 import type { PartsWatch } from './parts.ts';
+import type { Team } from './team.ts';
 
 export interface ApplianceOptions extends StoreOptions {
   /** Whether another process, which holds the data directory, serves it already: both then serve one store. */
   beside?: boolean;
+  /** The processes among which this one serves, where somebody else holds the data directory for all of them. */
+  team?: Team;
   /** HOST:PORT instead of the configuration's. */
   listen?: string | undefined;
   log?: Logger;

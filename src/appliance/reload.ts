@@ -23,7 +23,7 @@ export function takeUp(
   config: Config,
   { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
   { store, log }: Storage,
-  { certificate, policy }: { certificate: Certificate; policy: ApprovalPolicyKeeping },
+  { certificate, policy }: { certificate: Certificate; policy: Pick<ApprovalPolicyKeeping, 'takeUp'> },
 ): void {
   store.config = config;
   store.records.forgetRemembered();
@@ -43,6 +43,7 @@ export function takeUp(
 function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
   return [
     ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(before.http.workers === now.http.workers ? [] : ['http.workers']),
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];

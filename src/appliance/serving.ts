@@ -5,16 +5,16 @@ import { Server as TlsServer } from 'node:https';
 
 import { cohortKeys } from '#assertions/cohort-keys.ts';
 import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
-import { connectionLimits } from '#api/connections.ts';
+import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
-import { createLastHour } from '#api/last-hour.ts';
-import { createMetrics } from '#api/metrics.ts';
+import { createLastHour, type Minute } from '#api/last-hour.ts';
+import { createMetrics, type Figures, type Metrics } from '#api/metrics.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { occupied } from '#data/blobs.ts';
-import type { ServingState } from '#data/serving-state.ts';
+import { together, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloads, type Downloads } from '#blobs/downloads.ts';
 import { createRates } from '#domain/rate.ts';
@@ -39,8 +39,9 @@ import { close, listen } from './listening.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
-import { countState } from './state.ts';
+import { countState, processState } from './state.ts';
 import type { Storage } from './storage.ts';
+import { shareOf, type Team } from './team.ts';
 
 /** Everything that handlers are made of. */
 interface Made {
@@ -54,8 +55,15 @@ interface Made {
 
 const everySection = [...sections, identitySection, consoleSection];
 
-/** Starts answering; gives where it really listens. */
-export async function startServing(parts: Parts, options: ApplianceOptions, made: Made): Promise<string> {
+/** Where it really listens, and what it has counted. */
+export interface Serving {
+  url: string;
+  figures: () => Promise<Figures>;
+  minutes: () => Minute[];
+}
+
+/** Starts answering. */
+export async function startServing(parts: Parts, options: ApplianceOptions, made: Made): Promise<Serving> {
   const registry = await parts.start(
     'registry',
     () => registryOf(made),
@@ -69,7 +77,8 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
       downloads.close();
     },
   );
-  const services = servicesOf(made, { registry, downloads, credentials: options.credentials });
+  const metrics = metricsOf(made, options.team);
+  const services = servicesOf(made, options, { registry, downloads, metrics });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -77,7 +86,7 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
         operations: everySection.flatMap((section) => section.operations),
         services,
         checkAnswers: options.checkAnswers ?? false,
-        connections: { ...connectionLimits(openFilesLimit()), ...options.limits?.connections },
+        connections: connectionsOf(options),
         tls: secureContext(certificate.current()),
       });
       followCertificate(server, certificate);
@@ -103,7 +112,13 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
     () => services().identity.interactions,
     (interactions) => interactions.close(),
   );
-  return url;
+  return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
+}
+
+/** How many connections there may be: a client spreads over all who serve the store, and so has a share of its own at each. */
+function connectionsOf({ limits, team }: ApplianceOptions): ConnectionLimits {
+  const { ofClient, ...others } = { ...connectionLimits(openFilesLimit()), ...limits?.connections };
+  return { ...others, ofClient: shareOf(ofClient, team) };
 }
 
 function followCertificate(server: Server, certificate: Certificate): void {
@@ -141,23 +156,43 @@ const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
 
 /** How the store is, for whoever asks. */
 const stateOf = (
-  { storage, background, current, serving }: Made,
-  credentials: string | undefined,
-): Pick<ServerServices, 'health' | 'examined' | 'disk' | 'lastHour'> => ({
-  health: () => ({
-    working: !storage.isBroken() && !background.proof.isBroken(),
-    problems: storage.health.problems(),
-    notices: storage.health.notices(),
-  }),
-  examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving }),
-  disk: () => occupied(storage.store.directory),
-  lastHour: createLastHour(storage.store.now),
-});
+  { storage, current, serving }: Made,
+  { credentials, team }: ApplianceOptions,
+): Pick<ServerServices, 'health' | 'examined' | 'disk' | 'lastHour'> => {
+  /** This process alone, or with all others that serve the store. */
+  const whole = (): ServingState => {
+    const others = team?.others();
+    return others === undefined ? serving() : together([serving(), others]);
+  };
+  return {
+    health: () => {
+      const { working = true, problems, notices = [], workers } = whole();
+      return { working, problems, notices, workers };
+    },
+    examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving: whole }),
+    disk: () => occupied(storage.store.directory),
+    lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),
+  };
+};
+
+const metricsOf = (made: Made, team: Team | undefined): Metrics =>
+  createMetrics({
+    store: () => countState(made),
+    process: () => processState(made),
+    version,
+    ...(team && {
+      team: {
+        others: (own) => team.ask('figures', own),
+        workers: () => team.others()?.workers ?? { wanted: team.size, serving: 1, ended: 0 },
+      },
+    }),
+  });
 
 /** What every handler gets; one request sees one configuration from its beginning to its end. */
 function servicesOf(
   made: Made,
-  { credentials, ...own }: { registry: Registry; downloads: Downloads; credentials: string | undefined },
+  options: ApplianceOptions,
+  own: { registry: Registry; downloads: Downloads; metrics: Metrics },
 ): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
@@ -200,9 +235,8 @@ function servicesOf(
     signSoon: () => {
       background.signing.soon();
     },
-    ...stateOf(made, credentials),
+    ...stateOf(made, options),
     authorityCertificate: () => certificate.current()?.authority,
-    metrics: createMetrics(() => countState(made), version),
     documents: createDocuments(everySection, version),
     version,
     startedWith: current().config,

@@ -1,5 +1,5 @@
 // What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
-import type { StoreState } from '#api/metrics.ts';
+import type { ProcessState, StoreState } from '#api/metrics.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
 import type { ServingState } from '#data/serving-state.ts';
@@ -35,10 +35,11 @@ export async function startTellingState(parts: Parts, directory: string, telling
 
 /** What the serving process says of itself, whenever it is asked. */
 export function servingStateOf(
-  { storage: { log, health }, background, certificate, current }: Told,
+  { storage, background, certificate, current }: Told,
   url: () => string,
 ): () => ServingState {
   const since = new Date().toISOString();
+  const { log, health } = storage;
   return () => {
     const tls = certificate.current();
     return {
@@ -53,6 +54,7 @@ export function servingStateOf(
       notices: health.notices(),
       jobs: background.runner.state(),
       scrub: background.scrub.state(),
+      working: !storage.isBroken() && !background.proof.isBroken(),
     };
   };
 }
@@ -71,8 +73,14 @@ async function keptDeltas({
   return { kept: count, bytes };
 }
 
-/** The same for metrics. */
-export async function countState({ storage, background, certificate, current }: Told): Promise<StoreState> {
+/** The same for metrics: what of it is about this process. */
+export const processState = ({ background }: Pick<Told, 'background'>): ProcessState => ({
+  scrubbedBytes: background.scrub.state().bytes,
+  jobs: background.runner.state(),
+});
+
+/** And what is about the store. */
+export async function countState({ storage, certificate, current }: Told): Promise<StoreState> {
   const { records, directory } = storage.store;
   const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
   return {
@@ -81,9 +89,7 @@ export async function countState({ storage, background, certificate, current }: 
     deltas: { ...(await records.deltas.counted()), ...(await keptDeltas(records)) },
     uploads: { unclaimed, waiting, approved, rejected },
     tokensEnding: await tokensEnding(records, storage.store.latestTime),
-    scrubbedBytes: background.scrub.state().bytes,
     sealed: current().masterKey === undefined,
     certificateEnds: certificate.current()?.ends,
-    jobs: background.runner.state(),
   };
 }

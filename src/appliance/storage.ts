@@ -1,4 +1,5 @@
 // What the appliance keeps, opened: the data directory, its records, its blobs, and who is told how they are.
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
@@ -24,6 +25,7 @@ import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
+import { shareOf } from './team.ts';
 
 export interface Storage {
   store: Store;
@@ -48,12 +50,12 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   const { directory } = options;
   await parts.start(
     'lock',
-    () => (options.beside === true ? undefined : lockDirectory(directory)),
+    () => (isBeside(options) ? undefined : lockDirectory(directory)),
     (lock) => lock?.close(),
   );
   const { log: settings } = readConfig(join(directory, 'larder.toml'));
   const asText = (): boolean => isForPeople(options.logFormat ?? settings.format, process.stderr.isTTY);
-  const log = options.log ?? createLog(settings.level, { asText });
+  const log = options.log ?? createLog(settings.level, { asText, worker: options.team?.number });
   const health = createHealth(log);
   const promises = diskPromises(health, options.fatal);
   const telling = { log, health, fatal: promises.fatal };
@@ -72,7 +74,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   const clock = await parts.start(
     'clock',
-    () => timeKeeper(records, store.acts, store.latestTime, now),
+    () => timeKeeper(records, store.acts, store.latestTime, now, options.team?.keeps),
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
@@ -80,10 +82,13 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   return { store, log, health, isBroken: promises.areBroken, clock, leases, shares, room, ...files };
 }
 
+/** Whether somebody else holds the data directory. */
+const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
+
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
-async function joinProcesses(parts: Parts, { beside }: ApplianceOptions, { records, newId, now }: Store) {
+async function joinProcesses(parts: Parts, options: ApplianceOptions, { records, newId, now }: Store) {
   const { isAlone } = await succeed(records);
-  if (beside === true) {
+  if (isBeside(options)) {
     await parts.start(
       'process',
       () => serveBeside(records),
@@ -92,7 +97,7 @@ async function joinProcesses(parts: Parts, { beside }: ApplianceOptions, { recor
   }
   const holder = newHolder(newId);
   const [leases, shares] = [createLeases({ records, holder, now }), createShares(records, holder)];
-  return { leases, shares, isAlone: isAlone && beside !== true };
+  return { leases, shares, isAlone: isAlone && (options.team?.begins ?? !isBeside(options)) };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
@@ -153,14 +158,14 @@ async function openBlobs(
   { directory, config, records, acts, now }: Store,
   { log, health, fatal, shares, isAlone }: Telling & { shares: Shares; isAlone: boolean },
 ): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
-  const startDigests = (name: string, size?: number): Promise<DigestPool> =>
+  const startDigests = (name: string, size: number): Promise<DigestPool> =>
     parts.start(
       name,
       () => digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), size),
       (pool) => pool.close(),
     );
   const scrubDigests = await startDigests('digests of the scrub', 1);
-  const digests = await startDigests('digests');
+  const digests = await startDigests('digests', shareOf(availableParallelism(), options.team));
   const reports = blobReports(records, health);
   await reports.damaged();
   const damaged = suspicions({

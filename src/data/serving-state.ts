@@ -19,6 +19,67 @@ export interface ServingState {
   notices?: string[];
   jobs: JobState[];
   scrub: ScrubState;
+  /** Whether it can still do its work; said among workers. */
+  working?: boolean;
+  /** Where several processes of the host serve the store together. */
+  workers?: WorkersState;
+}
+
+export interface WorkersState {
+  wanted: number;
+  serving: number;
+  /** How many have ended since the start without having been asked to. */
+  ended: number;
+  /** Those that serve. */
+  each: { number: number; pid: number; since: string }[];
+}
+
+/** How many of those that are wanted serve. */
+export const workersSay = ({ serving, wanted }: WorkersState): string =>
+  `${String(serving)} of ${String(wanted)} workers`;
+
+/** What several processes say that serve one store, as if they were one: the first says what they have in common. */
+export function together(states: readonly [ServingState, ...ServingState[]]): ServingState {
+  const [first] = states;
+  const jobs = new Map<string, JobState>();
+  for (const job of states.flatMap((state) => state.jobs)) jobs.set(job.name, jointly(jobs.get(job.name), job));
+  const workers = states.find((state) => state.workers !== undefined)?.workers;
+  return {
+    ...first,
+    certificate: states.find(({ certificate }) => certificate !== undefined)?.certificate,
+    sealed: states.some(({ sealed }) => sealed),
+    working: states.every(({ working }) => working !== false),
+    problems: [...new Set(states.flatMap(({ problems }) => problems))],
+    notices: [...new Set(states.flatMap(({ notices = [] }) => notices))],
+    jobs: [...jobs.values()],
+    scrub: states
+      .map(({ scrub }) => scrub)
+      .reduce((sum, scrub) => ({
+        blobs: sum.blobs + scrub.blobs,
+        bytes: sum.bytes + scrub.bytes,
+        damaged: sum.damaged + scrub.damaged,
+        roundEnded: latest(sum.roundEnded, scrub.roundEnded),
+      })),
+    ...(workers && { workers }),
+  };
+}
+
+const jointly = (before: JobState | undefined, job: JobState): JobState =>
+  before === undefined
+    ? job
+    : {
+        ...job,
+        running: before.running || job.running,
+        runs: before.runs + job.runs,
+        failures: before.failures + job.failures,
+        lastSuccess: latest(before.lastSuccess, job.lastSuccess),
+        problem: before.problem ?? job.problem,
+      };
+
+/** Of two moments, or of their texts, each of which may be missing. */
+function latest<Moment extends Date | string>(one: Moment | undefined, other: Moment | undefined): Moment | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return new Date(one) > new Date(other) ? one : other;
 }
 
 /** What the serving process said last; nothing when the directory is not being served. */

@@ -1,4 +1,5 @@
 // The process that serves the store: what it says of itself, and what it would leave behind.
+import { workersSay } from '#data/serving-state.ts';
 import { leavesMemory } from '#src/core-dumps.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
@@ -15,7 +16,8 @@ export const server: Examination = {
     if (first !== undefined) return wrong(['the server says:', first, ...others].join(' '));
     const [told, ...more] = state.notices ?? [];
     if (told !== undefined) return notice(['the server says:', told, ...more].join(' '));
-    return well(`served since ${state.since} by process ${String(state.pid)}`);
+    const workers = state.workers === undefined ? '' : ` with ${workersSay(state.workers)}`;
+    return well(`served since ${state.since} by process ${String(state.pid)}${workers}`);
   },
 };
 

@@ -15,8 +15,17 @@ export interface TimeKeeper {
   problem(): string | undefined;
 }
 
-/** Recalls the time that the last run has kept, and goes on keeping it. */
-export async function timeKeeper(records: Records, acts: Acts, latestTime: LatestTime, now: Now): Promise<TimeKeeper> {
+/**
+ * Recalls the time that the last run has kept, and goes on keeping it; not where it `keeps` none, because another process
+ * that serves the store with this one does.
+ */
+export async function timeKeeper(
+  records: Records,
+  acts: Acts,
+  latestTime: LatestTime,
+  now: Now,
+  keeps = true,
+): Promise<TimeKeeper> {
   let accepted = await records.appliance.find(acceptanceName);
   const kept = await records.appliance.find(latestTimeName);
   if (kept !== undefined) latestTime.saw(new Date(kept));
@@ -25,6 +34,7 @@ export async function timeKeeper(records: Records, acts: Acts, latestTime: Lates
   let lastKept = now();
 
   const keep = async (): Promise<void> => {
+    if (!keeps) return;
     const seen = timestamp(latestTime.seen());
     lastKept = now();
     await acts.do(rememberTime, itself, { seen, accepted });

@@ -34,6 +34,8 @@ export interface Keeping {
   unseal: (text: string, purpose: string) => Buffer;
   /** Writes a file that survives a power cut, in the place of another where there is one. */
   write: (file: string, content: string, mode: number) => void;
+  /** Whether what is there is replaced before it ends; yes, unless somebody else does. */
+  renews?: boolean;
 }
 
 /** Reads what the server proves itself with; makes or renews what is the store's own. */
@@ -49,7 +51,9 @@ export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<
   if (found === undefined) writePair(folder, 'ca', authority, keeping);
 
   const kept = found && readPair(folder, 'server', keeping);
-  const good = kept !== undefined && stillGood(kept.certificate, authority.certificate, hosts, keeping.now());
+  const isGood = ({ certificate }: Certified): boolean =>
+    keeping.renews === false || stillGood(certificate, authority.certificate, hosts, keeping.now());
+  const good = kept !== undefined && isGood(kept);
   const server = good ? kept : await makeServerCertificate(authority, hosts, keeping.now());
   if (!good) writePair(folder, 'server', server, keeping);
   return { ...described(server, authority.certificate), renewed: !good };

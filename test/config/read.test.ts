@@ -33,6 +33,7 @@ const defaults = {
     console: true,
     documents: true,
     drain_minutes: 10,
+    workers: 1,
   },
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
@@ -84,6 +85,7 @@ trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
 metrics = false
 monitors = ["10.0.0.9"]
 drain_minutes = 60
+workers = 4
 [tls]
 names = ["store", "10.0.0.7", "fd00::7"]
 certificate_file = "/etc/larder/server.pem"
@@ -162,6 +164,7 @@ const everythingRead = {
     console: true,
     documents: true,
     drain_minutes: 60,
+    workers: 4,
   },
   tls: {
     names: ['store', '10.0.0.7', 'fd00::7'],

@@ -22,6 +22,11 @@ t.test(
   },
 );
 
+t.test('one of several workers that ends takes no other with it, and a stop is told to the first process', (t) => {
+  for (const setting of ['KillMode=mixed', 'OOMPolicy=continue']) t.ok(settings.includes(setting), setting);
+  t.end();
+});
+
 t.test('keys come as encrypted credentials, stay out of core dumps, and may be missing', (t) => {
   t.ok(settings.includes('LimitCORE=0'));
   const credentials = settings.filter((line) => line.startsWith('LoadCredential'));

@@ -8,4 +8,5 @@ await together(
   'shared/*.test.ts',
   'data/*.test.ts',
   'registry/*.test.ts',
+  'workers/@(lines|patience).test.ts',
 );

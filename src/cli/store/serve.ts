@@ -1,10 +1,14 @@
 // larder serve
-import { startAppliance, type Appliance } from '#appliance/appliance.ts';
+import { join } from 'node:path';
+
+import type { Appliance } from '#appliance/appliance.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
-import { ConfigError } from '#src/config.ts';
+import { ConfigError, readConfig } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
 import type { LogFormat } from '#src/log.ts';
-import { command, dataInUse, Failure, UsageError } from '../frame/command.ts';
+import { workerVariable } from '#workers/messages.ts';
+import type { SupervisorOptions } from '#workers/supervisor.ts';
+import { command, dataInUse, Failure, UsageError, type World } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { refuseWithoutDatabase } from '../frame/store.ts';
 
@@ -42,16 +46,19 @@ export const serve = command({
     }
     becomeOwner(data);
     refuseWithoutDatabase(data);
+    const how = {
+      directory: data,
+      credentials: world.env['CREDENTIALS_DIRECTORY'],
+      listen: options.listen,
+      logFormat: options['log-format'] as LogFormat | undefined,
+    };
+    if (isWorker(world.env)) {
+      const { serveAsWorker } = await import('#workers/process.ts');
+      return { text: '', json: {}, exitCode: await serveAsWorker(how) };
+    }
     const life = lifeOfProcess();
     try {
-      const starting = startAppliance({
-        directory: data,
-        credentials: world.env['CREDENTIALS_DIRECTORY'],
-        listen: options.listen,
-        logFormat: options['log-format'] as LogFormat | undefined,
-        fatal: life.fail,
-      });
-      const appliance = await Promise.race([starting, life.cutShort]);
+      const appliance = await Promise.race([start(how, life), life.cutShort]);
       life.begin(appliance);
       const signal = await life.ended;
       await Promise.race([appliance.stop(), life.cutShort]);
@@ -64,6 +71,22 @@ export const serve = command({
   },
 });
 
+/** Whether a supervisor has started this process. */
+const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefined && process.send !== undefined;
+
+/** Serves in this process, or in as many as the configuration says. */
+async function start(how: Omit<SupervisorOptions, 'fatal' | 'giveUp'>, life: Life): Promise<Served> {
+  if (readConfig(join(how.directory, 'larder.toml')).http.workers === 1) {
+    const { startAppliance } = await import('#appliance/appliance.ts');
+    return startAppliance({ ...how, fatal: life.fail });
+  }
+  const { superviseWorkers } = await import('#workers/supervisor.ts');
+  return superviseWorkers({ ...how, fatal: life.fail, giveUp: life.giveUp });
+}
+
+type Served = Pick<Appliance, 'log' | 'reload' | 'stop'>;
+type Life = ReturnType<typeof lifeOfProcess>;
+
 /** What may happen to the process while it serves. */
 function lifeOfProcess() {
   const ended = Promise.withResolvers<NodeJS.Signals>();
@@ -71,7 +94,7 @@ function lifeOfProcess() {
   // Both may come to nothing, or come before anybody waits for them.
   ended.promise.catch(() => undefined);
   cutShort.promise.catch(() => undefined);
-  let served: Appliance | undefined;
+  let served: Served | undefined;
   let reloadAsked = false;
   let first: number | undefined;
 
@@ -96,7 +119,7 @@ function lifeOfProcess() {
     ended: ended.promise,
     /** Rejects when the end cannot wait. */
     cutShort: cutShort.promise,
-    begin(appliance: Appliance) {
+    begin(appliance: Served) {
       served = appliance;
       if (reloadAsked) reload(appliance);
     },
@@ -106,6 +129,10 @@ function lifeOfProcess() {
       });
       ended.reject(failure);
       cutShort.reject(failure);
+    },
+    giveUp(error: Error) {
+      ended.reject(error);
+      cutShort.reject(error);
     },
     forget() {
       process
@@ -117,7 +144,7 @@ function lifeOfProcess() {
   };
 }
 
-function reload(appliance: Appliance): void {
+function reload(appliance: Served): void {
   try {
     appliance.reload();
   } catch (error) {

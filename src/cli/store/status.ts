@@ -9,7 +9,7 @@ import { bytes } from '#domain/byte-size.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { version } from '#src/version.ts';
 import { command, type Call } from '../frame/command.ts';
-import { servingState } from '#data/serving-state.ts';
+import { servingState, workersSay } from '#data/serving-state.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
@@ -83,7 +83,9 @@ async function lookAt({ records, config, directory, siteKey, latestTime }: OpenS
 function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row[] {
   const rows: Row[] = [['Store', `${baseUrl}, larder ${version}`]];
   if (documents !== undefined) rows.push(['Documents', documents]);
-  const since = serving && `since ${serving.since}, process ${String(serving.pid)}, log level ${serving.level}`;
+  const workers = serving?.workers === undefined ? '' : `, ${workersSay(serving.workers)}`;
+  const since =
+    serving && `since ${serving.since}, process ${String(serving.pid)}${workers}, log level ${serving.level}`;
   rows.push(['Serving', since === undefined ? 'no' : `yes, ${since}`]);
   if (serving?.sealed) rows.push(['Signing', 'sealed: there is no signing master key']);
   if (certificate !== undefined) {

@@ -50,7 +50,7 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
   return html`<h2>How it stands</h2>
     ${facts([
       ['Disk', room(disk(), config.uploads.reserve)],
-      ['Requests in the last hour', requests(lastHour)],
+      ['Requests in the last hour', requests(await lastHour.minutes())],
       [
         'Last backup',
         backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, backupPatience),
@@ -76,8 +76,7 @@ function room({ diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services
   return html`${bar(1 - free / Math.max(1, whole), words)}<span>${words}; uploads stop at ${size(reserve)}.</span>`;
 }
 
-function requests(lastHour: Services['lastHour']): Html {
-  const minutes = lastHour.minutes();
+function requests(minutes: Awaited<ReturnType<Services['lastHour']['minutes']>>): Html {
   const [answered, failed] = [
     minutes.reduce((sum, one) => sum + one.answered, 0),
     minutes.reduce((sum, one) => sum + one.failed, 0),

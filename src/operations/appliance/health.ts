@@ -26,8 +26,9 @@ export const readyz = operation({
   also: { 503: 'It cannot do its work; problems says why.' },
 
   handle({ health }) {
-    const { working, problems, notices } = health();
-    const body = { status: working ? ('ok' as const) : ('failing' as const), problems, notices };
+    const { working, problems, notices, workers } = health();
+    const serving = workers && { workers: { serving: workers.serving, wanted: workers.wanted } };
+    const body = { status: working ? ('ok' as const) : ('failing' as const), problems, notices, ...serving };
     return working ? body : new Answer({ status: 503, headers: json, body: JSON.stringify(body) });
   },
 });

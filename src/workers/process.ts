@@ -1,0 +1,118 @@
+// One of several processes that serve a store together. It holds nothing that another one needs, and does what the
+// supervisor says; what a terminal or the system says to all processes at once is for the supervisor alone.
+import { startAppliance, type Appliance } from '#appliance/appliance.ts';
+import type { ApplianceOptions } from '#appliance/options.ts';
+import type { Answers, Team } from '#appliance/team.ts';
+import type { ServingState } from '#data/serving-state.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { ConfigError } from '#src/config.ts';
+import { inOneSentence } from '#src/system-errors.ts';
+import type { Order, Report, Role } from './messages.ts';
+
+export type WorkerOptions = Pick<ApplianceOptions, 'directory' | 'credentials' | 'listen' | 'logFormat'>;
+
+/** Serves until the supervisor says that it is over, or is gone; the exit code. */
+export async function serveAsWorker(options: WorkerOptions): Promise<number> {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
+  const { begun, stopping, hear, teamOf } = listenToSupervisor();
+  let appliance: Appliance | undefined;
+  process.on('uncaughtExceptionMonitor', (error) => appliance?.log.fatal({ err: error }, 'crashed'));
+  try {
+    const team = teamOf(await begun);
+    const fatal = (error: Error): void => void say(failed(error, options, true));
+    appliance = await startAppliance({ ...options, team, fatal });
+    hear(appliance);
+    await say({ report: 'serves', url: appliance.url });
+    await stopping;
+    await appliance.stop();
+    return 0;
+  } catch (error) {
+    await say(failed(error, options, false));
+    return 1;
+  }
+}
+
+const failed = (error: unknown, { directory }: WorkerOptions, atOnce: boolean): Report => ({
+  report: 'failed',
+  problem:
+    error instanceof ConfigError || error instanceof Refusal
+      ? error.message
+      : inOneSentence(error, { data: directory }),
+  atOnce,
+});
+
+/** Resolves when it is on its way; one that is gone is told nothing more, and this process ends with it. */
+const say = (report: Report): Promise<void> =>
+  new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(report, () => resolve());
+  });
+
+/** What the supervisor says, from now on. */
+function listenToSupervisor() {
+  const begun = Promise.withResolvers<Role>();
+  const stopping = Promise.withResolvers<undefined>();
+  const asked = new Map<number, (answers: unknown[]) => void>();
+  let appliance: Appliance | undefined;
+  let others: ServingState | undefined;
+  let asks = 0;
+
+  process.on('message', (order: Order) => {
+    if (order.order === 'begin') begun.resolve(order);
+    else if (order.order === 'stop') stopping.resolve(undefined);
+    else if (order.order === 'others') ({ others } = order);
+    else if (order.order === 'answered') asked.get(order.ask)?.(order.answers);
+    else if (appliance !== undefined) obey(appliance, order);
+  });
+  void say({ report: 'here' });
+
+  const teamOf = ({ number, size, begins, keeps }: Role): Team => ({
+    ...{ number, size, begins, keeps },
+    others: () => others,
+    certificateChanged: () => void say({ report: 'renewed' }),
+    async ask(what, own) {
+      const ask = ++asks;
+      const { promise, resolve } = Promise.withResolvers<unknown[]>();
+      asked.set(ask, resolve);
+      await say({ report: 'asks', ask, what, own });
+      const answers = await promise;
+      asked.delete(ask);
+      return answers as Answers[typeof what][];
+    },
+  });
+  return {
+    begun: begun.promise,
+    stopping: stopping.promise,
+    /** Lets it be told what to do while it serves. */
+    hear(served: Appliance) {
+      appliance = served;
+    },
+    teamOf,
+  };
+}
+
+/** What is asked of a worker that serves. */
+function obey(appliance: Appliance, order: Exclude<Order, { order: 'begin' | 'stop' | 'others' | 'answered' }>): void {
+  const { log } = appliance;
+  switch (order.order) {
+    case 'reload':
+      try {
+        appliance.reload();
+      } catch (error) {
+        log.error({ err: error }, 'configuration refused; the old one stays');
+      }
+      return;
+    case 'renew':
+      appliance.renewCertificate().catch((error: unknown) => {
+        log.error({ err: error }, 'cannot take the new certificate; the old one stays');
+      });
+      return;
+    case 'answer':
+      void Promise.resolve(appliance.answers[order.what]()).then(
+        (answer) => say({ report: 'answer', ask: order.ask, answer }),
+        (error: unknown) => {
+          log.error({ err: error }, 'cannot tell the other workers what they ask');
+        },
+      );
+  }
+}

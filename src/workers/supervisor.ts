@@ -1,0 +1,259 @@
+// Several processes of one host that serve a store together. The supervisor holds the data directory and starts them; it
+// hands connections to them in turn, tells them what it is told, and replaces whoever ends. It serves nothing itself and keeps
+// nothing that is not in the records, so that a worker that dies takes no more with it than the requests it had.
+import cluster from 'node:cluster';
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+
+import type { ApplianceOptions } from '#appliance/options.ts';
+import { readAgain } from '#appliance/reload.ts';
+import { settingsOf } from '#appliance/settings.ts';
+import { lockDirectory } from '#data/lock.ts';
+import { together, type ServingState } from '#data/serving-state.ts';
+import { removeState, writeState } from '#data/state-file.ts';
+import { seconds } from '#domain/clock.ts';
+import { documentsAt } from '#operations/appliance/documents.ts';
+import { readConfig, type Config } from '#src/config.ts';
+import { programAgain } from '#src/embedded.ts';
+import { createLog, isForPeople, standardError } from '#src/log.ts';
+import { version } from '#src/version.ts';
+import { createGathering } from './gathering.ts';
+import { createPatience } from './patience.ts';
+import { Place } from './place.ts';
+
+export interface SupervisorOptions extends Pick<
+  ApplianceOptions,
+  'directory' | 'credentials' | 'listen' | 'logFormat'
+> {
+  /** Told when the disk broke a promise, and when no worker can serve: the process must end at once, with an error. */
+  fatal: (error: Error) => void;
+  giveUp: (error: Error) => void;
+}
+
+/** What serves; the same as an appliance for whoever started it. */
+export interface Supervised {
+  log: Logger;
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+/** How often it is asked how the workers are, and said to the others. */
+const interval = seconds(10);
+/** A worker that has answered so many times in succession nothing hangs, and is replaced. */
+const longestSilence = 12;
+
+/** Starts as many workers as the configuration says; resolves when all of them serve. */
+export async function superviseWorkers(options: SupervisorOptions): Promise<Supervised> {
+  const lock = lockDirectory(options.directory);
+  const supervisor = new Supervisor(options);
+  try {
+    await supervisor.start();
+  } catch (error) {
+    supervisor.killAll();
+    lock.close();
+    throw error;
+  }
+  return {
+    log: supervisor.log,
+    reload: () => supervisor.reload(),
+    async stop() {
+      await supervisor.stop();
+      removeState(options.directory);
+      lock.close();
+    },
+  };
+}
+
+class Supervisor {
+  readonly log: Logger;
+  readonly #options: SupervisorOptions;
+  readonly #startedWith: Config;
+  readonly #places: Place[];
+  readonly #patience: ReturnType<typeof createPatience>;
+  readonly #gathering: ReturnType<typeof createGathering>;
+  readonly #since = new Date().toISOString();
+  readonly #whenEmpty = Promise.withResolvers<undefined>();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #telling: NodeJS.Timeout | undefined;
+  #url = '';
+  #ended = 0;
+  #isStopping = false;
+  /** Of a worker that is to serve for the first time: that it does, or why not. */
+  readonly #starting = new Map<Place, PromiseWithResolvers<undefined>>();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    const config = readConfig(join(options.directory, 'larder.toml'));
+    this.#startedWith = config;
+    const size = config.http.workers;
+    const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
+    const out = standardError();
+    this.log = createLog(config.log.level, { asText: () => isText, destination: out });
+    this.#patience = createPatience(size);
+    this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1, (lines) => out.pass(lines)));
+    this.#gathering = createGathering(this.#places);
+    const { directory, listen } = options;
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({
+      ...programAgain([
+        ...(['serve', '--data', directory, '--log-format', isText ? 'text' : 'json'] as const),
+        ...(listen === undefined ? [] : ['--listen', listen]),
+      ]),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+  }
+
+  /** The first alone, since it brings the store up to date and clears away what was left; then all the others. */
+  async start(): Promise<void> {
+    const [first, ...others] = this.#places as [Place, ...Place[]];
+    await this.#startIn(first, true);
+    await Promise.all(others.map((place) => this.#startIn(place, false)));
+    this.#telling = setInterval(() => void this.#tellState(), interval);
+    await this.#tellState();
+    const { directory, credentials } = this.#options;
+    const sealed = settingsOf(this.#startedWith, directory, credentials).masterKey === undefined;
+    const documents = documentsAt(this.#startedWith);
+    const about = { url: this.#url, documents, directory, version, sealed, workers: this.#places.length };
+    this.log.info(about, 'serving');
+  }
+
+  /** Tells all workers, once it is clear that the new configuration can be used. */
+  reload(): void {
+    this.log.level = readAgain(this.#options).config.log.level;
+    for (const place of this.#places) place.tell({ order: 'reload' });
+  }
+
+  async stop(): Promise<void> {
+    this.log.info('stopping');
+    this.#isStopping = true;
+    clearInterval(this.#telling);
+    for (const restart of this.#restarts) clearTimeout(restart);
+    for (const place of this.#places) place.tell({ order: 'stop' });
+    this.#lookWhetherEmpty();
+    await this.#whenEmpty.promise;
+    this.log.info('stopped');
+    this.log.flush();
+  }
+
+  killAll(): void {
+    this.#isStopping = true;
+    clearInterval(this.#telling);
+    for (const place of this.#places) place.kill();
+  }
+
+  #placeOf(number: number, lines: (lines: Buffer) => void): Place {
+    const place: Place = new Place(number, {
+      lines,
+      serves: (url) => {
+        this.#url ||= url;
+        this.#starting.get(place)?.resolve(undefined);
+        if (this.#isStopping) place.tell({ order: 'stop' });
+        else void this.#tellState();
+      },
+      failed: (problem, atOnce) => this.#failed(place, problem, atOnce),
+      renewed: () => {
+        for (const other of this.#places) if (other !== place) other.tell({ order: 'renew' });
+      },
+      asks: (ask, what, own) => {
+        void this.#gathering
+          .gather(place, what, own)
+          .then((answers) => place.tell({ order: 'answered', ask, answers }));
+      },
+      ended: (how) => this.#endedIn(place, how),
+    });
+    return place;
+  }
+
+  async #startIn(place: Place, begins: boolean): Promise<void> {
+    const started = Promise.withResolvers<undefined>();
+    this.#starting.set(place, started);
+    this.#begin(place, begins);
+    await started.promise;
+    this.#starting.delete(place);
+  }
+
+  /** The worker in the first place does what one does for all. */
+  #begin(place: Place, begins: boolean): void {
+    place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0] });
+  }
+
+  #failed({ number }: Place, problem: string, atOnce: boolean): void {
+    const starting = [...this.#starting.values()];
+    if (atOnce) this.#options.fatal(new Error(problem));
+    else if (starting.length > 0) for (const one of starting) one.reject(new Error(problem));
+    else this.log.error({ worker: number, problem }, 'a worker cannot serve');
+  }
+
+  #endedIn(
+    place: Place,
+    { code, signal, served }: { code: number | null; signal: string | null; served: number },
+  ): void {
+    void this.#gathering.ended(place);
+    if (this.#isStopping) {
+      if (code !== 0) this.log.error({ worker: place.number, code, signal }, 'a worker did not stop in order');
+      this.#lookWhetherEmpty();
+      return;
+    }
+    this.#ended++;
+    const how = signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
+    const pause = this.#starting.has(place) ? undefined : this.#patience.ended(served);
+    if (pause === undefined) {
+      const problem = new Error(`no worker serves for long: the last one ended ${how}; the log says why`);
+      this.#starting.get(place)?.reject(problem);
+      this.log.error({ worker: place.number, code, signal }, 'no worker serves for long; the store ends');
+      this.#options.giveUp(problem);
+      return;
+    }
+    this.log.error({ worker: place.number, code, signal, pause }, 'a worker has ended; another one takes its place');
+    const restart = setTimeout(() => {
+      this.#restarts.delete(restart);
+      this.#begin(place, false);
+    }, pause);
+    this.#restarts.add(restart);
+    void this.#tellState();
+  }
+
+  #lookWhetherEmpty(): void {
+    if (!this.#places.some(({ isTaken }) => isTaken)) this.#whenEmpty.resolve(undefined);
+  }
+
+  /** Hears how each worker is, and tells each how the others are, and whoever asks on the host how all of them are. */
+  async #tellState(): Promise<void> {
+    const told = await Promise.all(this.#places.map(async (place) => ({ place, state: await place.ask('state') })));
+    if (this.#isStopping) return;
+    const own = this.#own();
+    const but = (left?: Place): ServingState =>
+      together([own, ...told.flatMap(({ place, state }) => (state === undefined || place === left ? [] : [state]))]);
+    for (const place of this.#places) {
+      place.tell({ order: 'others', others: but(place) });
+      if (place.unanswered < longestSilence) continue;
+      this.log.error({ worker: place.number }, 'a worker does not answer any more; it is killed');
+      place.kill();
+    }
+    writeState(this.#options.directory, but());
+  }
+
+  /** What the supervisor itself says. */
+  #own(): ServingState {
+    const each = this.#places.flatMap(({ serving }) => serving ?? []);
+    const wanted = this.#places.length;
+    const few = each.length < wanted && `${String(each.length)} of ${String(wanted)} workers serve`;
+    const often = this.#patience.inSuccession() > 2;
+    return {
+      pid: process.pid,
+      url: this.#url,
+      version,
+      since: this.#since,
+      level: this.log.level,
+      sealed: false,
+      certificate: undefined,
+      problems: few !== false && often ? [`${few}: the others end again and again; the log says why.`] : [],
+      notices: few !== false && !often ? [`${few}; the others are being started.`] : [],
+      jobs: [],
+      scrub: { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined },
+      workers: { wanted, serving: each.length, ended: this.#ended, each },
+    };
+  }
+}

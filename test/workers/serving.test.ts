@@ -1,0 +1,177 @@
+// Several workers serve one store: what one is told all are told, whoever dies is replaced, and from outside they are one.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { changeConfig, readConfig } from '#src/config.ts';
+import { commandsOn } from '#test/cli/process.ts';
+import { dataFolder, larder } from '#test/fixtures/served.ts';
+import { until } from '#test/fixtures/until.ts';
+import { serveByWorkers } from '#test/fixtures/workers.ts';
+
+const data = dataFolder(t);
+await larder('init', '--data', data);
+const commands = commandsOn(data);
+
+/** What the administrator's guide says to type. */
+const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
+const [change, restart, ...looks] = /<h2>Several workers<[^]*?<code>([^<]*)<\/code>/.exec(guide)![1]!.split('\n');
+execFileSync('/bin/sh', ['-c', change!.replace('/var/lib/larder', data)]);
+const configured = readConfig(join(data, 'larder.toml')).http.workers;
+const store = await serveByWorkers(t, data);
+const { ask, workerOf } = store;
+const lines = (pattern: RegExp): number => (store.log().match(new RegExp(pattern, 'g')) ?? []).length;
+/** A figure of the page, as the worker says whose turn it is. */
+const figure = async (name: string): Promise<number> => {
+  const page = (await ask('/metrics')).text;
+  const [, value = 'NaN'] = new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm').exec(page) ?? [];
+  return Number(value);
+};
+/** The same of two requests in succession, which come to two workers. */
+const figures = async (name: string): Promise<number[]> => [await figure(name), await figure(name)];
+const healthz = 'larder_requests_total{operation="healthz",status="200"}';
+
+t.test('they say that they serve when all of them do, and take turns', async (t) => {
+  t.same([configured, restart], [2, 'systemctl restart larder'], 'by what the guide says to type');
+  t.match(store.log(), /"workers":2,"msg":"serving"\}/);
+  t.match((await ask('/readyz')).body, { status: 'ok', notices: [], workers: { serving: 2, wanted: 2 } });
+  const turns: number[] = [];
+  for (let turn = 0; turn < 6; turn++) turns.push(await workerOf((await ask('/healthz')).requestId));
+  t.match(turns.join(), /^(?:1,2,1,2,1,2|2,1,2,1,2,1)$/);
+  for (const line of store.log().trim().split('\n')) t.doesNotThrow(() => void JSON.parse(line), line);
+});
+
+t.test('whoever is asked for the figures gives those of all', async (t) => {
+  t.same(await figures(healthz), [6, 6]);
+  t.same(await figures('larder_workers_serving'), [2, 2]);
+  t.same(await figures('larder_workers'), [2, 2]);
+  t.same(await figures('larder_accounts'), [1, 1], 'what is the same for all is not added up');
+});
+
+t.test('what a command changes beside them is seen by the next request at each', async (t) => {
+  const account = (await commands.json('account create --email ada@example.org --username ada --display-name Ada')) as {
+    id: string;
+  };
+  const { macaroon } = (await commands.json(`token issue --account ${account.id}`)) as { macaroon: string };
+  const headers = { authorization: `Macaroon ${macaroon}` };
+  const whoami = async (): Promise<number[]> => {
+    const replies = [await ask('/v1/tokens/whoami', { headers }), await ask('/v1/tokens/whoami', { headers })];
+    const workers = [await workerOf(replies[0]!.requestId), await workerOf(replies[1]!.requestId)];
+    t.same(workers.sort(), [1, 2], 'each was asked');
+    return replies.map(({ status }) => status);
+  };
+  t.same(await whoami(), [200, 200]);
+  const registered = await ask('/v1/snap', { method: 'POST', headers, body: { name: 'hello' } });
+  t.equal(registered.status, 200);
+  const found = await ask('/v1/snap/hello', { headers });
+  t.match(found.body, { metadata: { id: registered.body.id, name: 'hello' } });
+  t.not(await workerOf(found.requestId), await workerOf(registered.requestId));
+  t.match(await commands.larder(`account disable ${account.id} --yes`), { code: 0 });
+  t.same(await whoami(), [401, 401]);
+});
+
+t.test('a reload reaches all of them, or none', async (t) => {
+  t.match(await commands.larder('log-level debug'), { code: 0 });
+  await until(() => lines(/"msg":"configuration reloaded"/) === 2);
+  t.match(await commands.larder('log-level info'), { code: 0 });
+  await until(() => lines(/"msg":"configuration reloaded"/) === 4);
+
+  const file = join(data, 'larder.toml');
+  const good = readFileSync(file, 'utf8');
+  writeFileSync(file, `${good}\n[http`);
+  store.process.kill('SIGHUP');
+  await until(() => lines(/"msg":"configuration refused; the old one stays"/) === 1);
+  writeFileSync(file, good);
+  changeConfig(file, { 'http.workers': 3 });
+  store.process.kill('SIGHUP');
+  await until(() => lines(/"keys":\["http.workers"\],"msg":"changed, but only a restart makes it count"/) === 2);
+  changeConfig(file, { 'http.workers': 2 });
+  t.equal(lines(/"msg":"configuration refused; the old one stays"/), 1, 'no worker was told of the bad one');
+});
+
+t.test('all of them are sealed, and all are given the key again', async (t) => {
+  const passphrase = join(data, 'passphrase');
+  writeFileSync(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
+  t.match(await commands.larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 0 });
+  const reloaded = lines(/"msg":"configuration reloaded"/);
+  store.process.kill('SIGHUP');
+  await until(() => lines(/"msg":"configuration reloaded"/) === reloaded + 2);
+  t.same(await figures('larder_sealed'), [1, 1]);
+  changeConfig(join(data, 'larder.toml'), { 'keys.passphrase_file': passphrase });
+  store.process.kill('SIGHUP');
+  await until(() => lines(/"msg":"configuration reloaded"/) === reloaded + 4);
+  t.same(await figures('larder_sealed'), [0, 0]);
+});
+
+t.test('one that hangs is given no more than one connection', async (t) => {
+  const [, pid] = [...store.pids()][0]!;
+  process.kill(pid, 'SIGSTOP');
+  const asked = Array.from({ length: 8 }, () => ask('/healthz'));
+  let answered = 0;
+  for (const one of asked) void one.then(() => answered++);
+  await until(() => answered >= 7);
+  t.equal(answered, 7);
+  process.kill(pid, 'SIGCONT');
+  t.same(
+    (await Promise.all(asked)).map(({ status }) => status),
+    Array(8).fill(200),
+  );
+});
+
+t.test('one that is killed is replaced, and counts that were told do not go back', async (t) => {
+  const before = await figure(healthz);
+  const [first, second] = [...store.pids().values()];
+  process.kill(second!, 'SIGSTOP');
+  const passed = [ask('/readyz'), ask('/readyz')];
+  await Promise.any(passed);
+  process.kill(second!, 'SIGKILL');
+  const outcomes = (await Promise.allSettled(passed)).map(({ status }) => status);
+  t.same(outcomes.sort(), ['fulfilled', 'rejected'], 'nobody waits for what it was passed and never took');
+  await until(() => /"worker":2,"code":null,"signal":"SIGKILL"[^}]*"msg":"a worker has ended/.test(store.log()));
+  t.match((await ask('/healthz')).status, 200, 'meanwhile the other one serves');
+  await until(() => store.pids().get(2) !== undefined && store.pids().get(2) !== second);
+  t.equal(store.pids().get(1), first);
+  t.same(await figures(healthz), [before + 1, before + 1]);
+  t.same(await figures('larder_workers_ended_total'), [1, 1]);
+  await until(async () => (await ask('/readyz')).body.workers.serving === 2);
+});
+
+t.test('commands on the host tell of all of them', async (t) => {
+  t.same(looks, ['larder status', 'larder doctor']);
+  t.match(
+    (await commands.larder('status')).out,
+    /Serving +yes, since \S+, process \d+, 2 of 2 workers, log level info/,
+  );
+  t.match(await commands.json('status'), { serving: { workers: { wanted: 2, serving: 2, ended: 1 } } });
+  t.match((await commands.larder('doctor')).out, /Server: served since \S+ by process \d+ with 2 of 2 workers/);
+});
+
+t.test('a stop finishes what is under way, and frees the store', async (t) => {
+  const { port } = new URL(store.url);
+  const uploading = connect({ port: Number(port), host: '127.0.0.1' });
+  const form = '--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nhalf';
+  const rest = ' and half\r\n--f--\r\n';
+  const length = form.length + rest.length;
+  uploading.write(
+    `POST /unscanned-upload/ HTTP/1.1\r\nhost: a\r\ncontent-type: multipart/form-data; boundary=f\r\n` +
+      `content-length: ${length}\r\n\r\n${form}`,
+  );
+  const answer = uploading.setEncoding('utf8').toArray();
+  // Its first bytes have come: the worker has it.
+  await until(() => uploading.bytesWritten > 0);
+  await ask('/healthz');
+  const ended = once(store.process, 'exit');
+  store.process.kill('SIGTERM');
+  await until(() => lines(/"msg":"stopping"/) === 3);
+  await t.rejects(ask('/healthz'), 'no other is taken');
+  uploading.write(rest);
+  t.match((await answer).join(''), /^HTTP\/1\.1 200 /);
+  t.same(await ended, [0, null]);
+  t.match(store.log(), /"msg":"stopped"\}\n$/);
+  t.notOk(existsSync(join(data, 'serving.json')));
+  t.match(await commands.larder('status'), { out: /Serving +no/ });
+});

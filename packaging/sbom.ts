@@ -46,10 +46,10 @@ export function billOfMaterials({ version, at }: Release, parties: readonly Thir
 
 const refOf = ({ name, version }: ThirdParty): string => `${name}@${version}`;
 
-/** What nothing else brought in. */
+/** What larder names itself, and what nothing else brought in. */
 const topLevel = (parties: readonly ThirdParty[]): ThirdParty[] => {
   const used = new Set(parties.flatMap(({ uses }) => uses));
-  return parties.filter(({ folder }) => !used.has(folder));
+  return parties.filter(({ folder, isDirect }) => isDirect || !used.has(folder));
 };
 
 function componentOf({ name, version, kind, licence, hashes, folder }: ThirdParty): object {

@@ -18,6 +18,8 @@ export interface ThirdParty {
   kind: 'package' | 'library' | 'runtime';
   /** Digests in hexadecimal, under the names that CycloneDX has for them. */
   hashes: { alg: 'SHA-256' | 'SHA-512'; content: string }[];
+  /** Whether larder itself names it, and not only what larder uses. */
+  isDirect?: boolean;
   /** What it uses of the others, by their folders. */
   uses: string[];
 }
@@ -49,6 +51,7 @@ export function thirdParties(arch: Architecture): ThirdParty[] {
       folder,
       ...licenceOf(folder),
       kind: 'package',
+      isDirect: folder.slice('node_modules/'.length) in (lock.packages['']?.dependencies ?? {}),
       hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }],
       uses: wanted.map((name) => found(folder, name, folders)).filter((use) => use !== undefined),
     };

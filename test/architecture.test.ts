@@ -80,6 +80,8 @@ t.test('what has one home is imported only there', (t) => {
 
 t.test('what must outlive a power cut is made durable in two folders', (t) => {
   const asking = files
+    // Whether a server syncs is asked there, and nothing synced.
+    .filter(({ file }) => !file.startsWith('src/engine/postgres/'))
     .filter(({ text }) => /\b(?:fsync|fdatasync)|\.(?:data)?sync\(\)|flush: true/i.test(text))
     .map(({ file }) => file);
   t.same(

@@ -6,6 +6,7 @@ import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { Now } from '#domain/clock.ts';
+import type { Database } from '#engine/database.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
@@ -29,6 +30,8 @@ export interface Opening {
   siteKey?: Buffer;
   /** The database, where it is not the one of the data directory. */
   file?: string;
+  /** The address of the server that has the database, where it is not a file. */
+  postgres?: string | undefined;
 }
 
 /** How the audit log of a data directory is sealed. */
@@ -63,19 +66,29 @@ export async function openRecords(
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
     siteKey,
     file = join(directory, 'larder.db'),
+    postgres,
   }: Opening = {},
 ): Promise<OpenRecords> {
   const sealing = sealingOf(directory, siteKey);
-  const db = openSqlite(file, {
-    nativeBinding: nativeBinding(),
-    makeRoom,
-    ...(fatal && { fatal }),
-    ...(damaged && { damaged }),
-  });
+  const inFile = (): Database =>
+    openSqlite(file, {
+      nativeBinding: nativeBinding(),
+      makeRoom,
+      ...(fatal && { fatal }),
+      ...(damaged && { damaged }),
+    });
+  const onServer = async (address: string): Promise<Database> => {
+    // Nobody whose records are a file waits for what speaks to a server.
+    const { openPostgres } = await import('#engine/postgres/driver.ts');
+    return openPostgres(address);
+  };
+  const db = postgres === undefined ? inFile() : await onServer(postgres);
   let lock: { close(): unknown } | undefined;
   try {
-    if (!held) lock = await lockForUpgrade(db, directory);
-    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with });
+    // A server lets one process at a time bring its tables up to date.
+    if (!held && postgres === undefined) lock = await lockForUpgrade(db, directory);
+    const place = { directory, file: postgres === undefined ? file : undefined };
+    const { upgrade, sealsAnew } = await bringUpToDate(db, { ...place, sealing: sealing.with });
     const known = records(db, sealing.with);
     const acts = createActs(known, now);
     if (upgrade !== undefined) {

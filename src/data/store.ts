@@ -29,6 +29,8 @@ export interface StoreOptions {
   newId?: NewIds;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
+  /** The address of the server that has the records, where they are not a file of the data directory. */
+  postgres?: string | undefined;
   /** Told when the disk broke a promise: the process must end at once, with an error. */
   fatal?: (error: Error) => void;
 }

@@ -6,7 +6,7 @@ import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
-import { hasTable, migrate, missing } from '#engine/sqlite/migrate.ts';
+import { migrate, missing } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
@@ -18,8 +18,8 @@ import { lockDirectory } from './lock.ts';
 export interface Upgrade {
   /** The names of the migrations that ran. */
   migrations: string[];
-  /** The database as it was before. */
-  copy: string;
+  /** The database as it was before; nothing where a server has it, of which whoever administers it keeps copies. */
+  copy: string | undefined;
   /** How many things were wrong with it then. The digests of its rows are made anew, and tell of that no more. */
   problems: number;
 }
@@ -52,28 +52,41 @@ export async function lockForUpgrade(db: Database, directory: string): Promise<{
  */
 export async function bringUpToDate(
   db: Database,
-  { directory, file, sealing }: { directory: string; file: string; sealing: Sealing | undefined },
+  { directory, file, sealing }: { directory: string; file: string | undefined; sealing: Sealing | undefined },
 ): Promise<{ upgrade: Upgrade | undefined; sealsAnew: boolean }> {
-  const binding = nativeBinding();
+  const nativeModule = nativeBinding();
+  const engine = file === undefined ? 'postgres' : 'sqlite';
   const migration = await firstMissing(db);
-  const copy = migration && (await keepForReturn({ directory, migration, nativeBinding: binding }));
-  const problems = copy === undefined ? 0 : checkDatabase(file, { nativeBinding: binding }).length;
+  const isCopied = migration !== undefined && file !== undefined;
+  const copy = isCopied ? await keepForReturn({ directory, migration, nativeBinding: nativeModule }) : undefined;
+  const problems = isCopied ? checkDatabase(file, { nativeBinding: nativeModule }).length : 0;
   // Releases before the chain of seals had none, or single ones.
-  const sealsAnew = !(await hasTable(db, 'audit_seal_chain'));
+  const sealsAnew = !(await db.hasTable('audit_seal_chain'));
   if (sealsAnew && sealing !== undefined) {
     // Nothing is sealed with the key of another store.
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
     beginSealing(sealing);
   }
-  const ran = await migrate(db, migrations(), embeddedText('src/records/new-store.sql'));
+  const ran = await migrate(db, migrations(engine), newStore(engine));
   db.keepRowDigests();
-  const upgrade = copy === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
+  const upgrade = migration === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
   return { upgrade, sealsAnew };
 }
 
-/** The migrations that travel with the program, in order. */
-export const migrations = (): { name: string; text: string }[] =>
-  embeddedNames('src/records/migrations').map((file) => ({
-    name: file.replace(/\.sql$/, ''),
-    text: embeddedText(`src/records/migrations/${file}`),
-  }));
+/** The migrations that travel with the program, in order: one text for both engines, or a twin for the one that reads another. */
+export function migrations(engine: Engine = 'sqlite'): { name: string; text: string }[] {
+  const files = new Set(embeddedNames('src/records/migrations'));
+  const names = [...files].filter((file) => !file.endsWith(twin)).map((file) => file.replace(/\.sql$/, ''));
+  return names.map((name) => {
+    const file = engine === 'postgres' && files.has(`${name}${twin}`) ? `${name}${twin}` : `${name}.sql`;
+    return { name, text: embeddedText(`src/records/migrations/${file}`) };
+  });
+}
+
+const twin = '.postgres.sql';
+
+/** What all migrations leave where there was nothing. */
+export const newStore = (engine: Engine): string =>
+  embeddedText(`src/records/new-store${engine === 'postgres' ? twin : '.sql'}`);
+
+type Engine = 'sqlite' | 'postgres';

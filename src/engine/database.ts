@@ -1,4 +1,5 @@
 // The door to the database: a tag that keeps text and values apart, four verbs, and transactions.
+import type { Soon } from '#domain/soon.ts';
 
 export type Value = string | number | bigint | null | Uint8Array;
 
@@ -76,18 +77,23 @@ export interface Queries {
   script(text: string): Promise<void>;
   /** Whether the row with this key is there, and not as it was last written. */
   isDamaged(table: string, key: Readonly<Record<string, Value>>): Promise<boolean>;
+  /** Whether there is a table of this name; a database of an older release may not have it. */
+  hasTable(name: string): Promise<boolean>;
 }
 
 /** What it takes to read records. */
-export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged'>;
+export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
 /**
  * Queries outside a transaction see only what is committed; changes are made in transactions alone,
  * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
  */
 export interface Database extends Reading {
-  /** A number that is another one after every commit, also of other processes; cheap enough for every request. */
-  version(): number;
+  /**
+   * A number that is another one after every commit, also of other processes, and never older than the question; cheap enough for
+   * every request. It is there at once where the engine need not ask for it.
+   */
+  version(): Soon<number>;
   /** Committed with those that wait as well; `work` may be run a second time, when nothing is left of the first. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** From here on every row that is written has a digest; called once, when the tables are as they should be. */

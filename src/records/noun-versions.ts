@@ -1,6 +1,6 @@
 // Versions of nouns: a number for each table that something remembered is made of. Triggers raise it with every row that
 // changes, whoever changes it. What was read from tables that did not change is still so, whatever else was committed.
-import { type Soon } from '#domain/soon.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import { sql, type Database } from '#engine/database.ts';
 
 /** The numbers as they were at one moment; the object is another one whenever one of them may have been raised. */
@@ -28,20 +28,21 @@ export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersion
     return { generation: of, numbers: new Map(rows.map(({ noun, version }) => [noun, version])) };
   }
 
+  function as(version: number): Soon<Snapshot> {
+    if (version !== seen) {
+      seen = version;
+      const reading = (snapshot = read());
+      reading.then(
+        (found) => snapshot === reading && (snapshot = found),
+        () => (seen = NaN),
+      );
+    }
+    return snapshot;
+  }
+
   return {
-    current() {
-      // Asked before the numbers are read: a commit in between makes them newer than this says, and read once more.
-      const version = db.version();
-      if (version !== seen) {
-        seen = version;
-        const reading = (snapshot = read());
-        reading.then(
-          (found) => snapshot === reading && (snapshot = found),
-          () => (seen = NaN),
-        );
-      }
-      return snapshot;
-    },
+    // Asked before the numbers are read: a commit in between makes them newer than this says, and read once more.
+    current: () => then(db.version(), as),
     forget() {
       generation++;
       seen = NaN;

@@ -9,7 +9,7 @@ import t from 'tap';
 import { copiesForReturn, keepForReturn, putBack, upgradesFolder } from '#backup/before-upgrade.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
 import { sql } from '#engine/database.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
 import { lockDirectory } from '#data/lock.ts';

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { hours, minutes, timestamp } from '#domain/clock.ts';
 import { auditHash } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#test/fixtures/writable.ts';
 import { migrations } from '#data/upgrade.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#test/fixtures/writable.ts';
 import { migrations } from '#data/upgrade.ts';

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 
 type Database = SQLite.Database;

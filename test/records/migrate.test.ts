@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { sql, type Database } from '#engine/database.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
 import { openStore } from '#data/store.ts';

@@ -8,6 +8,7 @@ import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
 import { embeddedText } from '#src/embedded.ts';
+import { postgresSchema } from './postgres-schema.ts';
 
 const file = 'src/records/new-store.sql';
 /** What is another in each store is made by the same expression as in the migration that made it first. */
@@ -90,5 +91,13 @@ t.test('a new store has what the migrations would leave, to the letter', (t) => 
   const epoch = (): unknown => made(embeddedText(file)).prepare(`SELECT value FROM appliance`).pluck().get();
   t.match(epoch(), /^[0-9a-f]{32}$/);
   t.not(epoch(), epoch(), 'and each store its own epoch');
+  t.end();
+});
+
+t.test('a new store in PostgreSQL has the same, as it reads it', (t) => {
+  const twin = 'src/records/new-store.postgres.sql';
+  const translated = postgresSchema(embeddedText(file));
+  if (process.env['LARDER_KEEP'] === '1') writeFileSync(join(import.meta.dirname, '../..', twin), translated);
+  t.equal(embeddedText(twin), translated, 'LARDER_KEEP=1 on this test makes it anew');
   t.end();
 });

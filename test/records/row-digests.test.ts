@@ -13,7 +13,7 @@ import { verifyAudit } from '#records/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
 import type { Changes } from '#records/index.ts';
 import type { Statement } from '#engine/database.ts';
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#test/fixtures/writable.ts';
 import { migrations } from '#data/upgrade.ts';

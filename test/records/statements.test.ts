@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { migrate } from '#engine/sqlite/migrate.ts';
+import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
 import { columnLists, sourceStatements } from '#test/fixtures/statements.ts';

@@ -1,7 +1,5 @@
-// What SQLite says when the disk does not take what is written, and what a person is told of it.
+// What SQLite says when the disk does not take what is written.
 import SQLite from 'better-sqlite3';
-
-import { Refusal } from '#domain/refusal.ts';
 
 /** SQLite's words for a disk that is full; the second is about the index of its log, which grows beside it. */
 export const isFull = (error: unknown): boolean =>
@@ -12,16 +10,3 @@ export const isDiskFailure = (error: unknown): error is Error =>
   error instanceof SQLite.SqliteError &&
   (error.code.startsWith('SQLITE_IOERR') || error.code === 'SQLITE_CORRUPT') &&
   !isFull(error);
-
-/** Seconds after which trying again makes sense: an administrator has to make room first. */
-const retryAfter = 300;
-
-export const diskFull = (cause: unknown): Refusal =>
-  Object.assign(
-    new Refusal(
-      'insufficient-storage',
-      'The disk of the store is full, so nothing was changed. Its administrator has to make room; try again later.',
-      retryAfter,
-    ),
-    { cause },
-  );

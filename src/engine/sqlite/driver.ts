@@ -1,7 +1,7 @@
 // SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
 import SQLite from 'better-sqlite3';
 
-import { List, type Database, type Queries, type Statement, type Value } from '../database.ts';
+import { List, sql, type Database, type Queries, type Statement, type Value } from '../database.ts';
 import { commitCounter, type CommitCounter } from './commit-counter.ts';
 import { GroupCommit } from './group-commit.ts';
 import { damagedRow, keepRowDigests, type RowPlace } from './row-digests.ts';
@@ -34,6 +34,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     get: reading.get,
     all: reading.all,
     isDamaged: reading.isDamaged,
+    hasTable: reading.hasTable,
     version: commits.count,
     transaction: (work) =>
       closed ? Promise.reject(new Error('cannot write: the database is closed')) : turns.transaction(work),
@@ -115,8 +116,11 @@ function queries(connection: Connection, damaged: SqliteOptions['damaged']): Que
       if (row !== undefined) damaged?.(table, row);
       return row !== undefined;
     },
+    hasTable: async (name) => prepare(tables).get(name) !== undefined,
   };
 }
+
+const tables = sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${''}`;
 
 /**
  * A statement as SQLite reads it. `+?` is the same value as `?`: this SQLite was built to look into plain parameters when

@@ -6,7 +6,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import SQLite from 'better-sqlite3';
 
 import type { Queries } from '../database.ts';
-import { diskFull, isDiskFailure, isFull } from './disk-errors.ts';
+import { diskFull } from '../disk-full.ts';
+import { whileOpen } from '../while-open.ts';
+import { isDiskFailure, isFull } from './disk-errors.ts';
 
 /** A batch ends with so many changes, or when it has taken so many milliseconds: whoever came first waits for all of them. */
 const most = 64;
@@ -188,16 +190,4 @@ async function begin(immediately: SQLite.Statement, deadline: number): Promise<v
     // SQLite keeps no queue between processes: who looks seldom is left to chance beside one that has a batch ready after each.
     await sleep(1);
   }
-}
-
-/** Queries that end with their transaction: kept beyond it, they would write on their own, or into somebody else's. */
-function whileOpen(within: Queries, isOpen: () => boolean): Queries {
-  const ended = () => Promise.reject(new Error('cannot use a transaction that has ended'));
-  return {
-    get: (statement) => (isOpen() ? within.get(statement) : ended()),
-    all: (statement) => (isOpen() ? within.all(statement) : ended()),
-    run: (statement) => (isOpen() ? within.run(statement) : ended()),
-    script: (text) => (isOpen() ? within.script(text) : ended()),
-    isDamaged: (table, key) => (isOpen() ? within.isDamaged(table, key) : ended()),
-  };
 }

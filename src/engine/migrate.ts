@@ -1,5 +1,5 @@
 // Brings a database up to date: numbered SQL files, run in order, remembered by name, forward only.
-import { sql, type Database, type Reading } from '../database.ts';
+import { sql, type Database } from './database.ts';
 
 /** A migration: its name, such as `0001-accounts`, and its statements. */
 export interface Migration {
@@ -51,12 +51,8 @@ const makeNew = (db: Database, text: string): Promise<void> =>
     if ((await tx.get(sql`SELECT 1 FROM migrations`)) === undefined) await tx.script(text);
   });
 
-/** Whether a database has a table of this name; one of an older release may not. */
-export const hasTable = async (db: Reading, name: string): Promise<boolean> =>
-  (await db.get(sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`)) !== undefined;
-
 async function applied(db: Database): Promise<Set<string>> {
-  if (!(await hasTable(db, 'migrations'))) {
+  if (!(await db.hasTable('migrations'))) {
     await db.transaction((tx) => tx.run(sql`CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)`));
   }
   const rows = await db.all<{ name: string }>(sql`SELECT name FROM migrations`);

@@ -1,0 +1,151 @@
+// One connection to PostgreSQL: opened, looked over, and asked one thing after the other.
+import pg from 'pg';
+
+import type { Statement } from '../database.ts';
+import { placeOf, type PostgresAddress } from './address.ts';
+import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
+import { prepared } from './statements.ts';
+
+/** How many milliseconds to wait for a connection; a request that needs one is answered within five seconds. */
+const patience = 3000;
+
+/** What a connection is for: one that reads refuses to write, and one that writes does not hold others up for ever. */
+const settings = {
+  reads: `SET default_transaction_read_only = on`,
+  // A process that was stopped in the midst of a change must not keep all others from writing.
+  writes: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'`,
+} as const;
+
+/** Numbers and truth as SQLite gives them: PostgreSQL's client would give texts, and true for 1. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.INT8]: Number,
+  [pg.types.builtins.NUMERIC]: Number,
+  [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
+};
+type ParserOf = (type: number, format?: 'text' | 'binary') => (text: string) => unknown;
+const others = pg.types.getTypeParser as ParserOf;
+const types = { getTypeParser: ((type, format) => parsers[type] ?? others(type, format)) satisfies ParserOf };
+
+export class Connection {
+  readonly #client: pg.Client;
+  #pending = 0;
+  #isLost = false;
+
+  private constructor(client: pg.Client) {
+    this.#client = client;
+    const lost = (): void => void (this.#isLost = true);
+    // An error without anybody who waits would end the process; whoever asks next hears of it.
+    client.on('error', lost).on('end', lost);
+  }
+
+  /** Opens one, and throws in words for a person where there is none, or the server keeps less than is promised here. */
+  static async open(address: PostgresAddress, purpose: keyof typeof settings): Promise<Connection> {
+    const { host, port, database, user, password, options, tls } = address;
+    const client = new pg.Client({
+      host,
+      port,
+      database,
+      user,
+      password,
+      ssl: tls,
+      types: types,
+      application_name: 'larder',
+      connectionTimeoutMillis: patience,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      enableChannelBinding: true,
+      ...(options !== undefined && { options }),
+    });
+    const connection = new Connection(client);
+    try {
+      await client.connect();
+      await client.query(settings[purpose]);
+      const { rows } = await client.query<Server>(lookedOver);
+      refuseLess(rows[0]!, placeOf(address));
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      throw error instanceof NoConnection ? error : cannotConnect(address, error);
+    }
+  }
+
+  /** How many wait for an answer here. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Whether nothing can be asked here any more. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Asks one thing; rows, and how many were changed. */
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {
+    return this.#ask(() => this.#client.query<Row>(prepared(statement)));
+  }
+
+  /** Runs a text of several statements, without values. */
+  async script(text: string): Promise<void> {
+    await this.#ask(() => this.#client.query(text));
+  }
+
+  async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    this.#pending++;
+    try {
+      return await ask();
+    } catch (error) {
+      if (isLost(error) || isStale(error)) this.destroy();
+      throw error;
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  /** Once what was asked is answered. */
+  async close(): Promise<void> {
+    this.#isLost = true;
+    await this.#client.end().catch(() => undefined);
+  }
+
+  /** At once; whoever waits for an answer gets an error. */
+  destroy(): void {
+    this.#isLost = true;
+    void this.#client.end().catch(() => undefined);
+    (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+}
+
+/** What is asked of a server before it is trusted with anything. */
+const lookedOver = `
+  SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+    current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync,
+    current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby, current_schema() AS schema`;
+
+export interface Server {
+  version: string;
+  number: number;
+  synchronous: string;
+  fsync: string;
+  encoding: string;
+  standby: 0 | 1;
+  schema: string | null;
+}
+
+/** Throws where a server, or how it is set, keeps less than is promised of what is committed. */
+export function refuseLess(
+  { version, number, synchronous, fsync, encoding, standby, schema }: Server,
+  place: string,
+): void {
+  const cannot = (why: string): never => {
+    throw new NoConnection(`cannot use ${place}: ${why}`);
+  };
+  if (number < 150_000) cannot(`the server is PostgreSQL ${version}, and larder needs 15 or newer`);
+  if (fsync !== 'on') cannot(`the server runs with fsync = ${fsync}, and may lose what it has confirmed; turn it on`);
+  if (!['on', 'remote_apply'].includes(synchronous))
+    cannot(
+      `the server runs with synchronous_commit = ${synchronous}, and may lose what it has confirmed; set it to on`,
+    );
+  if (encoding !== 'UTF8') cannot(`it keeps texts as ${encoding}; make a database with the encoding UTF8`);
+  if (standby === 1) cannot('the server is a standby, which only reads; name the primary');
+  if (schema === null) cannot('it has no schema of its search_path; make one, or name one that is there');
+}

@@ -1,0 +1,97 @@
+// What PostgreSQL says when it does not do what it is asked, and what a person is told of it.
+import { diskFull } from '../disk-full.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { placeOf, type PostgresAddress } from './address.ts';
+
+/** The code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Whether another transaction was in the way, and the same thing is worth a second try. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
+
+/** Whether others have held what a change needs for too long. */
+export const isHeld = (error: unknown): boolean => codeOf(error) === '55P03';
+
+/** Whether a statement was prepared before the tables changed. */
+export const isStale = (error: unknown): boolean =>
+  codeOf(error) === '0A000' && (error as Error).message.includes('cached plan');
+
+/** That there is no connection, or none that is good enough; why, in one sentence. */
+export class NoConnection extends Error {}
+
+/** Whether the connection is gone, or there is none: whatever was asked on it may be asked on another one. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof NoConnection) return true;
+  const code = codeOf(error);
+  // The server ends, begins, or takes nobody else; it has ended this session; nobody listens there.
+  if (/^(?:08...|57P0[1235]|53300|25P0[34])$/.test(code)) return true;
+  if (/^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|ENOTFOUND)$/.test(code)) return true;
+  return (
+    error instanceof Error && /^(?:Connection terminated|timeout expired|Client has encountered)/.test(error.message)
+  );
+}
+
+/** Seconds after which trying again makes sense where the server does not answer. */
+const retryAfter = 5;
+
+/** What somebody is told whose request needs the records; `done` says what is known of his change. */
+export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refusal =>
+  Object.assign(
+    new Refusal(
+      'remote-service-unavailable',
+      `The database of the store does not answer. ${done} Try again in a few seconds.`,
+      retryAfter,
+    ),
+    { cause },
+  );
+
+/** An error of a statement or of a connection, as whoever asked for the records is told of it. */
+export function forCaller(error: unknown): unknown {
+  if (isLost(error)) return unavailable(error);
+  if (codeOf(error) === '53100') return diskFull(error);
+  // PostgreSQL keeps every character but one.
+  if (codeOf(error) === '22021') {
+    return Object.assign(
+      new Refusal('api-error', 'A text holds a character that cannot be kept: the one with the number 0.'),
+      {
+        cause: error,
+      },
+    );
+  }
+  return error;
+}
+
+/** Why there is no connection, for whoever starts a store: one sentence with what to do. */
+export function cannotConnect(address: PostgresAddress, cause: unknown): NoConnection {
+  const place = placeOf(address);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const why = reasons.find(([pattern]) => pattern.test(`${codeOf(cause)} ${said}`))?.[1];
+  return new NoConnection(`cannot open ${place}: ${why?.(address) ?? said}`, { cause });
+}
+
+const reasons: [RegExp, (address: PostgresAddress) => string][] = [
+  [/^28P01 |^28000 .*password/, ({ user }) => `it does not take the password of the user ${user}`],
+  [
+    /SASL|password must be a string/,
+    ({ user }) => `it wants a password of the user ${user}, and the address has none or a wrong one`,
+  ],
+  [/^28000 /, ({ user }) => `it does not let the user ${user} in from here; its pg_hba.conf says who may`],
+  [/^3D000 /, ({ database }) => `the server has no database ${database}; make it with createdb`],
+  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine knows no ${host}`],
+  [/^ECONNREFUSED |^ENOENT /, () => 'nobody listens there; look whether PostgreSQL runs, and on which port'],
+  [/^EACCES /, ({ host }) => `this user may not use the socket in ${host}`],
+  [/timeout expired|^ETIMEDOUT |^EHOSTUNREACH |^ENETUNREACH /, () => 'the server does not answer'],
+  [
+    /does not support SSL/,
+    () => 'the server does not speak TLS; turn ssl on there, or say sslmode=disable where nobody else can listen',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID /, ({ host }) => `its certificate is not for the name ${host}`],
+  [/^CERT_HAS_EXPIRED /, () => 'its certificate has expired'],
+  [
+    /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+) /,
+    () => 'its certificate is signed by nobody who is trusted here; name the authority with sslrootcert=FILE',
+  ],
+  [/^53300 /, () => 'it takes no more connections; raise max_connections there'],
+  [/^57P03 /, () => 'it is starting or stopping; try again in a moment'],
+];

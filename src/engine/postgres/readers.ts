@@ -1,0 +1,58 @@
+// The connections that read: each question is one statement, which sees what is committed when it arrives.
+import type { Statement } from '../database.ts';
+import type { Connection } from './connection.ts';
+import { forCaller, isLost, isStale } from './errors.ts';
+
+/** So many are opened at most; a question beyond that waits behind others. */
+const most = 8;
+
+/** How many milliseconds a question tries to reach a server that does not answer. */
+const patience = 4000;
+
+export class Readers {
+  readonly #open: () => Promise<Connection>;
+  #connections: Connection[] = [];
+  #opening: Promise<Connection> | undefined;
+  #isClosed = false;
+
+  constructor(open: () => Promise<Connection>) {
+    this.#open = open;
+  }
+
+  /** Asks a question; where the connection breaks under it, on another one. */
+  async all<Row>(statement: Statement): Promise<Row[]> {
+    for (const deadline = performance.now() + patience; ;) {
+      try {
+        const connection = await this.#pick();
+        return (await connection.query<Record<string, unknown>>(statement)).rows as Row[];
+      } catch (error) {
+        const again = isStale(error) || (isLost(error) && performance.now() < deadline && !this.#isClosed);
+        if (!again) throw forCaller(error);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opening?.catch(() => undefined);
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  /** One that nobody waits for; otherwise a new one, or where there are enough the one that fewest wait for. */
+  async #pick(): Promise<Connection> {
+    if (this.#isClosed) throw new Error('cannot read: the database is closed');
+    this.#connections = this.#connections.filter(({ isLost }) => !isLost);
+    const [first] = this.#connections.sort((one, other) => one.pending - other.pending);
+    if (first !== undefined && (first.pending === 0 || this.#connections.length >= most)) return first;
+    this.#opening ??= this.#open()
+      .then((opened) => {
+        this.#connections.push(opened);
+        return opened;
+      })
+      .finally(() => (this.#opening = undefined));
+    if (first === undefined) return this.#opening;
+    // Others wait no longer for the new one than for those that are there.
+    this.#opening.catch(() => undefined);
+    return first;
+  }
+}

@@ -1,0 +1,368 @@
+// PostgreSQL behind the door: what it adds to the promises of test/records/door.test.ts, which hold for every engine.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t, { type Test } from 'tap';
+
+import { Refusal } from '#domain/refusal.ts';
+import { list, sql, type Database, type Queries } from '#engine/database.ts';
+import { readAddress } from '#engine/postgres/address.ts';
+import { refuseLess } from '#engine/postgres/connection.ts';
+import { openPostgres } from '#engine/postgres/driver.ts';
+import { postgresText, prepared } from '#engine/postgres/statements.ts';
+import { Versions } from '#engine/postgres/versions.ts';
+import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { startProxy, type AtCommit } from '#test/fixtures/postgres-proxy.ts';
+import { until } from '#test/fixtures/until.ts';
+
+/** A database with a table of its own, reached through a proxy. */
+async function opened(t: Test, server: Promise<PostgresServer> = sharedPostgres(root)) {
+  const { folder, newSchema } = await server;
+  const proxy = await startProxy(folder);
+  const address = await newSchema();
+  const db = await openPostgres(address.replace(encodeURIComponent(folder), encodeURIComponent(proxy.folder)));
+  t.teardown(async () => {
+    await db.close();
+    await proxy.end();
+  });
+  await db.transaction((tx) => tx.script('CREATE TABLE done (name TEXT COLLATE "C" NOT NULL)'));
+  return { proxy, address, db };
+}
+
+const root = t;
+const long = process.env['LARDER_LONG'] === '1';
+
+const add = (tx: Queries, name: string): Promise<number> => tx.run(sql`INSERT INTO done (name) VALUES (${name})`);
+
+/** How often each name was added. */
+async function counted(db: Database): Promise<Record<string, number>> {
+  const rows = await db.all<{ name: string; times: number }>(
+    sql`SELECT name, count(*) AS times FROM done GROUP BY name ORDER BY name`,
+  );
+  return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
+}
+
+t.test('a statement has its values numbered, and their types told', (t) => {
+  const wanted = (before: string | null) =>
+    sql`SELECT 1 FROM x WHERE id IN ${list(['a'])} AND n NOT IN ${list([])} AND (${before} IS NULL OR at < ${before}) LIMIT ${2}`;
+  t.equal(
+    postgresText(wanted('b')),
+    `SELECT 1 FROM x WHERE id = ANY ($1) AND n <> ALL ($2) AND ($3::text COLLATE "C" IS NULL OR at < $4::text COLLATE "C") LIMIT $5::bigint`,
+  );
+  t.equal(
+    postgresText(wanted(null)),
+    'SELECT 1 FROM x WHERE id = ANY ($1) AND n <> ALL ($2) AND (NULL IS NULL OR at < NULL) LIMIT $3::bigint',
+  );
+  t.equal(postgresText(sql`SELECT ${0.5}, ${Buffer.from('a')}`), 'SELECT $1::double precision, $2::bytea');
+  t.same(prepared(wanted(null)).values, [['a'], [], 2]);
+  t.equal(prepared(wanted('b')).name, prepared(wanted('c')).name, 'prepared once');
+  t.not(prepared(wanted('b')).name, prepared(wanted(null)).name, 'but for what is not there');
+  t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list stands behind IN' });
+  t.end();
+});
+
+t.test('an address says where, who, and how the server is known', (t) => {
+  t.match(readAddress('postgres://ada:s%40cret@db.example:6000/larder'), {
+    host: 'db.example',
+    port: 6000,
+    database: 'larder',
+    user: 'ada',
+    password: 's@cret',
+    tls: { rejectUnauthorized: true, host: 'db.example', checkServerIdentity: undefined },
+  });
+  t.match(readAddress('postgresql://ada@/larder?host=/run/postgresql'), { host: '/run/postgresql', tls: false });
+  t.match(readAddress('postgres://ada@[::1]/larder?sslmode=disable'), { host: '::1', port: 5432, tls: false });
+  t.match(readAddress('postgres://ada@db/larder?sslmode=require'), { tls: { rejectUnauthorized: false } });
+  t.match(readAddress('postgres://ada@db/larder?sslmode=verify-ca'), {
+    tls: { rejectUnauthorized: true, checkServerIdentity: Function },
+  });
+  for (const [address, why] of [
+    ['mysql://ada@db/larder', /write it as postgres:\/\//],
+    ['ada:secret', /write it as postgres:\/\//],
+    ['postgres://db/larder', /does not say which user/],
+    ['postgres://ada:secret@db', /does not say which database/],
+    ['postgres://ada:secret@/larder', /does not say which host/],
+    ['postgres://ada:secret@db/larder?sslmode=prefer', /sslmode is prefer, and may be verify-full/],
+    ['postgres://ada:secret@db/larder?sslrootcert=/none', /cannot read \/none, the sslrootcert/],
+    ['postgres://ada:secret@db/larder?application_name=x', /it says application_name/],
+  ] as const) {
+    t.throws(() => readAddress(address), { message: why }, address);
+    t.throws(() => readAddress(address), { message: /^(?!.*secret)/ }, 'without its password');
+  }
+  t.end();
+});
+
+t.test('one query serves everybody who asked before it was sent, and nobody who asked later', async (t) => {
+  const sent: { resolve(number: number): void; reject(error: Error): void }[] = [];
+  const versions = new Versions(() => new Promise<number>((resolve, reject) => sent.push({ resolve, reject })));
+  const first = [versions.current(), versions.current()];
+  await sleep(0);
+  t.equal(sent.length, 1);
+  const later = [versions.current(), versions.current(), versions.current()];
+  await sleep(0);
+  t.equal(sent.length, 1, 'those wait for the next one');
+  sent[0]!.resolve(1);
+  t.same(await Promise.all(first), [1, 1]);
+  await sleep(0);
+  t.equal(sent.length, 2);
+  sent[1]!.reject(new Error('no'));
+  for (const one of later) await t.rejects(one, { message: 'no' });
+  const again = versions.current();
+  await sleep(0);
+  sent[2]!.resolve(3);
+  t.equal(await again, 3, 'what fails is asked again');
+});
+
+t.test('whatever keeps a store from its database is said in one sentence, and changes nothing', async (t) => {
+  const server = await startPostgres({
+    access: ['local all ada scram-sha-256', 'local all bob reject', 'local all all trust'],
+  });
+  t.teardown(server.end);
+  await server.ask(`CREATE ROLE ada LOGIN PASSWORD 'right'; CREATE ROLE bob LOGIN`);
+  const as = (user: string, more = ''): string => server.address(more).replace('larder@', `${user}@`);
+  const cannot = async (address: string, message: RegExp): Promise<void> => {
+    await t.rejects(openPostgres(address), { message }, String(message));
+    await t.rejects(openPostgres(address), { message: /^(?!.*guessed)[^\n]*$/ }, 'one line, and no password');
+  };
+  await cannot(
+    as('ada:guessed'),
+    /cannot open the database postgres at .*: it does not take the password of the user ada$/,
+  );
+  await cannot(as('ada'), /it wants a password of the user ada/);
+  await cannot(as('bob'), /does not let the user bob in from here; its pg_hba.conf says who may/);
+  await cannot(
+    server.address().replace('/postgres?', '/none?'),
+    /the server has no database none; make it with createdb/,
+  );
+  await cannot('postgres://larder@/postgres?host=/nowhere', /nobody listens there/);
+  await cannot('postgres://larder@127.0.0.1:1/postgres?sslmode=disable', /nobody listens there/);
+  await cannot('postgres://larder@larder.invalid/postgres?sslmode=disable', /knows no larder.invalid/);
+  await cannot(as('larder', '&options=-c synchronous_commit=off'), /runs with synchronous_commit = off, and may lose/);
+  await cannot(as('larder', '&options=-c search_path=none'), /has no schema of its search_path/);
+  await server.ask('CREATE TABLE customers (name TEXT)');
+  await cannot(server.address(), /it holds tables of something else, such as customers/);
+  const tables = await server.ask(`SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`);
+  t.same(tables.rows, [{ table_name: 'customers' }], 'nothing was made in it');
+
+  const good = { version: '15.1', number: 150_001, synchronous: 'on', fsync: 'on', encoding: 'UTF8' } as const;
+  const whole = { ...good, standby: 0, schema: 'public' } as const;
+  refuseLess(whole, 'x');
+  t.throws(
+    () => refuseLess({ ...whole, version: '14.2', number: 140_002 }, 'x'),
+    /PostgreSQL 14.2, and larder needs 15/,
+  );
+  t.throws(() => refuseLess({ ...whole, fsync: 'off' }, 'x'), /fsync = off, and may lose/);
+  t.throws(() => refuseLess({ ...whole, encoding: 'LATIN1' }, 'x'), /keeps texts as LATIN1/);
+  t.throws(() => refuseLess({ ...whole, standby: 1 }, 'x'), /is a standby, which only reads; name the primary/);
+});
+
+t.test('a server is known by its certificate, for its name', async (t) => {
+  const keys = mkdtempSync(join(tmpdir(), 'larder-postgres-tls-'));
+  t.teardown(() => rmSync(keys, { recursive: true, force: true }));
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+  const names = ['-addext', 'subjectAltName=DNS:localhost', '-keyout', 'key.pem', '-out', 'cert.pem'];
+  execFileSync('openssl', [...made, ...names], { cwd: keys, stdio: 'ignore' });
+  const server = await startPostgres({
+    listen: true,
+    access: ['local all all trust', 'host all all 127.0.0.1/32 trust'],
+    files: { 'key.pem': join(keys, 'key.pem'), 'cert.pem': join(keys, 'cert.pem') },
+    settings: ['ssl = on', `ssl_cert_file = 'cert.pem'`, `ssl_key_file = 'key.pem'`],
+  });
+  t.teardown(server.end);
+  const at = (host: string, more = ''): string => `postgres://larder@${host}:${String(server.port)}/postgres?${more}`;
+  const authority = `sslrootcert=${join(keys, 'cert.pem')}`;
+  await t.rejects(openPostgres(at('localhost')), {
+    message: /signed by nobody who is trusted here; name the authority/,
+  });
+  await t.rejects(openPostgres(at('127.0.0.1', authority)), {
+    message: /its certificate is not for the name 127.0.0.1/,
+  });
+  for (const good of [
+    at('localhost', authority),
+    at('127.0.0.1', `${authority}&sslmode=verify-ca`),
+    at('127.0.0.1', 'sslmode=require'),
+  ]) {
+    const db = await openPostgres(good);
+    const spoken = await db.get(sql`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`);
+    t.same(spoken, { ssl: 1 }, good);
+    await db.close();
+  }
+  await server.ask(`ALTER SYSTEM SET ssl = off`);
+  await server.stop('order');
+  await server.start();
+  await t.rejects(openPostgres(at('localhost')), { message: /does not speak TLS; turn ssl on there/ });
+});
+
+for (const [then, what] of [
+  ['is cut before', 'a commit that never arrived is done again'],
+  ['is cut behind', 'a commit whose answer was lost is found'],
+] as const satisfies (readonly [AtCommit, string])[]) {
+  t.test(`${what}, and whatever was in it is done once`, async (t) => {
+    const { db, proxy } = await opened(t);
+    let tries = 0;
+    proxy.next = then;
+    const alone = await db.transaction(async (tx) => {
+      tries++;
+      await add(tx, 'alone');
+      return 'done';
+    });
+    t.equal(alone, 'done');
+    t.equal(tries, then === 'is cut before' ? 2 : 1);
+    proxy.next = then;
+    const refused = new Error('no');
+    const together = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((name) =>
+        db.transaction(async (tx) => {
+          await add(tx, name);
+          if (name === 'c') throw refused;
+          return name;
+        }),
+      ),
+    );
+    t.same(
+      together.map((one) => (one.status === 'fulfilled' ? one.value : one.reason)),
+      ['a', 'b', refused, 'd'],
+    );
+    t.equal(proxy.cut, 2);
+    t.same(await counted(db), { a: 1, alone: 1, b: 1, d: 1 });
+  });
+}
+
+t.test('what another transaction was in the way of is done again from its start, and not for ever', async (t) => {
+  const { db } = await opened(t);
+  for (const code of ['40001', '40P01']) {
+    let tries = 0;
+    await db.transaction(async (tx) => {
+      await add(tx, code);
+      // Whatever the work makes of the failure: the transaction has ended with it.
+      if (++tries === 1) await tx.script(`DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`).catch(() => undefined);
+    });
+    t.equal(tries, 2);
+  }
+  let tries = 0;
+  const never = db.transaction(async (tx) => {
+    tries++;
+    await tx.script(`DO $$ BEGIN RAISE SQLSTATE '40001'; END $$`);
+  });
+  await t.rejects(never, { code: '40001' });
+  t.equal(tries, 5);
+  t.same(await counted(db), { 40001: 1, '40P01': 1 });
+});
+
+t.test('who fails in a batch fails alone', async (t) => {
+  const { db } = await opened(t);
+  const results = await Promise.allSettled(
+    ['a', null, 'b', 'a'].map((name) => db.transaction((tx) => add(tx, name as string))),
+  );
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  );
+  t.same(await counted(db), { a: 2, b: 1 });
+});
+
+t.test('a text that cannot be kept is refused, and costs nobody else anything', async (t) => {
+  const { db } = await opened(t);
+  const refused = { name: 'Refusal', status: 400, message: /the one with the number 0/ };
+  await t.rejects(
+    db.transaction((tx) => add(tx, 'a\0b')),
+    refused,
+  );
+  await t.rejects(db.get(sql`SELECT 1 FROM done WHERE name = ${'a\0b'}`), refused);
+  await db.transaction((tx) => add(tx, 'good'));
+  t.same(await counted(db), { good: 1 });
+});
+
+t.test('texts are ordered and compared by their bytes, whatever the locale of the database', async (t) => {
+  const { db } = await opened(t);
+  for (const name of ['b', 'B', 'a', 'Ä', '-', 'é', '~']) await db.transaction((tx) => add(tx, name));
+  const rows = await db.all<{ name: string }>(sql`SELECT name FROM done ORDER BY name`);
+  t.same(
+    rows.map(({ name }) => name),
+    ['-', 'B', 'a', 'b', '~', 'Ä', 'é'],
+  );
+  t.same(await db.all(sql`SELECT name FROM done WHERE name > ${'a'} AND name < ${'~'}`), [{ name: 'b' }]);
+  t.same(await db.all(sql`SELECT name FROM done WHERE lower(name) = lower(${'Ä'})`), [{ name: 'Ä' }]);
+  t.same(await db.all(sql`SELECT name FROM done WHERE lower(name) = lower(${'ä'})`), [], 'as SQLite does');
+});
+
+t.test('a store whose server is gone says so, and goes on when it is back', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const { db } = await opened(t, Promise.resolve(server));
+  await db.transaction((tx) => add(tx, 'before'));
+  await server.stop('order');
+  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not answer\. Nothing was changed\./ };
+  await Promise.all([
+    t.rejects(
+      db.transaction((tx) => add(tx, 'lost')),
+      gone,
+    ),
+    t.rejects(db.get(sql`SELECT 1`), gone),
+    t.rejects(async () => db.version(), gone),
+  ]);
+  await server.start();
+  await db.transaction((tx) => add(tx, 'after'));
+  t.same(await counted(db), { after: 1, before: 1 });
+});
+
+t.test('whatever is killed under load, nothing that was acknowledged is lost, and nothing is done twice', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const { db, proxy } = await opened(t, Promise.resolve(server));
+  const restarts = long ? 50 : 3;
+  const said = new Map<string, 'done' | 'not' | 'unknown'>();
+  let goOn = true;
+  const load = async (who: number): Promise<void> => {
+    for (let nth = 0; goOn; nth++) {
+      const name = `${String(who)}-${String(nth)}`;
+      try {
+        await db.transaction(async (tx) => {
+          await add(tx, name);
+          await tx.get(sql`SELECT count(*) FROM done`);
+        });
+        said.set(name, 'done');
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        said.set(name, error.message.includes('not known') ? 'unknown' : 'not');
+      }
+    }
+  };
+  const of = (what: string): string[] => [...said].filter(([, one]) => one === what).map(([name]) => name);
+  /** Until a few more changes are done. */
+  const more = async (): Promise<void> => {
+    const enough = of('done').length + 10 + Math.floor(Math.random() * 10);
+    await until(() => of('done').length >= enough);
+  };
+  const loads = Array.from({ length: 6 }, (_, who) => load(who));
+  for (let nth = 0; nth < restarts; nth++) {
+    await more();
+    const ends = [
+      () => server.ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'larder'`),
+      () => void (proxy.next = Math.random() < 0.5 ? 'is cut before' : 'is cut behind'),
+      () => server.stop('crash').then(server.start),
+    ];
+    await ends[nth % ends.length]!();
+  }
+  await more();
+  goOn = false;
+  await Promise.all(loads);
+  const found = await counted(db);
+  t.same(
+    of('done').filter((name) => found[name] !== 1),
+    [],
+    'what was acknowledged is there once',
+  );
+  t.same(
+    of('not').filter((name) => found[name] !== undefined),
+    [],
+    'what was refused is not there',
+  );
+  t.same(
+    of('unknown').filter((name) => (found[name] ?? 0) > 1),
+    [],
+  );
+});

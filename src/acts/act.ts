@@ -22,7 +22,14 @@ export interface Doing extends By {
   /** Adds to what the audit log tells. */
   note(details: Record<string, unknown>): void;
   /** The proposal that it was done by, and who has approved of that; nothing where nobody was asked. */
-  approved?: { proposal: number; by: readonly Approval[] };
+  approved?: Approved;
+}
+
+export interface Approved {
+  proposal: number;
+  by: readonly Approval[];
+  /** What those have signed who signed it; nothing where nobody has. */
+  text?: string;
 }
 
 /** That an act is held until others approve of it, where the policy asks for that. */

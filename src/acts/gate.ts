@@ -9,22 +9,26 @@ import {
 } from '#domain/approvals.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { Approval, NewProposal, Proposal } from '#records/proposals.ts';
-import type { Act, By, Doing } from './act.ts';
+import type { Act, Approved, By, Doing } from './act.ts';
+import { textToSign } from './approval-texts.ts';
 
 /** Thrown to take back an act that has to wait; `proposal` is the one that waits already. */
 class Waits extends Error {
   readonly asked: NewProposal;
   readonly missing: number;
   readonly who: readonly string[];
+  readonly signing: boolean;
   readonly proposal: Proposal | undefined;
 
-  constructor(asked: NewProposal, { missing, who, proposal }: Pick<Waits, 'missing' | 'who' | 'proposal'>) {
+  constructor(asked: NewProposal, { missing, who, signing, proposal }: Omit<Judged, 'asked' | 'by'>) {
     super('this waits for approvals');
     this.asked = asked;
     this.missing = missing;
     this.who = who;
+    this.signing = signing;
     this.proposal = proposal;
   }
 }
@@ -35,7 +39,7 @@ export const isWaiting = (error: unknown): error is Waiting => error instanceof 
 
 /** What was approved of; or what has to wait, once it is known that it could be done. */
 export interface Asked {
-  approved?: { proposal: number; by: readonly Approval[] };
+  approved?: Approved;
   held?: Waiting;
 }
 
@@ -57,6 +61,8 @@ export interface Judged {
   missing: number;
   /** User names of those who may approve. */
   who: readonly string[];
+  /** Whether any of the approvals that are missing has to be signed. */
+  signing: boolean;
 }
 
 interface Change {
@@ -103,10 +109,14 @@ export async function approvedOrHeld<Input, Result>(
   const lines = changed(await what.gate.lines(tx, input, { at, actor }));
   const found = await judgeChange(tx, { name: what.name, actor, object, policy, at }, lines);
   if (found === undefined) return undefined;
-  const { asked, proposal, by, missing, who } = found;
+  const { asked, proposal, by, missing } = found;
   if (proposal?.state === 'rejected') throw await rejected(tx, proposal);
-  if (proposal !== undefined && missing === 0) return { approved: { proposal: proposal.number, by } };
-  const held = new Waits(asked, { missing, who, proposal });
+  if (proposal !== undefined && missing === 0) {
+    const isSigned = by.some(({ key }) => key !== null);
+    const text = isSigned ? await textToSign(tx, proposal) : undefined;
+    return { approved: { proposal: proposal.number, by, ...(text !== undefined && { text }) } };
+  }
+  const held = new Waits(asked, found);
   // What waits already could be done when it was proposed, so it is not tried each time it is asked for.
   if (proposal !== undefined) throw held;
   return { held };
@@ -121,26 +131,37 @@ export async function settleApproved(
   if (held !== undefined) throw held;
   if (approved === undefined) return;
   await tx.proposals.end(approved.proposal, 'done', { at, by: actor });
-  note({ proposal: approved.proposal, 'approved-by': approved.by.map(({ accountId }) => accountId) });
+  const keys = approved.by.map(({ key }) => key).filter((key) => key !== null);
+  note({
+    proposal: approved.proposal,
+    'approved-by': approved.by.map(({ accountId }) => accountId),
+    ...(keys.length > 0 && { 'signed-with': keys.map(fingerprintOfSshKey) }),
+  });
 }
 
 /** How many approvals are missing under these rules, and the user names of those who may give them. */
 export async function judged(
   records: Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>,
   { rules, actor, by }: { rules: readonly ApprovalRule[]; actor: string; by: readonly Approval[] },
-): Promise<{ missing: number; who: string[] }> {
+): Promise<Pick<Judged, 'missing' | 'signing'> & { who: string[] }> {
   let missing = 0;
+  let signing = false;
   const who = new Set<string>();
   for (const rule of rules) {
     const asked = (await askedBy(records, rule)).filter(({ id }) => id !== actor);
-    const given = asked.filter(({ id }) => by.some(({ accountId }) => accountId === id));
+    const given = asked.filter(({ id }) => by.some((one) => one.accountId === id && counts(rule, one)));
     const lacking = Math.max(0, rule.people - given.length);
     missing = Math.max(missing, lacking);
     if (lacking === 0) continue;
+    signing ||= rule.signed === true;
     for (const account of asked) if (!given.includes(account)) who.add(account.username);
   }
-  return { missing, who: [...who].sort() };
+  return { missing, who: [...who].sort(), signing };
 }
+
+/** Whether an approval is one that a rule asks for. */
+export const counts = ({ signed }: ApprovalRule, { key }: Pick<Approval, 'key'>): boolean =>
+  signed !== true || key !== null;
 
 /**
  * The accounts that a rule asks, as far as they are let in. Whoever administers the store counts only where he is named: he
@@ -163,13 +184,17 @@ export async function askedBy(
 export const heldBack = ['approval-required', 'forbidden', 'too-many-requests'] as const;
 
 /** What somebody is told whose act waits. */
-export function refusalOf({ number, endsAt }: Pick<Proposal, 'number' | 'endsAt'>, { missing, who }: Waiting): Refusal {
+export function refusalOf(
+  { number, endsAt }: Pick<Proposal, 'number' | 'endsAt'>,
+  { missing, who, signing }: Waiting,
+): Refusal {
   const approvals = missing === 1 ? '1 more approval' : `${String(missing)} more approvals`;
   const shown = who.slice(0, namesShown).join(', ') + (who.length > namesShown ? ', …' : '');
   const by = who.length === 0 ? 'Nobody is there who may approve' : `Who may approve: ${shown}`;
+  const signed = signing ? ' They sign what they approve of.' : '';
   return new Refusal(
     'approval-required',
-    `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${by}.`,
+    `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${by}.${signed}`,
   );
 }
 

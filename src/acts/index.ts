@@ -14,6 +14,7 @@ import {
   setLogLevel,
   upgrade,
 } from './appliance.ts';
+import { addApproverKey, removeApproverKey } from './approver-keys.ts';
 import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
@@ -123,9 +124,11 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'The clock': [acceptClock, rememberTime],
   Collaborators: [acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites],
   'Credentials of people': [
+    addApproverKey,
     changeCredential,
     changeOwnPassword,
     inviteAccount,
+    removeApproverKey,
     rehashPassword,
     setOwnPassword,
     setPassword,

@@ -3,7 +3,7 @@ import { rulesFor } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { Approval, Proposal } from '#records/proposals.ts';
-import { askedBy, judged } from './gate.ts';
+import { askedBy, counts, judged } from './gate.ts';
 import { recentlyTouched } from './proposals.ts';
 
 /** `approved` means that whoever proposed it does it by the same request again. */
@@ -43,7 +43,7 @@ export async function stateOf(records: Read, proposal: Proposal, at: string): Pr
   const mayApprove = new Map<string, ProposalState['mayApprove'][number]>();
   for (const rule of rules) {
     for (const { id, username } of await askedBy(records, rule)) {
-      if (id === actor || approvals.some(({ accountId }) => accountId === id)) continue;
+      if (id === actor || approvals.some((one) => one.accountId === id && counts(rule, one))) continue;
       const from = recentlyTouched(await records.accounts.touched(id), id, at) ?? null;
       mayApprove.set(id, { accountId: id, username, from });
     }

@@ -1,11 +1,15 @@
 // Proposals: what waits for approvals, who approves of it or rejects it, and the policy that says whom to ask.
-import { lowered, policyTexts, rulesFor, type ApprovalPolicy } from '#domain/approvals.ts';
+import { approvalNamespace } from '#domain/approval-text.ts';
+import { lowered, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
 import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
+import { readSshSignature } from '#domain/ssh-signature.ts';
 import type { Touch } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
 import type { NewProposal, Proposal } from '#records/proposals.ts';
 import { act, DoneAlready } from './act.ts';
+import { nameToSign, textToSign } from './approval-texts.ts';
 import { askedBy } from './gate.ts';
 import { reasonOf } from './reason.ts';
 import { stillHold } from './release-lines.ts';
@@ -59,16 +63,21 @@ interface Judgement {
   login: StrongLogin;
 }
 
+interface Approving extends Judgement {
+  /** What `ssh-keygen -Y sign` has made of the proposal's text; nothing where he does not sign. */
+  signature?: string | undefined;
+}
+
 const object = ({ number }: { number: number }): string => `proposal/${String(number)}`;
 
-export const approveProposal = act<Judgement, { fell: boolean }>({
+export const approveProposal = act<Approving, { fell: boolean }>({
   name: 'approve_proposal',
   summary: 'Approve of what is proposed; whoever proposed it does it by the same request again.',
   on: 'proposal/NUMBER',
   object,
   gate: { never: 'it is what the gate waits for' },
 
-  async perform(tx, { number, login }, { at, note }) {
+  async perform(tx, { number, login, signature }, { at, note }) {
     const proposal = await openProposal(tx, number, at);
     refuseOldLogin(login, at);
     const { accountId } = login;
@@ -91,13 +100,58 @@ export const approveProposal = act<Judgement, { fell: boolean }>({
       note({ act: proposal.act, object: proposal.object, fell: true });
       return { fell: true };
     }
-    if (!(await tx.proposals.approve(number, accountId, at))) {
+    const signed = await signedBy(tx, { proposal, accountId, signature });
+    if (!(await tx.proposals.approve({ number, accountId, at, ...signed }))) {
       throw new Refusal('conflict', `You have approved of proposal ${String(number)} already.`);
     }
-    note({ act: proposal.act, object: proposal.object, digest: proposal.digest });
+    const { act, object, digest } = proposal;
+    note({ act, object, digest, ...(signed && { 'signed-with': fingerprintOfSshKey(signed.key) }) });
     return { fell: false };
   },
 });
+
+interface Signing {
+  proposal: Proposal;
+  accountId: string;
+  signature: string | undefined;
+}
+
+/** The key and the signature of what was signed; refuses what does not count, and none where one is asked for. */
+async function signedBy(
+  tx: Changes,
+  { proposal, accountId, signature }: Signing,
+): Promise<{ key: string; signature: string } | undefined> {
+  const toSign = `what 'larder approval show ${String(proposal.number)} --for-signing FILE' writes`;
+  if (signature === undefined) {
+    const rules = await rulesAsking(tx, proposal, accountId);
+    if (rules.some(({ signed }) => signed !== true)) return undefined;
+    throw new Refusal(
+      'forbidden',
+      `The policy asks for your signature: 'ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE' of ${toSign}.`,
+    );
+  }
+  const read = readSshSignature(signature);
+  if (read === undefined) {
+    throw new Refusal(
+      'forbidden',
+      "This is no signature as 'ssh-keygen -Y sign' writes it, with a key of the kind Ed25519 (also in a token), ECDSA, or RSA of 2048 bits or more.",
+    );
+  }
+  const { namespace, key, text } = read;
+  if (namespace !== approvalNamespace) {
+    throw new Refusal('forbidden', `It was signed for something else; sign with '-n ${approvalNamespace}'.`);
+  }
+  if ((await tx.approverKeys.find(key.line))?.accountId !== accountId) {
+    throw new Refusal(
+      'forbidden',
+      `The key ${key.fingerprint} is not registered for you; 'larder approver-key add' does that.`,
+    );
+  }
+  if (!read.isOf(Buffer.from(await textToSign(tx, proposal)))) {
+    throw new Refusal('forbidden', `It is not signed by this key what this proposal says; sign ${toSign}.`);
+  }
+  return { key: key.line, signature: text };
+}
 
 export const rejectProposal = act<Judgement & { reason: string }, void>({
   name: 'reject_proposal',
@@ -156,14 +210,22 @@ async function refuseUnmet(tx: Changes, { rules, releases }: ApprovalPolicy): Pr
       }
     }
     const asked = await askedBy(tx, rule);
-    if (asked.length >= rule.people) continue;
-    const who = rule.of === null ? `have the role 'transfer-approver'` : 'are let in of those it names';
-    throw new Refusal(
-      'api-error',
-      `The policy asks for ${String(rule.people)} people, and ${String(asked.length)} ${who}; nobody could meet it.`,
-    );
+    if (asked.length < rule.people) {
+      const who = rule.of === null ? `have the role 'transfer-approver'` : 'are let in of those it names';
+      throw unmet(`${String(rule.people)} people`, `${String(asked.length)} ${who}`);
+    }
+    if (rule.signed !== true) continue;
+    await nameToSign(tx);
+    let able = 0;
+    for (const { id } of asked) if ((await tx.approverKeys.of(id)).length > 0) able++;
+    if (able < rule.people) {
+      throw unmet(`${String(rule.people)} signatures`, `${String(able)} of those it asks have a key to sign with`);
+    }
   }
 }
+
+const unmet = (asked: string, there: string): Refusal =>
+  new Refusal('api-error', `The policy asks for ${asked}, and ${there}; nobody could meet it.`);
 
 /** From when on somebody's approval counts again whose account was changed; nothing where it counts. */
 export function recentlyTouched(touch: Touch | undefined, accountId: string, at: string): string | undefined {
@@ -189,9 +251,16 @@ function refuseOldLogin({ at: loggedInAt }: StrongLogin, at: string): void {
   );
 }
 
-async function refuseUnasked(tx: Changes, { lines, number }: Proposal, accountId: string): Promise<void> {
+async function refuseUnasked(tx: Changes, proposal: Proposal, accountId: string): Promise<void> {
+  if ((await rulesAsking(tx, proposal, accountId)).length > 0) return;
+  throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(proposal.number)}.`);
+}
+
+/** The rules that ask somebody about a proposal. */
+async function rulesAsking(tx: Changes, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
+  const asking: ApprovalRule[] = [];
   for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {
-    if ((await askedBy(tx, rule)).some(({ id }) => id === accountId)) return;
+    if ((await askedBy(tx, rule)).some(({ id }) => id === accountId)) asking.push(rule);
   }
-  throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(number)}.`);
+  return asking;
 }

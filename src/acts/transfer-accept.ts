@@ -12,6 +12,7 @@ import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
+import type { Approval } from '#records/proposals.ts';
 import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
@@ -33,6 +34,7 @@ import {
   refuseUnsigned,
   undoOf,
   waiting,
+  type ApprovalTold,
   type Here,
   type Receipt,
   type SourceTold,
@@ -116,7 +118,8 @@ export const acceptTransfer = act({
       ...(automatic !== undefined && { automatic }),
       ...(before.unsigned === 1 && { unsigned: true as const }),
       ...{ signatures: signaturesKept(before, source), media: JSON.parse(before.media) as string[] },
-      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: [...(doing.approved?.by ?? [])] },
+      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: (doing.approved?.by ?? []).map(approvalTold) },
+      ...(doing.approved?.text !== undefined && { 'signed-text': doing.approved.text }),
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
       sources: (await tx.transferSources.list()).map(sourceTold),
       undo,
@@ -163,6 +166,11 @@ function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { 
   const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
   return all.filter(({ keyid }) => ids.has(keyid));
 }
+
+const approvalTold = ({ key, signature, ...approval }: Approval): ApprovalTold => ({
+  ...approval,
+  ...(key !== null && signature !== null && { key, signature }),
+});
 
 /** Whom this site believed, and as far as that. */
 const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor, accept }: TransferSource): SourceTold => ({

@@ -6,6 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import type { Changes } from '#records/index.ts';
+import type { Approval } from '#records/proposals.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
@@ -185,13 +186,21 @@ export interface Receipt {
   expired?: string;
   lines: Sequence<object>;
   'left-out': object[];
-  approvals: object[];
+  approvals: ApprovalTold[];
+  /** What those have signed who approved with a signature, to the last byte. */
+  'signed-text'?: string;
   /** Whom the policy asked when it was let in, rule by rule; empty where it asked nobody. */
   policy: Record<string, string>;
   /** Whom this site believed then, and as far as that. */
   sources: SourceTold[];
   /** What the channels held that were changed, to put it back. */
   undo: Undo[];
+}
+
+/** Who approved; with the key and the signature where he has signed it (`ssh-keygen -Y verify -n larder-approval`). */
+export interface ApprovalTold extends Pick<Approval, 'accountId' | 'username' | 'displayName' | 'at'> {
+  key?: string;
+  signature?: string;
 }
 
 interface Undo {

@@ -157,6 +157,9 @@ export const groups: readonly Group[] = [
       { name: 'approval approve', load: async () => (await import('./approval/judge.ts')).approvalApprove },
       { name: 'approval reject', load: async () => (await import('./approval/judge.ts')).approvalReject },
       { name: 'approval policy', load: async () => (await import('./approval/policy.ts')).approvalPolicy },
+      { name: 'approver-key add', load: async () => (await import('./approver-key/keys.ts')).approverKeyAdd },
+      { name: 'approver-key list', load: async () => (await import('./approver-key/keys.ts')).approverKeyList },
+      { name: 'approver-key remove', load: async () => (await import('./approver-key/keys.ts')).approverKeyRemove },
     ],
   },
   {

@@ -21,6 +21,8 @@ export type ApprovalKind = (typeof approvalKinds)[number];
 /** So many different people, of those that are named; where nobody is, of those with the role `transfer-approver`. */
 export interface ApprovalRule {
   people: number;
+  /** Whether each of them signs what he approves of, with a key that is registered for him. */
+  signed?: true;
   /** Account ids. */
   of: readonly string[] | null;
 }
@@ -60,13 +62,14 @@ export interface Line {
   to: string | null;
 }
 
-/** Reads `2`, or `2 of bob, carol`, where accounts are named by their ids; undefined when it is neither. */
+/** Reads `2`, `2 signed` or `2 signed of bob, carol`, where accounts are named by their ids; undefined when it is none. */
 export function readRule(text: string): ApprovalRule | undefined {
-  const [, people = '', named] = /^([0-9])(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
+  const [, people = '', signed, named] = /^([0-9])( signed)?(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
   const of = named?.split(/ *, */) ?? null;
   const isWhole =
     of === null || (of.every(isAccountId) && new Set(of).size === of.length && of.length >= Number(people));
-  return people !== '' && isWhole ? { people: Number(people), of } : undefined;
+  if (people === '' || !isWhole) return undefined;
+  return { people: Number(people), ...(signed !== undefined && { signed: true as const }), of };
 }
 
 /** Reads the same for releases, `2 of bob, carol for snap/hello:latest/*`; undefined when it is none. */
@@ -112,11 +115,14 @@ export function rulesFor(policy: ApprovalPolicy, lines: readonly Line[]): Approv
   return [...asked].filter(({ people }) => people > 0);
 }
 
-/** The rules that ask for most people. */
+/** The rules that ask for most people, and for most signatures. */
 function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   const all = [...Object.values(rules), ...releases];
-  const most = Math.max(0, ...all.map(({ people }) => people));
-  return all.filter(({ people }) => people === most);
+  const most = (some: readonly ApprovalRule[]): ApprovalRule[] => {
+    const people = Math.max(0, ...some.map((rule) => rule.people));
+    return some.filter((rule) => rule.people === people);
+  };
+  return [...most(all), ...most(all.filter(({ signed }) => signed))];
 }
 
 /** Whether a rule is about a channel, `snap/hello:latest/stable`. */
@@ -148,12 +154,12 @@ export function policyTexts({ rules, releases }: ApprovalPolicy): Map<string, st
   return texts;
 }
 
-const ruleText = ({ people, of }: ApprovalRule): string =>
-  of === null ? String(people) : `${String(people)} of ${[...of].sort().join(', ')}`;
+const ruleText = ({ people, signed, of }: ApprovalRule): string =>
+  `${String(people)}${signed === true ? ' signed' : ''}${of === null ? '' : ` of ${[...of].sort().join(', ')}`}`;
 
 /**
- * What another policy takes away from the one in force: a rule that is gone, asks for fewer people, or asks others. What
- * only asks for more is none of it.
+ * What another policy takes away from the one in force: a rule that is gone, asks for fewer people, for no signatures any
+ * more, or asks others. What only asks for more is none of it.
  */
 export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
   const [old, fresh] = [policyTexts(before), policyTexts(after)];
@@ -168,6 +174,7 @@ export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
 
 const isAsStrict = (before: ApprovalRule | undefined, after: ApprovalRule | undefined): boolean => {
   if (before === undefined || after === undefined || after.people < before.people) return false;
+  if (before.signed === true && after.signed !== true) return false;
   if (before.of === null) return after.of === null;
   return after.of !== null && after.of.every((one) => before.of?.includes(one));
 };

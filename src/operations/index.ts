@@ -49,6 +49,7 @@ import { deviceSerial, deviceSerialOfOld } from './device-service/device-serial.
 import { approveProposal, rejectProposal } from './approvals/judge-proposal.ts';
 import { listProposals } from './approvals/list-proposals.ts';
 import { readProposal } from './approvals/read-proposal.ts';
+import { readProposalText } from './approvals/read-proposal-text.ts';
 import { grantToDevices } from './device-grants/grant-to-devices.ts';
 import { listSeenDevices } from './seen-devices/list-seen-devices.ts';
 import { readSeenDevice } from './seen-devices/read-seen-device.ts';
@@ -305,7 +306,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Approvals',
     about: 'What waits until others approve of it: a release, a transfer, whatever the policy asks for.',
-    operations: [listProposals, readProposal, approveProposal, rejectProposal],
+    operations: [listProposals, readProposal, readProposalText, approveProposal, rejectProposal],
   },
   {
     title: 'Transfers',

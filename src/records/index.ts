@@ -6,6 +6,7 @@ import { afterReview, afterReviewChanges } from './after-review.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { approvalPolicy, approvalPolicyChanges } from './approval-policy.ts';
+import { approverKeyChanges, approverKeys } from './approver-keys.ts';
 import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
 import { auditSeals, keepSeal, leftBehind, settle, type Occasion, type Sealing } from './audit-seals.ts';
@@ -80,6 +81,7 @@ const reading = (db: Reading) => ({
   agents: agents(db),
   appliance: appliance(db),
   approvalPolicy: approvalPolicy(db),
+  approverKeys: approverKeys(db),
   assertions: assertions(db),
   audit: audit(db),
   auditSeals: auditSeals(db),
@@ -172,6 +174,7 @@ const changing = madeWhenAsked({
   agents: agentChanges,
   appliance: applianceChanges,
   approvalPolicy: approvalPolicyChanges,
+  approverKeys: approverKeyChanges,
   assertions: assertionChanges,
   brands: brandChanges,
   buildSets: buildSetChanges,

@@ -45,8 +45,14 @@ CREATE TABLE approval_policy (
 CREATE TABLE approvals (
   proposal   INTEGER NOT NULL REFERENCES proposals (number) ON DELETE CASCADE,
   account_id TEXT NOT NULL REFERENCES accounts (id) ON UPDATE CASCADE,
-  at         TEXT NOT NULL,
+  at         TEXT NOT NULL, key TEXT CHECK (length(key) <= 4200), signature TEXT CHECK (length(signature) <= 8192),
   PRIMARY KEY (proposal, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE approver_keys (
+  key        TEXT PRIMARY KEY CHECK (length(key) <= 4200),
+  account_id TEXT NOT NULL REFERENCES accounts (id) ON UPDATE CASCADE,
+  added_at   TEXT NOT NULL,
+  added_by   TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE assertions (
   name       TEXT PRIMARY KEY,
@@ -811,6 +817,7 @@ CREATE INDEX account_roles_by_role ON account_roles (role);
 CREATE INDEX accounts_by_email ON accounts (lower(email));
 CREATE INDEX after_review_waiting ON after_review (upload_id) WHERE settled = 0;
 CREATE INDEX agents_by_account ON agents (account_id);
+CREATE INDEX approver_keys_by_account ON approver_keys (account_id);
 CREATE INDEX assertions_by_account ON assertions (account_id, type) WHERE account_id IS NOT NULL;
 CREATE INDEX assertions_by_revision ON assertions (snap_id, snap_revision) WHERE snap_id IS NOT NULL;
 CREATE INDEX assertions_by_snap_name ON assertions (snap_name) WHERE snap_name IS NOT NULL;
@@ -1028,6 +1035,7 @@ INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
 INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
 INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
+INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

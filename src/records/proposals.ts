@@ -36,6 +36,10 @@ export interface Approval {
   username: string;
   displayName: string;
   at: string;
+  /** The key with which he has signed it, as long as it is registered for him. */
+  key: string | null;
+  /** As `ssh-keygen -Y sign` writes it. */
+  signature: string | null;
 }
 
 type Row = Omit<Proposal, 'lines'> & { lines: string };
@@ -81,8 +85,12 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Who has approved of a proposal, in the order in which they did. */
   approvals: (number: number) =>
     db.all<Approval>(sql`
-      SELECT account_id AS "accountId", accounts.username, accounts.display_name AS "displayName", at
-      FROM approvals JOIN accounts ON accounts.id = account_id WHERE proposal = ${number} ORDER BY at, account_id`),
+      SELECT given.account_id AS "accountId", accounts.username, accounts.display_name AS "displayName", given.at,
+        known.key, CASE WHEN known.key IS NULL THEN NULL ELSE given.signature END AS signature
+      FROM approvals AS given
+      JOIN accounts ON accounts.id = given.account_id
+      LEFT JOIN approver_keys AS known ON known.key = given.key AND known.account_id = given.account_id
+      WHERE given.proposal = ${number} ORDER BY given.at, given.account_id`),
 
   /** How many of somebody's proposals wait. */
   countOpen: async (actor: string, now: string) =>
@@ -128,11 +136,15 @@ export const proposalChanges = (db: Queries) => ({
   fallAll: ({ at, by }: Ending) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by} WHERE state = 'open'`),
 
-  /** Keeps that somebody approved; false when he has before. */
-  approve: async (number: number, accountId: string, at: string) =>
+  /** Keeps that somebody approved; false when he has before, but for another signature than he gave then. */
+  approve: async ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
     0 <
     (await db.run(sql`
-      INSERT INTO approvals (proposal, account_id, at) VALUES (${number}, ${accountId}, ${at}) ON CONFLICT DO NOTHING`)),
+      INSERT INTO approvals (proposal, account_id, at, key, signature)
+      VALUES (${number}, ${accountId}, ${at}, ${key}, ${signature})
+      ON CONFLICT (proposal, account_id) DO UPDATE
+        SET at = excluded.at, key = excluded.key, signature = excluded.signature
+        WHERE excluded.key IS NOT NULL AND excluded.key <> coalesce(approvals.key, '')`)),
 
   /** Forgets those that came to their end before a moment, but the newest, whose number is not given again; how many. */
   forget: (before: string, most: number) =>
@@ -141,6 +153,15 @@ export const proposalChanges = (db: Queries) => ({
         SELECT number FROM proposals WHERE ends_at < ${before} AND number < (SELECT max(number) FROM proposals)
         ORDER BY number LIMIT ${most})`),
 });
+
+interface NewApproval {
+  number: number;
+  accountId: string;
+  at: string;
+  /** What it was signed with, where it was. */
+  key?: string | null;
+  signature?: string | null;
+}
 
 interface Ending {
   at: string;

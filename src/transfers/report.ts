@@ -1,9 +1,9 @@
 // What a preview and a receipt of a transfer say, for people and for programs; how it is shown is up to whoever shows it.
 import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
-import type { Receipt } from '#acts/transfers.ts';
+import type { ApprovalTold, Receipt } from '#acts/transfers.ts';
 import type { Report } from '#api/transfer-desk.ts';
 import { labelText } from '#domain/site-label.ts';
-import type { Approval } from '#records/proposals.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import type { Seen } from './look.ts';
 import { receiptTold } from './receipts.ts';
 import { fingerprintOf, fingerprintOfId, shortId } from './site.ts';
@@ -83,7 +83,6 @@ export function receiptReport(receipt: Receipt, about: Parameters<typeof receipt
   const told = receiptTold(receipt, about);
   const head = told['audit-head'];
   const leftOut = told['left-out'] as PlanProblem[];
-  const approvals = told.approvals as Approval[];
   return {
     title: `Receipt of transfer ${shortId(told.transfer)}, number ${String(told.sequence)} of ${told.source}`,
     said: [
@@ -104,9 +103,7 @@ export function receiptReport(receipt: Receipt, about: Parameters<typeof receipt
       { heading: 'Left out:', items: leftOut.map(({ what, why }) => `${what}: ${why}`) },
       {
         heading: 'Approved by:',
-        items: approvals.map(
-          ({ displayName, username, accountId, at }) => `${displayName} (${username}, ${accountId}) at ${at}`,
-        ),
+        items: told.approvals.map(approvalText),
       },
       {
         heading: 'Whom the policy asked then:',
@@ -122,3 +119,7 @@ export function receiptReport(receipt: Receipt, about: Parameters<typeof receipt
     ],
   };
 }
+
+const approvalText = ({ displayName, username, accountId, at, key }: ApprovalTold): string =>
+  `${displayName} (${username}, ${accountId}) at ${at}` +
+  (key === undefined ? '' : `, signed with ${fingerprintOfSshKey(key)}`);

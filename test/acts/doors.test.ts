@@ -14,6 +14,7 @@ import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+import { sshKeyPair } from '#test/fixtures/ssh-keys.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from '#test/cli/process.ts';
 import { accountKey } from '#test/assertions/world.ts';
@@ -152,6 +153,11 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
         const { text } = await typed(`transfer adopt ${folder(t)} --yes`)();
         return { text, done: (await store.beside.records.transferSources.find('former-store')) !== undefined };
       },
+    },
+    {
+      is: 'cli/approver-key/keys.ts add_approver_key',
+      what: 'a key to sign approvals with',
+      go: typed(`approver-key add ${store.ids.ada} ${sshKeyPair(stick, 'adas').file}.pub`),
     },
     {
       is: 'cli/transfer/request.ts make_request',

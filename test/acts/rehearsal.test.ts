@@ -17,6 +17,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['acts/accounts.test.ts'],
   ['acts/appliance.test.ts'],
   ['acts/approvals.test.ts'],
+  ['acts/signed-approvals.test.ts', 'what was signed counts'],
   ['acts/brands.test.ts'],
   ['backup/before-upgrade.test.ts', 'only the release', 'an older release refuses newer data'],
   ['backup/complete.test.ts', 'a missing blob'],

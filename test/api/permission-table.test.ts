@@ -276,7 +276,11 @@ const table: Row[] = [
     needs: ['store-view'],
     who: 'store administrator',
   },
-  { operations: ['read_proposal', 'approve_proposal', 'reject_proposal'], needs: [], who: 'any account' },
+  {
+    operations: ['read_proposal', 'read_proposal_text', 'approve_proposal', 'reject_proposal'],
+    needs: [],
+    who: 'any account',
+  },
   { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
   {
     operations: [

@@ -1,4 +1,5 @@
 // The guide to approvals, typed as it stands: ada proposes, bob and carol approve.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,10 +10,13 @@ import { days } from '#domain/clock.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
+import { folder } from './process.ts';
 import { larder } from './world.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
-const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) => text.split('\n'));
+const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n'),
+);
 const password = 'four pumps at the harbour, 9';
 
 /** Bytes that an authenticator has from the secret that was typed into it (RFC 4648). */
@@ -23,7 +27,8 @@ function base32(text: string): Buffer {
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-t.test('two people approve of a release as the guide says', async (t) => {
+/** ada has snap/hello, and nobody is called bob yet but in the guide. */
+async function published(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
   await store.beside.records.change(
     { at: '2026-03-01T12:00:00.000Z', actor: 'test', action: 'test', object: 'bob' },
@@ -36,19 +41,38 @@ t.test('two people approve of a release as the guide says', async (t) => {
   store.clock.advance(Date.now() - store.clock.now.getTime());
   const run = (line: string, stdin: string[] = []) =>
     larder(`${line.replace(/^larder /, '')} --data ${store.directory}`, { stdin });
-  const [people = [], config = [], policy = [], proposing = [], approving = [], releasing = []] = blocks;
-
   const secrets = new Map<string, Buffer>();
-  for (const line of people) {
+  for (const line of blocks[0] ?? []) {
     const outcome = await (line.includes(' password ') ? run(`${line} --password-stdin`, [password]) : run(line));
-    t.equal(outcome.code, 0, `${line}: ${outcome.err}`);
+    if (outcome.code !== 0) throw new Error(`${line}: ${outcome.err}`);
     const secret = /Secret: +(\w+)/.exec(outcome.out)?.[1];
     if (secret !== undefined) secrets.set(line.split(' ').at(-1) ?? '', base32(secret));
   }
-  const file = join(store.directory, 'larder.toml');
-  const before = readFileSync(file, 'utf8').split('[approvals]')[0] ?? '';
-  writeFileSync(file, before + config.join('\n'));
-  store.appliance.reload();
+  const configured = (config: string[]): void => {
+    const file = join(store.directory, 'larder.toml');
+    const before = readFileSync(file, 'utf8').split('[approvals]')[0] ?? '';
+    writeFileSync(file, before + config.join('\n'));
+    store.appliance.reload();
+  };
+  /** As if all that was done to these accounts had been done four days ago. */
+  const fourDaysLater = async (): Promise<void> => {
+    const at = new Date(Date.now() - days(4)).toISOString();
+    await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'days' }, async (tx) => {
+      for (const who of ['bob', 'carol']) await tx.accounts.touch(who, { at, by: 'cli:root', what: 'account role' });
+    });
+    store.clock.advance(60_000);
+  };
+  const codeOf = (who: string, steps = 0) =>
+    codeAt(secrets.get(who) ?? Buffer.alloc(20), Math.floor(Date.now() / 30_000) + steps);
+  const asPerson = (line: string, who: string, steps = 0) =>
+    run(`${line} --as ${who} --password-stdin --one-time-password ${codeOf(who, steps)}`, [password]);
+  return { run, configured, fourDaysLater, asPerson };
+}
+
+t.test('two people approve of a release as the guide says', async (t) => {
+  const { run, configured, fourDaysLater, asPerson } = await published(t);
+  const [, config = [], policy = [], proposing = [], approving = [], releasing = []] = blocks;
+  configured(config);
   await until(async () => /^releases snap\/\*:\*\/stable +2 /m.test((await run(policy[1] ?? '')).out));
 
   const [release = '', ...looking] = proposing;
@@ -57,22 +81,43 @@ t.test('two people approve of a release as the guide says', async (t) => {
     err: /Waits for 2 more approvals \(proposal 1, .*Who may approve: bob, carol/s,
   });
   for (const line of looking) t.match(await run(line), { code: 0, out: /snap\/hello/ }, line);
-  const people72 = ['bob', 'carol'];
-  const code = (who: string) => codeAt(secrets.get(who) ?? Buffer.alloc(20), Math.floor(Date.now() / 30_000));
-  const asPerson = (line: string, who: string) =>
-    run(`${line} --as ${who} --password-stdin --one-time-password ${code(who)}`, [password]);
   t.match(await asPerson(approving[0] ?? '', 'bob'), { code: 1, err: /counts from/ }, 'three days have not gone by');
-  const at = new Date(Date.now() - days(4)).toISOString();
-  await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'days' }, async (tx) => {
-    for (const who of people72) await tx.accounts.touch(who, { at, by: 'cli:root', what: 'account role' });
-  });
-  store.clock.advance(60_000);
+  await fourDaysLater();
   // bob's code was used by the attempt that did not count; the next step's is taken as well.
-  const next = codeAt(secrets.get('bob') ?? Buffer.alloc(20), Math.floor(Date.now() / 30_000) + 1);
-  const bobs = await run(`${approving[0] ?? ''} --as bob --password-stdin --one-time-password ${next}`, [password]);
+  const bobs = await asPerson(approving[0] ?? '', 'bob', 1);
   t.equal(bobs.code, 0, bobs.err);
   t.equal((await asPerson(approving[1] ?? '', 'carol')).code, 0);
   for (const line of releasing) t.match(await run(line), { code: 0 }, line);
+});
+
+t.test('and sign what they approve of, where the guide asks for that', async (t) => {
+  const { run, configured, fourDaysLater, asPerson } = await published(t);
+  const [making = [], registering = [], config = [], proposing = [], signing = [], approving = []] = blocks.slice(6);
+  const home = folder(t);
+  const atHome = ([, ...lines]: string[]): void => {
+    for (const line of lines) {
+      // Whoever makes a key is asked for a passphrase, and once more.
+      const asked = line.includes(' -t ') ? "printf '\\n\\n' | " : '';
+      execFileSync('sh', ['-c', asked + line], { cwd: home, stdio: 'ignore' });
+    }
+  };
+  // The files are carried to and fro in a folder.
+  const carried = (line: string): string => line.replace(/ (?=\S+\.(?:pub|sig)$|proposal-1$)/, ` ${home}/`);
+  atHome(making);
+  for (const line of registering) t.match(await run(carried(line)), { code: 0 }, line);
+  configured(config);
+  await until(async () => /^releases \S+ +2 signed /m.test((await run('approval policy')).out));
+  await fourDaysLater();
+  const [release = '', show = ''] = proposing;
+  t.match(await run(release), { code: 1, err: /Waits for 2 more approvals .* They sign what they approve of\./ });
+  t.match(await run(carried(show)), { code: 0, out: /proposal-1 is what whoever approves signs/ });
+  atHome(signing);
+  t.match(readFileSync(join(home, 'proposal-1'), 'utf8'), /^larder approval 1\nstore: "harbour"\n/);
+  const [bobs = '', carols = '', again = ''] = approving;
+  t.match((await run('approver-key list carol')).out, /SHA256:\S+ +ssh-ed25519/);
+  t.match(await asPerson(carried(bobs), 'bob'), { code: 0, out: /bob, \S+, signed with SHA256:/ });
+  t.match(await asPerson(carried(carols), 'carol'), { code: 0, out: /Proposal 1 approved/ });
+  t.match(await run(again), { code: 0 });
 });
 
 const bob = (id: string) => ({ id, displayName: 'Bob', validation: 'unproven', createdAt: '2026-03-01T12:00:00.000Z' });

@@ -1,17 +1,26 @@
 // What waits: uploads, proposals, invites, offers and key requests; who sees which of them, and what a form of each does.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { changeRole } from '#acts/accounts.ts';
 import { itself } from '#acts/act.ts';
+import { textToSign } from '#acts/approval-texts.ts';
+import { addApproverKey } from '#acts/approver-keys.ts';
 import { changeApprovalPolicy } from '#acts/proposals.ts';
+import { nameSite } from '#acts/sites.ts';
 import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
 import { hours, seconds } from '#domain/clock.ts';
+import { readSshKey } from '#domain/ssh-key.ts';
 import { codeAt } from '#identity/totp.ts';
 import { password } from '#test/identity/world.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
+import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { startConsole, type ConsoleStore, type Visitor } from './world.ts';
 
@@ -149,7 +158,7 @@ t.test('the list goes on after fifty, and stays short', async (t) => {
 });
 
 /** ada publishes snap/hello, stable of which waits for bob, who has the role. */
-async function asking(t: Test) {
+async function asking(t: Test, people = '1') {
   const store = await startConsole(t);
   for (const one of ['carol', 'dave']) await store.join(one);
   const { acts } = store.beside;
@@ -158,7 +167,10 @@ async function asking(t: Test) {
     ['carol', 'auditor'],
   ] as const)
     await acts.do(changeRole, itself, { id: store.ids[who] ?? '', role, remove: false });
-  const rule = readReleaseRule('1 for snap/*:*/stable');
+  const rule = readReleaseRule(`${people} for snap/*:*/stable`);
+  const bobs = sshKeyPair(folder(t), 'bob');
+  await acts.do(addApproverKey, itself, { id: store.ids.bob, key: readSshKey(bobs.publicKey)?.line ?? '' });
+  await acts.do(nameSite, itself, { name: 'site-b', keyId: 'k', sealedKey: 'sealed' });
   await acts.do(changeApprovalPolicy, itself, { ...noPolicy, releases: rule === undefined ? [] : [rule] });
   store.clock.advance(hours(73));
   const ada = await store.as('ada');
@@ -178,7 +190,7 @@ async function asking(t: Test) {
     if (status !== 200) throw new Error(`cannot log ${person} in`);
     return [visitor, code];
   };
-  return { store, ada, release, withBoth };
+  return { store, ada, release, withBoth, bobs };
 }
 
 const proposal = `${waiting}/proposals/1`;
@@ -215,6 +227,23 @@ t.test('a proposal is approved with password and one-time password alone', async
   t.equal(await counted(store, 'approve_proposal'), 1, 'one act');
   t.equal((await release(1)).status, 200);
   t.match((await bob.open(proposal)).text, /and it is done\./);
+});
+
+t.test('a proposal that the policy wants signed takes a signature as a browser sends it', async (t) => {
+  const { store, release, withBoth, bobs } = await asking(t, '1 signed');
+  await release(1);
+  const [bob, code] = await withBoth('bob');
+  const page = await bob.open(proposal);
+  t.match(page.text, /Your signature, where the policy asks for it .*larder approval show 1 --for-signing FILE/);
+  const approve = (fields: object) => bob.send(page, judge, { verdict: 'approve', password, code: code(), ...fields });
+  t.match(await approve({ signature: ' ' }), { status: 403, text: /The policy asks for your signature/ });
+  const file = join(folder(t), 'text');
+  const { records } = store.beside;
+  writeFileSync(file, await textToSign(records, (await records.proposals.find(1))!));
+  const signature = sshSigned(bobs, file).replaceAll('\n', '\r\n');
+  t.match(await approve({ signature }), { status: 200, text: /You approved of it, and that is enough/ });
+  t.match((await bob.open(proposal)).text, /SHA256:\S{43}/);
+  t.equal((await release(1)).status, 200);
 });
 
 t.test('a proposal is rejected with a sentence', async (t) => {

@@ -1,9 +1,13 @@
 // larder approval approve, larder approval reject
+import { resolve } from 'node:path';
+
 import { proposalState } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal, type StrongLogin } from '#acts/proposals.ts';
+import { approvalNamespace } from '#domain/approval-text.ts';
 import { timestamp } from '#domain/clock.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { presentProposal } from '#operations/approvals/present.ts';
+import { readTextFile } from '../assertion/file.ts';
 import { command, UsageError, type World } from '../frame/command.ts';
 import { canAsk, converse } from '../frame/questions.ts';
 import { readSecret } from '../frame/stdin.ts';
@@ -70,23 +74,38 @@ export const approvalApprove = command({
   summary: 'Approve of what is proposed, as a person with password and one-time password.',
   description:
     'Whoever runs the command, root too, is nobody here: the store asks for the name, the password and the one-time ' +
-    'password of somebody whom its policy names. Whoever proposed it then does it by the same request again.',
+    'password of somebody whom its policy names. Whoever proposed it then does it by the same request again. ' +
+    `FILE of --signature is what 'ssh-keygen -Y sign -n ${approvalNamespace}' has made of what 'larder approval show --for-signing' wrote.`,
   positionals: [proposalArgument],
-  options: personOptions,
-  examples: ['larder approval approve 7', 'larder approval approve 7 --as bob'],
+  options: {
+    ...personOptions,
+    signature: { type: 'string', value: 'FILE', summary: 'The signature, where the policy asks for one.' },
+  },
+  examples: [
+    'larder approval approve 7',
+    'larder approval approve 7 --as bob',
+    'larder approval approve 7 --signature ./proposal-7.sig',
+  ],
 
   async run({ positionals, options, data, world }) {
     const number = proposalNumber(positionals.number);
     const credentials = await typed(world, options);
-    return withStore({ data, world }, async (store) => {
-      const login = await logIn(store, credentials);
-      const { fell } = await store.acts.do(approveProposal, { actor: login.accountId }, { number, login });
-      const shown = await proposalState(store.records, number, timestamp(store.now()));
-      const text = fell
-        ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
-        : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
-      return { text: `${text}\n${proposalText(shown)}`, json: presentProposal(shown), exitCode: fell ? 1 : 0 };
-    });
+    const { signature: file } = options;
+    return withStore(
+      { data, world },
+      async (store) => {
+        const signature = file === undefined ? undefined : await store.asCaller(() => readTextFile(resolve(file)));
+        const login = await logIn(store, credentials);
+        const by = { actor: login.accountId };
+        const { fell } = await store.acts.do(approveProposal, by, { number, login, signature });
+        const shown = await proposalState(store.records, number, timestamp(store.now()));
+        const text = fell
+          ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
+          : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
+        return { text: `${text}\n${proposalText(shown)}`, json: presentProposal(shown), exitCode: fell ? 1 : 0 };
+      },
+      { writesOutside: file !== undefined },
+    );
   },
 });
 

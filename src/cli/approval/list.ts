@@ -1,8 +1,13 @@
 // larder approval list, larder approval show
+import { resolve } from 'node:path';
+
+import { textToSign } from '#acts/approval-texts.ts';
 import { proposalState, stateOf } from '#acts/proposal-state.ts';
+import { approvalNamespace } from '#domain/approval-text.ts';
 import { timestamp } from '#domain/clock.ts';
 import { presentProposal } from '#operations/approvals/present.ts';
 import { command } from '../frame/command.ts';
+import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { proposalArgument, proposalNumber, proposalText, stateText } from './shown.ts';
@@ -42,14 +47,35 @@ export const approvalList = command({
 export const approvalShow = command({
   name: 'approval show',
   summary: 'Show what is proposed: what it changes, who has approved, and who still may.',
+  description:
+    '--for-signing writes all of it as the text that is signed by whoever approves with a key of his own, on a machine of his own: ' +
+    `'ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE'.`,
   positionals: [proposalArgument],
-  examples: ['larder approval show 7'],
+  options: {
+    'for-signing': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'Write it as what is signed, into a file that is not there yet.',
+    },
+  },
+  examples: ['larder approval show 7', 'larder approval show 7 --for-signing ./proposal-7'],
 
-  run({ positionals, data, world }) {
+  run({ positionals, options: { 'for-signing': named }, data, world }) {
     const number = proposalNumber(positionals.number);
-    return withStore({ data, world }, async ({ records, now }) => {
-      const shown = await proposalState(records, number, timestamp(now()));
-      return { text: proposalText(shown), json: presentProposal(shown) };
-    });
+    return withStore(
+      { data, world },
+      async ({ records, now, asCaller }) => {
+        const shown = await proposalState(records, number, timestamp(now()));
+        if (named === undefined) return { text: proposalText(shown), json: presentProposal(shown) };
+        const file = resolve(named);
+        const text = await textToSign(records, shown.proposal);
+        const written = await writeNew(file, asCaller, (append) => append(text));
+        return {
+          text: `${proposalText(shown)}\n${file} is what whoever approves signs.`,
+          json: { ...presentProposal(shown), 'for-signing': { file, ...written } },
+        };
+      },
+      { writesOutside: named !== undefined },
+    );
   },
 });

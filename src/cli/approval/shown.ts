@@ -1,6 +1,7 @@
 // Proposals as people and programs read them.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import type { Line } from '#domain/approvals.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { UsageError } from '../frame/command.ts';
 import { visible } from '../frame/terminal.ts';
 
@@ -26,6 +27,8 @@ export const lineText = ({ on, part, from, to }: Line): string =>
 export const stateText = ({ state, missing }: ProposalState): string =>
   state === 'waits' ? `waits for ${String(missing)} more` : state;
 
+const signedWith = (key: string | null): string => (key === null ? '' : `, signed with ${fingerprintOfSshKey(key)}`);
+
 export function proposalText(shown: ProposalState): string {
   const { proposal, approvals, mayApprove } = shown;
   const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
@@ -42,7 +45,7 @@ export function proposalText(shown: ProposalState): string {
     ...lines.slice(0, linesShown).map((line) => `  ${lineText(line)}`),
     ...more,
     approvals.length === 0 ? 'Nobody has approved.' : 'Approved by:',
-    ...approvals.map(({ username, at }) => `  ${username}, ${at}`),
+    ...approvals.map(({ username, at, key }) => `  ${username}, ${at}${signedWith(key)}`),
     ...(approvers.length === 0 ? [] : ['Who may approve:', ...approvers]),
   ]
     .map(visible)

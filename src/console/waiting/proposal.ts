@@ -3,16 +3,19 @@ import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal } from '#acts/proposals.ts';
 import { account } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
+import { approvalNamespace } from '#domain/approval-text.ts';
 import type { Line } from '#domain/approvals.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
+import { longestSshSignature } from '#domain/ssh-signature.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/by.ts';
 import { logIn } from '#operations/approvals/judge-proposal.ts';
 import { numberOf, proposalFor } from '#operations/approvals/read-proposal.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
-import { field, formOf, whosePassword } from '../parts/form.ts';
+import { field, formOf, longField, whosePassword } from '../parts/form.ts';
 import { namesOf } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
@@ -116,6 +119,7 @@ function peopleOf({ approvals, mayApprove, state }: ProposalState): Html {
       columns: [
         { heading: 'Approved by', cell: ({ username, displayName }) => `${displayName} (${username})` },
         { heading: 'When', cell: ({ at }) => time(at) },
+        { heading: 'Signed with', cell: ({ key }) => (key === null ? 'nothing' : fingerprintOfSshKey(key)) },
       ],
     })}
     ${
@@ -155,12 +159,22 @@ const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html 
           inputMode: 'numeric',
           hint: 'The six digits that your authenticator shows now. Each is good once.',
         })}
+        ${mayApprove ? signatureField(number) : nothing}
         ${field({ name: 'reason', label: mayApprove ? 'Why, if you reject it' : 'Why', maxLength: 1000, hint: 'One sentence, which whoever proposed it reads.' })}
         <div class="row">
           ${mayApprove ? html`<button name="verdict" value="approve">Approve</button>` : nothing}
           <button class="grave" name="verdict" value="reject">Reject</button>
         </div>`,
     )}`;
+
+const signatureField = (number: number): Html =>
+  longField({
+    name: 'signature',
+    label: 'Your signature, where the policy asks for it',
+    maxLength: longestSshSignature,
+    hint: html`<code>larder approval show ${String(number)} --for-signing FILE</code> on the host writes what is signed;
+      <code>ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE</code> signs it where your key is.`,
+  });
 
 export const consoleJudgeProposal = deed({
   name: 'console_judge_proposal',
@@ -174,7 +188,7 @@ export const consoleJudgeProposal = deed({
     const { params, body, acts, records, now, principal } = call;
     const number = numberOf(params.number);
     await proposalFor(principal, params.number, records, timestamp(now()));
-    const { password, code, verdict, reason = '' } = body;
+    const { password, code, verdict, reason = '', signature = '' } = body;
     if (verdict === 'reject' && reason.trim() === '') {
       throw new Refusal('api-error', 'Say why you reject it, in a sentence for whoever proposed it.');
     }
@@ -183,7 +197,8 @@ export const consoleJudgeProposal = deed({
       await acts.do(rejectProposal, caller(call), { number, login, reason });
       return saying(addressOfProposal(number), 'proposal-rejected');
     }
-    const { fell } = await acts.do(approveProposal, caller(call), { number, login });
+    const signed = signature.trim() === '' ? undefined : signature;
+    const { fell } = await acts.do(approveProposal, caller(call), { number, login, signature: signed });
     if (fell) return saying(addressOfProposal(number), 'proposal-fell');
     const { state } = await proposalState(records, number, timestamp(now()));
     return saying(

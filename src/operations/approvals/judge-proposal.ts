@@ -33,7 +33,8 @@ export const approveProposal = operation({
   async handle(call) {
     const { params, body, acts, records, now } = call;
     const number = numberOf(params.number);
-    const { fell } = await acts.do(approve, caller(call), { number, login: await logIn(call, body) });
+    const { signature } = body;
+    const { fell } = await acts.do(approve, caller(call), { number, login: await logIn(call, body), signature });
     const shown = await proposalState(records, number, timestamp(now()));
     return presentProposal(fell ? { ...shown, state: 'fallen' } : shown);
   },

@@ -1,5 +1,6 @@
 // Proposals as they go over the wire.
 import type { ProposalState } from '#acts/proposal-state.ts';
+import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import type { Proposal } from '#api/wire.ts';
 
 export function presentProposal({ proposal, state, approvals, missing, mayApprove }: ProposalState): Proposal {
@@ -14,7 +15,10 @@ export function presentProposal({ proposal, state, approvals, missing, mayApprov
     until: endsAt,
     lines: [...lines],
     missing,
-    approvals: approvals.map(({ accountId, username, at }) => ({ 'account-id': accountId, username, at })),
+    approvals: approvals.map(({ accountId, username, at, key }) => ({
+      ...{ 'account-id': accountId, username, at },
+      'signed-with': key === null ? null : fingerprintOfSshKey(key),
+    })),
     'may-approve': mayApprove.map(({ accountId, username, from }) => ({ 'account-id': accountId, username, from })),
     ended: endedAt === null ? null : { at: endedAt, by: endedBy, because },
   };

@@ -1,4 +1,7 @@
 // Approvals over HTTP: who sees what waits, and what counts as an approval.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { changeRole } from '#acts/accounts.ts';
@@ -7,6 +10,11 @@ import { setPassword, setTotpSecret } from '#acts/credentials.ts';
 import { changeApprovalPolicy } from '#acts/proposals.ts';
 import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
 import { hours, seconds } from '#domain/clock.ts';
+import { addApproverKey } from '#acts/approver-keys.ts';
+import { nameSite } from '#acts/sites.ts';
+import { readSshKey } from '#domain/ssh-key.ts';
+import { folder } from '#test/cli/process.ts';
+import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { totpPurpose } from '#identity/logins.ts';
 import { codeAt, newTotpSecret } from '#identity/totp.ts';
@@ -17,7 +25,7 @@ import { addRevision } from '#test/fixtures/packages.ts';
 const password = 'four pumps at the harbour, 9';
 
 /** ada publishes snap/hello, stable of which waits for one with the role; bob has it, and carol reads the log. */
-async function site(t: Parameters<typeof startStore>[0]) {
+async function site(t: Parameters<typeof startStore>[0], people = '1') {
   const store = await startStore(t);
   for (const one of ['carol', 'dave']) await store.join(one);
   const { acts, siteKey } = store.beside;
@@ -33,7 +41,10 @@ async function site(t: Parameters<typeof startStore>[0]) {
   await role('bob', 'transfer-approver');
   await role('root', 'transfer-approver');
   await role('carol', 'auditor');
-  const rule = readReleaseRule('1 for snap/*:*/stable');
+  const rule = readReleaseRule(`${people} for snap/*:*/stable`);
+  const bobs = sshKeyPair(folder(t), 'bob');
+  await acts.do(addApproverKey, itself, { id: store.ids.bob, key: readSshKey(bobs.publicKey)?.line ?? '' });
+  await acts.do(nameSite, itself, { name: 'site-b', keyId: 'k', sealedKey: 'sealed' });
   await acts.do(changeApprovalPolicy, itself, { ...noPolicy, releases: rule === undefined ? [] : [rule] });
   store.clock.advance(hours(73));
   const ada = await store.as('ada');
@@ -44,7 +55,7 @@ async function site(t: Parameters<typeof startStore>[0]) {
     return { password, 'one-time-password': codeAt(secret, Math.floor(store.clock.now.getTime() / 30_000)) };
   };
   const release = (revision: number) => ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
-  return { store, ada, proof, release };
+  return { store, ada, proof, release, bobs };
 }
 
 const code = ({ status, body }: { status: number; body: unknown }): [number, string] => [
@@ -88,6 +99,30 @@ t.test('what waits is seen by those whom it concerns, and approved with password
   t.match((await ada.get(one)).body, { state: 'approved', approvals: [{ username: 'bob' }] });
   t.equal((await release(1)).status, 200);
   t.match((await carol?.get(`${list}?all=true`))?.body, { proposals: [{ state: 'done' }] });
+});
+
+t.test('what the policy wants signed is approved with a signature of the text that is given for it', async (t) => {
+  const { store, ada, proof, release, bobs } = await site(t, '1 signed');
+  await release(1);
+  const [bob, dave] = [await store.as('bob'), await store.as('dave')];
+  const [one, approve] = ['/internal/v1/proposals/1', '/internal/v1/proposals/1/approve'];
+  t.strictSame(code(await dave.get(`${one}/text`)), [404, 'resource-not-found']);
+  const { status, headers, body: text } = await bob.get(`${one}/text`);
+  t.match({ status, type: headers.get('content-type') }, { status: 200, type: 'text/plain; charset=utf-8' });
+  t.strictSame(code(await bob.post(approve, proof())), [403, 'forbidden'], 'not without one');
+  const file = join(folder(t), 'text');
+  writeFileSync(file, text as string);
+  const signature = sshSigned(bobs, file);
+  t.strictSame(code(await bob.post(approve, { ...proof(), signature: 'none' })), [403, 'forbidden']);
+  t.strictSame(code(await bob.post(approve, { ...proof(), signature: signature.repeat(40) })), [400, 'api-error']);
+  const done = await bob.post(approve, { ...proof(), signature });
+  const { fingerprint } = readSshKey(bobs.publicKey)!;
+  t.match(done, {
+    status: 200,
+    body: { state: 'approved', approvals: [{ username: 'bob', 'signed-with': fingerprint }] },
+  });
+  t.match((await ada.get(one)).body, { missing: 0 });
+  t.equal((await release(1)).status, 200);
 });
 
 t.test('what is rejected is not done', async (t) => {

@@ -1,0 +1,190 @@
+// Public keys as OpenSSH writes them (RFC 4253, 5656, 8709 and PROTOCOL.u2f), and what they have signed.
+import { createHash, createPublicKey, verify, type JsonWebKey, type KeyObject } from 'node:crypto';
+
+/** Reads fields one behind the other, each with its length before it; undefined behind the end. */
+export class SshFields {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  take(length: number): Buffer | undefined {
+    if (length > this.#bytes.length - this.#at) return undefined;
+    return this.#bytes.subarray(this.#at, (this.#at += length));
+  }
+
+  number(): number | undefined {
+    return this.take(4)?.readUInt32BE();
+  }
+
+  field(): Buffer | undefined {
+    const length = this.number();
+    return length === undefined ? undefined : this.take(length);
+  }
+
+  text(): string | undefined {
+    return this.field()?.toString('latin1');
+  }
+
+  /** A whole number above nothing, in the one form there is of it. */
+  positive(): Buffer | undefined {
+    const bytes = this.field();
+    if (bytes === undefined || bytes.length === 0 || bytes[0]! > 127) return undefined;
+    if (bytes[0] !== 0) return bytes;
+    return bytes.length > 1 && bytes[1]! > 127 ? bytes.subarray(1) : undefined;
+  }
+}
+
+export const sshField = (bytes: string | Buffer): Buffer => {
+  const content = Buffer.from(bytes as string);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(content.length);
+  return Buffer.concat([length, content]);
+};
+
+export interface SshKey {
+  /** As a line of `authorized_keys` has it, without a comment: `ssh-ed25519 AAAA…`. */
+  line: string;
+  /** By which people compare it, as `ssh-keygen -l` shows it: `SHA256:…`. */
+  fingerprint: string;
+  /** Whether it has signed this: `signature` is what stands in a signature of its own form. */
+  hasSigned(signed: Buffer, signature: Buffer): boolean;
+}
+
+/** Reads a public key's line, with or without a comment; undefined where it is none that can sign here. */
+export function readSshKey(text: string): SshKey | undefined {
+  const [, type = '', encoded = ''] =
+    /^([a-z0-9@.-]{1,64}) ([A-Za-z0-9+/]{1,4096}={0,2})(?: [^\r\n]*)?$/.exec(text.trim()) ?? [];
+  const blob = Buffer.from(encoded, 'base64');
+  if (blob.length === 0 || blob.toString('base64') !== encoded) return undefined;
+  const key = sshKeyOf(blob);
+  return key?.line.startsWith(`${type} `) === true ? key : undefined;
+}
+
+/** The fingerprint of a line that was read before. */
+export const fingerprintOfSshKey = (line: string): string =>
+  fingerprintOf(Buffer.from(line.split(' ')[1] ?? '', 'base64'));
+
+const fingerprintOf = (blob: Buffer): string =>
+  `SHA256:${createHash('sha256').update(blob).digest('base64').replace('=', '')}`;
+
+/** The key that these bytes are, as they stand in a signature too. */
+export function sshKeyOf(blob: Buffer): SshKey | undefined {
+  const fields = new SshFields(blob);
+  const type = fields.text() ?? '';
+  const hasSigned = kinds.get(type)?.(fields);
+  if (hasSigned === undefined || !fields.isAtEnd) return undefined;
+  return {
+    line: `${type} ${blob.toString('base64')}`,
+    fingerprint: fingerprintOf(blob),
+    hasSigned,
+  };
+}
+
+type HasSigned = SshKey['hasSigned'];
+
+/** What a kind of key makes of the fields behind its name; undefined where they are none of it. */
+const kinds = new Map<string, (fields: SshFields) => HasSigned | undefined>([
+  ['ssh-ed25519', ed25519],
+  ['sk-ssh-ed25519@openssh.com', tokenEd25519],
+  ['ssh-rsa', rsa],
+  ['ecdsa-sha2-nistp256', ecdsa('P-256', 32, 'sha256')],
+  ['ecdsa-sha2-nistp384', ecdsa('P-384', 48, 'sha384')],
+  ['ecdsa-sha2-nistp521', ecdsa('P-521', 66, 'sha512')],
+]);
+
+function imported(jwk: JsonWebKey): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return undefined; // such as a point that is on no curve
+  }
+}
+
+const base64url = (bytes: Buffer): string => bytes.toString('base64url');
+
+function ed25519Key(fields: SshFields): KeyObject | undefined {
+  const point = fields.field();
+  return point?.length === 32 ? imported({ kty: 'OKP', crv: 'Ed25519', x: base64url(point) }) : undefined;
+}
+
+function ed25519(fields: SshFields): HasSigned | undefined {
+  const key = ed25519Key(fields);
+  if (key === undefined) return undefined;
+  return (signed, signature) => {
+    const given = new SshFields(signature);
+    const [type, value] = [given.text(), given.field()];
+    return type === 'ssh-ed25519' && value?.length === 64 && given.isAtEnd && verify(null, signed, key, value);
+  };
+}
+
+/** Set where somebody has touched the token. */
+const isTouched = 0x01;
+
+/** A key in a token, which signs what it was asked with what it has counted and whether it was touched. */
+function tokenEd25519(fields: SshFields): HasSigned | undefined {
+  const key = ed25519Key(fields);
+  const application = fields.field();
+  if (key === undefined || application === undefined || application.length > 256) return undefined;
+  const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+  return (signed, signature) => {
+    const given = new SshFields(signature);
+    const [type, value, about] = [given.text(), given.field(), given.take(5)];
+    if (type !== 'sk-ssh-ed25519@openssh.com' || value?.length !== 64 || about === undefined) return false;
+    if (!given.isAtEnd || (about[0]! & isTouched) === 0) return false;
+    return verify(null, Buffer.concat([sha256(application), about, sha256(signed)]), key, value);
+  };
+}
+
+const rsaBits = { least: 2048, most: 8192 };
+const rsaHashes = new Map([
+  ['rsa-sha2-256', 'sha256'],
+  ['rsa-sha2-512', 'sha512'],
+]);
+
+function rsa(fields: SshFields): HasSigned | undefined {
+  const [exponent, modulus] = [fields.positive(), fields.positive()];
+  if (exponent === undefined || modulus === undefined || exponent.length > 8) return undefined;
+  const bits = modulus.length * 8 - Math.clz32(modulus[0]!) + 24;
+  if (bits < rsaBits.least || bits > rsaBits.most) return undefined;
+  const key = imported({ kty: 'RSA', n: base64url(modulus), e: base64url(exponent) });
+  if (key === undefined) return undefined;
+  return (signed, signature) => {
+    const given = new SshFields(signature);
+    const [hash, value] = [rsaHashes.get(given.text() ?? ''), given.field()];
+    if (hash === undefined || value?.length !== modulus.length || !given.isAtEnd) return false;
+    return verify(hash, signed, key, value);
+  };
+}
+
+function ecdsa(curve: string, size: number, hash: string) {
+  const name = `nistp${curve.slice(2)}`;
+  return (fields: SshFields): HasSigned | undefined => {
+    const [named, point] = [fields.text(), fields.field()];
+    if (named !== name || point?.length !== 1 + 2 * size || point[0] !== 4) return undefined;
+    const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)];
+    const key = imported({ kty: 'EC', crv: curve, x: base64url(x), y: base64url(y) });
+    if (key === undefined) return undefined;
+    return (signed, signature) => {
+      const given = new SshFields(signature);
+      const [type, value] = [given.text(), given.field()];
+      if (type !== `ecdsa-sha2-${name}` || value === undefined || !given.isAtEnd) return false;
+      const numbers = new SshFields(value);
+      const both = [numbers.positive(), numbers.positive()].map((one) => padded(one, size));
+      if (both.includes(undefined) || !numbers.isAtEnd) return false;
+      const ieee = Buffer.concat(both as Buffer[]);
+      return verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, ieee);
+    };
+  };
+}
+
+const padded = (number: Buffer | undefined, size: number): Buffer | undefined =>
+  number === undefined || number.length > size
+    ? undefined
+    : Buffer.concat([Buffer.alloc(size - number.length), number]);

@@ -1,0 +1,22 @@
+import { textToSign } from '#acts/approval-texts.ts';
+import { account } from '#api/access.ts';
+import { Answer, operation } from '#api/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { proposalFor } from './read-proposal.ts';
+
+export const readProposalText = operation({
+  name: 'read_proposal_text',
+  method: 'GET',
+  path: '/internal/v1/proposals/:number/text',
+  since: 0,
+  summary: 'Give what is proposed as the text that is signed by whoever approves with a key of his own.',
+  access: account('store'),
+  produces: ['text/plain'],
+  refuses: ['conflict'],
+
+  async handle({ params, principal, records, now }) {
+    const { proposal } = await proposalFor(principal, params.number, records, timestamp(now()));
+    const body = await textToSign(records, proposal);
+    return new Answer({ headers: { 'content-type': 'text/plain; charset=utf-8' }, body });
+  },
+});

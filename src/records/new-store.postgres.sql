@@ -336,7 +336,7 @@ CREATE TABLE macaroons (
   valid_until TEXT COLLATE "C" NOT NULL,
   revoked_at  TEXT COLLATE "C",
   revoked_by  TEXT COLLATE "C"
-, conditions TEXT COLLATE "C", replaced_by TEXT COLLATE "C");
+, conditions TEXT COLLATE "C", replaced_by TEXT COLLATE "C", kind TEXT COLLATE "C" NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')));
 CREATE TABLE made_requests (
   number  BIGINT NOT NULL PRIMARY KEY,
   id      TEXT COLLATE "C" NOT NULL,
@@ -944,6 +944,7 @@ CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends
 CREATE INDEX proposals_by_digest ON proposals (digest, number);
 CREATE INDEX proposals_open ON proposals (asked) WHERE state = 'open';
 CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes);
+CREATE INDEX releases_by_channel ON releases (channel, package_id);
 CREATE INDEX releases_expiring ON releases (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX remodel_allowlist_by_target ON remodel_allowlist (brand_account_id, to_model, from_model, from_serial);
 CREATE INDEX resource_revisions_by_content ON resource_revisions (sha3_384);
@@ -1086,6 +1087,8 @@ INSERT INTO migrations (name) VALUES ('0075-answered-requests');
 INSERT INTO migrations (name) VALUES ('0076-bundles');
 INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
 INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
+INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
+INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

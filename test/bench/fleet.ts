@@ -15,7 +15,15 @@ import { account, accountKey, keys, signer, storeKey, trusted } from '#test/asse
 import { modelOf, pump, serialOf } from '#test/operations/devices/world.ts';
 import { items, questionOf, releaseThem } from './devices.ts';
 import { filled } from './downloads.ts';
-import { peakMemory, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
+import {
+  openLoad,
+  peakMemory,
+  processorTime,
+  residentMemory,
+  startServer,
+  stopServer,
+  watchMachine,
+} from './measure.ts';
 import { fillStore, type FilledStore } from './store.ts';
 
 /** The whole of it takes ten minutes; a tenth comes as densely. */
@@ -103,20 +111,14 @@ async function ask(
 /** What the event loop and the memory of a server make of many who take sixteen kilobytes a second each. */
 async function slowDownloads(): Promise<void> {
   const { child, port, path, headers, directory } = await filled();
-  const latency = async (): Promise<number[]> => {
-    const took: number[] = [];
-    for (let asked = 0; asked < 200; asked++) {
-      const from = performance.now();
-      const [response] = (await once(get({ host: '127.0.0.1', port, path: '/healthz', agent: false }), 'response')) as [
-        IncomingMessage,
-      ];
-      await response.resume().toArray();
-      took.push(performance.now() - from);
-    }
-    return took;
-  };
-  const alone = await latency();
-  const [busy, before] = [watchMachine(child), peakMemory(child.pid)];
+  // By a process of its own: this one is busy with a thousand connections.
+  const others = await openLoad({
+    ...{ port, connections: 1, sleeps: true },
+    request: 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  });
+  await others.slice({ requests: 500 });
+  const alone = await others.slice({ milliseconds: 3000 });
+  const [busy, before] = [watchMachine(child), residentMemory(child.pid)];
   const agent = new Agent({ maxSockets: Infinity });
   const taken = await Promise.all(
     Array.from({ length: slow }, async () => {
@@ -127,19 +129,20 @@ async function slowDownloads(): Promise<void> {
     }),
   );
   const reading = setInterval(() => taken.forEach((response) => void response.read(16 * 1024)), 1000);
-  await pause(5_000);
-  const used = processorTime(child);
-  const beside = await latency();
   await pause(10_000);
-  const cost = (processorTime(child) - used) / 1000;
+  const used = processorTime(child);
+  const beside = await others.slice({ milliseconds: 10_000 });
+  const cost = (processorTime(child) - used) / beside.requests;
+  const after = residentMemory(child.pid);
   console.log(
     `${taken.filter(({ statusCode }) => statusCode === 200).length} slow downloads at once: ` +
-      `others wait ${percentile(beside, 0.5)} ms p50, ${percentile(beside, 0.99)} ms p99 (${percentile(alone, 0.5)} and ` +
-      `${percentile(alone, 0.99)} without them); peak resident memory ${before.toFixed(0)} → ${peakMemory(child.pid).toFixed(0)} MiB; ` +
-      `${cost.toFixed(1)} s of processor in ten seconds and more (${busy()})`,
+      `others wait ${beside.p50.toFixed(2)} ms p50, ${beside.p99.toFixed(2)} ms p99 (${alone.p50.toFixed(2)} and ` +
+      `${alone.p99.toFixed(2)} without them) at ${cost.toFixed(3)} ms of processor each; ` +
+      `resident memory ${before.toFixed(0)} → ${after.toFixed(0)} MiB (${busy()})`,
   );
   clearInterval(reading);
   agent.destroy();
+  await others.close();
   await stopServer(child);
   rmSync(directory, { recursive: true, force: true });
 }

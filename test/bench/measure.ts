@@ -142,8 +142,13 @@ export const medianCost = (costs: Cost[]): Cost => ({
 });
 
 /** The most resident memory that a process has had, in MiB. */
-export const peakMemory = (pid: number | undefined): number =>
-  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
+export const peakMemory = (pid: number | undefined): number => memory(pid, 'VmHWM');
+
+/** What it has now. */
+export const residentMemory = (pid: number | undefined): number => memory(pid, 'VmRSS');
+
+const memory = (pid: number | undefined, what: 'VmHWM' | 'VmRSS'): number =>
+  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
 
 /** How much the machine has had to do for a minute, to be read beside every figure that a clock has given. */
 export const busyness = (): string => `load of the machine ${(loadavg()[0] ?? NaN).toFixed(1)}`;

@@ -1,7 +1,7 @@
 // Content on its way out over HTTP: whole or cut off, in little memory, and with no file left open.
 import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readlink, truncate } from 'node:fs/promises';
+import { open as openFile, readdir, readlink, truncate } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 
 import { sendContent } from '#api/sending.ts';
 import type { ByteRange } from '#blobs/blobs.ts';
+import { PieceMemory, SentContent } from '#blobs/disk/sending.ts';
 import { until } from '#test/fixtures/until.ts';
 import { from, store } from './store.ts';
 
@@ -42,6 +43,13 @@ async function serving(t: Test, bytes: Buffer) {
     return targets.filter((target) => target === file).length;
   };
   return { blobs, sha3_384, file, cutOff, ask, filesOpen };
+}
+
+/** Copies of the pieces, each of which may be overwritten after it was looked at. */
+async function all(pieces: AsyncIterable<Uint8Array>): Promise<Buffer[]> {
+  const copies: Buffer[] = [];
+  for await (const piece of pieces) copies.push(Buffer.from(piece));
+  return copies;
 }
 
 /** The body that comes over a connection until it ends. */
@@ -87,11 +95,45 @@ t.test('clients that read nothing hold little memory together, and nothing once 
     await delay(300);
   }
   const held = buffers() - before;
-  t.ok(held < 80 * MiB, `${held} bytes for ${clients.length} clients`);
+  t.ok(held < 48 * MiB, `${held} bytes for ${clients.length} clients`);
   const [one, other, ...rest] = clients;
   for (const client of rest) client.destroy();
   for (const client of [one, other]) t.equal(hash('sha256', await bodyOf(client!)), hash('sha256', bytes));
   await until(async () => (await filesOpen()) === 0);
+});
+
+t.test('whoever is slow leaves the memory of large pieces to others, and gets the same bytes', async (t) => {
+  const bytes = randomBytes(4 * MiB + 1);
+  const { file } = await serving(t, bytes);
+  // Everybody is slow where nobody may take any time.
+  const memory = new PieceMemory({ patience: -1 });
+  const open = async (of = memory): Promise<SentContent> => {
+    const passage = { start: 0, end: bytes.length, memory: of, proven: () => Promise.resolve() };
+    const content = new SentContent({ file: await openFile(file), ...passage });
+    t.teardown(() => content.destroy());
+    return content;
+  };
+  const slow = await Promise.all(Array.from({ length: 32 }, () => open()));
+  const pieces = slow.map((content) => content.lend());
+  const lengths = async (): Promise<Set<number | undefined>> =>
+    new Set(await Promise.all(pieces.map(async (each) => (await each.next()).value?.length)));
+  const getsSmall = async (of = memory): Promise<void> => {
+    const got = await all((await open(of)).lend());
+    t.ok(got.every(({ length }) => length <= 32 * 1024));
+    t.ok(bytes.equals(Buffer.concat(got)));
+  };
+  t.same(await lengths(), new Set([MiB / 2]));
+  await getsSmall();
+  t.same(await lengths(), new Set([MiB / 2]), 'what was read ahead is given where it is');
+  await getsSmall();
+  t.same(await lengths(), new Set([32 * 1024]));
+  const [first, ...others] = await all((await open()).lend());
+  t.equal(first?.length, MiB / 2, 'now there is memory again');
+  t.ok(bytes.equals(Buffer.concat([first!, ...others])));
+  t.ok(bytes.subarray(MiB + 32 * 1024).equals(Buffer.concat(await all(pieces[7]!))), 'the rest of a slow one');
+  const taken = new PieceMemory();
+  for (let reader = 0; reader < 32; reader++) taken.take(MiB);
+  await getsSmall(taken);
 });
 
 t.test('what cannot be read to its end is cut off, and nothing is put in its place', async (t) => {

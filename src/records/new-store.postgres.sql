@@ -52,8 +52,14 @@ CREATE TABLE approval_policy (
 CREATE TABLE approvals (
   proposal   BIGINT NOT NULL,
   account_id TEXT COLLATE "C" NOT NULL,
-  at         TEXT COLLATE "C" NOT NULL,
+  at         TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" CHECK (length(key) <= 4200), signature TEXT COLLATE "C" CHECK (length(signature) <= 8192),
   PRIMARY KEY (proposal, account_id)
+);
+CREATE TABLE approver_keys (
+  key        TEXT COLLATE "C" PRIMARY KEY CHECK (length(key) <= 4200),
+  account_id TEXT COLLATE "C" NOT NULL,
+  added_at   TEXT COLLATE "C" NOT NULL,
+  added_by   TEXT COLLATE "C" NOT NULL
 );
 CREATE TABLE assertions (
   name       TEXT COLLATE "C" PRIMARY KEY,
@@ -785,6 +791,7 @@ ALTER TABLE agents ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 CREATE TRIGGER a_number_approval_policy BEFORE INSERT ON approval_policy FOR EACH ROW WHEN (NEW.one IS NULL) EXECUTE FUNCTION next_number('one');
 ALTER TABLE approvals ADD FOREIGN KEY (proposal) REFERENCES proposals (number) ON DELETE CASCADE;
 ALTER TABLE approvals ADD FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE CASCADE;
+ALTER TABLE approver_keys ADD FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE CASCADE;
 CREATE TRIGGER a_number_audit BEFORE INSERT ON audit FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
 CREATE TRIGGER a_number_audit_seal_chain BEFORE INSERT ON audit_seal_chain FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION next_number('number');
 CREATE TRIGGER a_number_audit_seals BEFORE INSERT ON audit_seals FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
@@ -872,6 +879,7 @@ CREATE INDEX account_roles_by_role ON account_roles (role);
 CREATE INDEX accounts_by_email ON accounts (lower(email));
 CREATE INDEX after_review_waiting ON after_review (upload_id) WHERE settled = 0;
 CREATE INDEX agents_by_account ON agents (account_id);
+CREATE INDEX approver_keys_by_account ON approver_keys (account_id);
 CREATE INDEX assertions_by_account ON assertions (account_id, type) WHERE account_id IS NOT NULL;
 CREATE INDEX assertions_by_revision ON assertions (snap_id, snap_revision) WHERE snap_id IS NOT NULL;
 CREATE INDEX assertions_by_snap_name ON assertions (snap_name) WHERE snap_name IS NOT NULL;
@@ -1089,6 +1097,7 @@ INSERT INTO migrations (name) VALUES ('0077-automatic-sources');
 INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
 INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
+INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

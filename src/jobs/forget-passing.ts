@@ -1,8 +1,8 @@
 // What passes is swept when it has ended: failed attempts, logins under way, leases. No audit log tells of it.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
-import { firstDayKept } from '#records/downloads.ts';
 import { firstMomentSeen } from '#records/seen-devices.ts';
 import type { Records } from '#records/index.ts';
+import { firstMomentNoted } from '#records/notes.ts';
 import type { Job } from './runner.ts';
 
 export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now: Now): Job => ({
@@ -17,22 +17,22 @@ export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now:
     const forgotten = await records.passing(async (tx) => {
       const {
         deviceNonces,
-        downloads,
         failures,
         leases,
         loginsUnderWay,
         notes,
+        packageDays,
         registryUploads,
         seenDevices,
         transfers,
       } = tx;
       const counts = [
         await deviceNonces.sweep(at),
-        await downloads.sweep(moment),
         await failures.sweep(at),
         await leases.sweep(at),
         await loginsUnderWay.sweep(at),
-        await notes.sweep(firstDayKept(moment)),
+        await notes.sweep(firstMomentNoted(moment)),
+        await packageDays.sweep(moment),
         await registryUploads.sweep(at),
         await seenDevices.sweep(firstMomentSeen(moment)),
         await transfers.sweep(at),

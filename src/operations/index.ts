@@ -53,6 +53,8 @@ import { readProposalText } from './approvals/read-proposal-text.ts';
 import { grantToDevices } from './device-grants/grant-to-devices.ts';
 import { listSeenDevices } from './seen-devices/list-seen-devices.ts';
 import { readSeenDevice } from './seen-devices/read-seen-device.ts';
+import { readDeviceDays } from './usage/read-device-days.ts';
+import { readPackageUsage } from './usage/read-package-usage.ts';
 import { listDeviceGrants } from './device-grants/list-device-grants.ts';
 import { revokeFromDevices } from './device-grants/revoke-from-devices.ts';
 import { deviceNonce } from './devices/device-nonce.ts';
@@ -429,6 +431,8 @@ export const sections: readonly Section[] = [
       listDeviceGrants,
       listSeenDevices,
       readSeenDevice,
+      readDeviceDays,
+      readPackageUsage,
       grantToDevices,
       revokeFromDevices,
       deviceMessages,

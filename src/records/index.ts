@@ -16,6 +16,7 @@ import { catalog, catalogPassing } from './catalog.ts';
 import { charmLibraries, charmLibraryChanges } from './charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
+import { gatherContacts } from './contacts.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
 import type { Database, Queries, Reading } from '#engine/database.ts';
@@ -23,7 +24,7 @@ import { deltaPassing, deltas } from './deltas.ts';
 import { deviceGrantChanges, deviceGrants } from './device-grants.ts';
 import { deviceNoncePassing } from './device-nonces.ts';
 import { dischargerKeyChanges, dischargerKeys } from './discharger-keys.ts';
-import { downloadPassing, downloads } from './downloads.ts';
+import { downloads } from './downloads.ts';
 import { exportChanges, exports } from './exports.ts';
 import { externalImageChanges, externalImages } from './external-images.ts';
 import { failurePassing, failures } from './failures.ts';
@@ -43,6 +44,7 @@ import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notePassing, notes } from './notes.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './old-revisions.ts';
+import { packageDayPassing, packageDays } from './package-days.ts';
 import { packageOfferChanges, packageOffers } from './package-offers.ts';
 import { packageSearch } from './package-search.ts';
 import { packageChanges, packages } from './packages.ts';
@@ -61,7 +63,7 @@ import { resourceChanges, resources } from './resources.ts';
 import { revokedSerialChanges, revokedSerials } from './revoked-serials.ts';
 import { revisionChanges, revisions } from './revisions.ts';
 import { rootKeyChanges, rootKeys } from './root-keys.ts';
-import { gatherContacts, seenDevicePassing, seenDevices } from './seen-devices.ts';
+import { seenDevicePassing, seenDevices } from './seen-devices.ts';
 import { setUpLinkChanges, setUpLinks } from './set-up-links.ts';
 import { serialLog, serialLogChanges } from './serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './serial-policies.ts';
@@ -113,6 +115,7 @@ const reading = (db: Reading) => ({
   models: models(db),
   neededContents: neededContents(db),
   notes: notes(db),
+  packageDays: packageDays(db),
   packageOffers: packageOffers(db),
   packageSearch: packageSearch(db),
   packages: packages(db),
@@ -229,12 +232,12 @@ const passing = (db: Queries) => ({
   catalog: catalogPassing(db),
   deltas: deltaPassing(db),
   deviceNonces: deviceNoncePassing(db),
-  downloads: downloadPassing(db),
   failures: failurePassing(db),
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
   neededContents: neededContents(db),
   notes: notePassing(db),
+  packageDays: packageDayPassing(db),
   registryUploads: registryUploadPassing(db),
   seenDevices: seenDevicePassing(db),
   shares: sharePassing(db),

@@ -382,6 +382,14 @@ CREATE TABLE noun_versions (
   noun    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   version BIGINT NOT NULL DEFAULT 0
 , row_count BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, hash TEXT COLLATE "C", mac TEXT COLLATE "C");
+CREATE TABLE package_days (
+  day        TEXT COLLATE "C" NOT NULL CHECK (length(day) = 10),
+  package_id TEXT COLLATE "C" NOT NULL,
+  downloads  BIGINT NOT NULL DEFAULT 0 CHECK (downloads >= 0),
+  devices    BIGINT NOT NULL DEFAULT 0 CHECK (devices >= 0),
+  refreshes  BIGINT NOT NULL DEFAULT 0 CHECK (refreshes >= 0),
+  PRIMARY KEY (day, package_id)
+);
 CREATE TABLE package_figures (
   package_id   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   publisher_id TEXT COLLATE "C" NOT NULL,
@@ -1098,6 +1106,7 @@ INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
 INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
+INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

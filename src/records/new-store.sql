@@ -384,6 +384,14 @@ CREATE TABLE noun_versions (
   noun    TEXT NOT NULL PRIMARY KEY,
   version INTEGER NOT NULL DEFAULT 0
 , row_count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, hash TEXT, mac TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE package_days (
+  day        TEXT NOT NULL CHECK (length(day) = 10),
+  package_id TEXT NOT NULL,
+  downloads  INTEGER NOT NULL DEFAULT 0 CHECK (downloads >= 0),
+  devices    INTEGER NOT NULL DEFAULT 0 CHECK (devices >= 0),
+  refreshes  INTEGER NOT NULL DEFAULT 0 CHECK (refreshes >= 0),
+  PRIMARY KEY (day, package_id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE package_figures (
   package_id   TEXT NOT NULL PRIMARY KEY,
   publisher_id TEXT NOT NULL,
@@ -1036,6 +1044,7 @@ INSERT INTO migrations (name) VALUES ('0078-recovery-codes');
 INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
+INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

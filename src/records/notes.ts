@@ -1,8 +1,10 @@
 // Notes: how often something happened, and when last. They are gathered in memory, written at most once a second, and what
 // was gathered last is lost in a crash; no audit log tells of them.
+import { after, days, timestamp } from '#domain/clock.ts';
 import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
+import { addUse } from './package-days.ts';
 
-/** What is noted; a key says of what. */
+/** What is noted; a key says of what: that of a download's day is the day and the package. */
 export type NoteKind =
   | 'delta'
   | 'delta-download'
@@ -36,9 +38,12 @@ export const notes = (db: Reading) => ({
 });
 
 export const notePassing = (db: Queries) => ({
-  /** Forgets when uploads of images moved that moved last before this day; how many rows. */
-  sweep: (day: string) => db.run(sql`DELETE FROM notes WHERE kind = 'image-upload' AND last_at < ${day}`),
+  /** Forgets when uploads of images moved that moved last before this moment; how many rows. */
+  sweep: (before: string) => db.run(sql`DELETE FROM notes WHERE kind = 'image-upload' AND last_at < ${before}`),
 });
+
+/** When an upload of an image moved is of interest for so long. */
+export const firstMomentNoted = (now: Date): string => timestamp(after(now, -days(30)));
 
 /** So many keys are gathered between two writes; what is noted of others is lost. */
 const most = 10_000;
@@ -64,7 +69,9 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
     const writing = (due = gathered);
     gathered = new Map();
     await db.transaction(async (queries) => {
-      for (const { kind, key, ...noted } of writing.values()) await addNote(queries, kind, key, noted);
+      for (const { kind, key, ...noted } of writing.values()) {
+        await (kind === 'download-day' ? addDownloads(queries, key, noted) : addNote(queries, kind, key, noted));
+      }
     });
   }
 
@@ -95,6 +102,11 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
 
     writeNotes,
   };
+}
+
+function addDownloads(db: Queries, key: string, { count: downloads }: Noted): Promise<number> {
+  const [day = '', packageId = ''] = key.split(' ');
+  return addUse(db, day, packageId, { downloads });
 }
 
 /** Writes a note with what else changes. */

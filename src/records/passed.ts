@@ -1,7 +1,8 @@
 // Whether anything that passes has ended, so that a sweep with nothing to do writes nothing.
 import { timestamp } from '#domain/clock.ts';
 import { sql, type Reading } from '#engine/database.ts';
-import { firstDayKept } from './downloads.ts';
+import { firstMomentNoted } from './notes.ts';
+import { firstDayKept } from './package-days.ts';
 import { firstMomentSeen } from './seen-devices.ts';
 
 export const passed = (db: Reading) => ({
@@ -9,8 +10,8 @@ export const passed = (db: Reading) => ({
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM (
-        SELECT key AS ends_at FROM notes WHERE kind = 'download-day' AND key < ${firstDayKept(now)}
-        UNION ALL SELECT last_at FROM notes WHERE kind = 'image-upload' AND last_at < ${firstDayKept(now)}
+        SELECT day AS ends_at FROM package_days WHERE day < ${firstDayKept(now)}
+        UNION ALL SELECT last_at FROM notes WHERE kind = 'image-upload' AND last_at < ${firstMomentNoted(now)}
         UNION ALL SELECT last_at FROM passing_seen_devices WHERE last_at < ${firstMomentSeen(now)}
         UNION ALL SELECT ends_at FROM passing_failures WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${timestamp(now)}

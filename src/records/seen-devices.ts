@@ -1,8 +1,7 @@
-// Devices seen: when they called last, what they say to hold, and what became of what they were offered. It is gathered in
-// memory and written at most once a second: a crash loses the last of it, and a device says it again.
-import { after, days, hours, timestamp } from '#domain/clock.ts';
-import { columns, list, sql, type Database, type Queries } from '#engine/database.ts';
-import { addNote } from './notes.ts';
+// Devices seen: when they called last, what they say to hold, and what became of what they were offered. Their contacts
+// (`contacts.ts`) write it.
+import { after, days, timestamp } from '#domain/clock.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface SeenDevice {
   /** An account id. */
@@ -20,22 +19,6 @@ export interface Held {
   revision: number;
 }
 
-/** A revision that a device was given to refresh to, and from which channel. */
-export interface Offer extends Held {
-  channel: string;
-}
-
-/** A call of a device. */
-export interface Contact {
-  brand: string;
-  model: string;
-  serial: string;
-  at: string;
-  /** Nothing where the call does not say. */
-  holds?: readonly Held[];
-  offers?: readonly Offer[];
-}
-
 /** What became of the offers of a revision in a channel, in devices that were offered it. */
 export interface OfferCounts {
   channel: string;
@@ -50,18 +33,8 @@ export type DeviceOrder = '-brand' | `${'' | '-'}${'serial' | 'model' | 'first' 
 
 const mostSorted = 100_000;
 
-/** So many snaps of a device are remembered, and so many devices gathered between two writes. */
-const mostSnaps = 500;
-const mostDevices = 10_000;
-
 /** So many are read at once, in some 5 ms. */
 const atOnce = 500;
-
-/** How long they are gathered, in milliseconds. */
-const interval = 1000;
-
-/** A device that is given the same again after this has not managed, or does not want, to refresh. */
-const patience = hours(1);
 
 /** A device that was silent for so long is forgotten. */
 const remembered = days(400);
@@ -136,21 +109,18 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     );
   },
 
-  /**
-   * Of so many devices that called last those that say to hold a snap, counted by its revision, the newest revision first;
-   * and when each of them called last.
-   */
+  /** Of so many devices that called last those that say to hold a snap, counted by its revision, the newest revision first. */
   async holding(
     packageId: string,
     most: number,
-  ): Promise<{ looked: number; holds: [revision: number, devices: number][]; calls: string[] }> {
+  ): Promise<{ looked: number; holds: [revision: number, devices: number][] }> {
     const looked = (await db.get<{ devices: number }>(sql`
       SELECT count(*) AS devices FROM (SELECT last_at FROM passing_seen_devices LIMIT ${most}) AS looked `))!.devices;
     const snap = await db.get<{ number: number }>(sql`
       SELECT number FROM passing_seen_snaps WHERE package_id = ${packageId}`);
-    if (snap === undefined) return { looked, holds: [], calls: [] };
-    const rows = await db.all<{ holds: string; lastAt: string }>(sql`
-      SELECT holds, last_at AS "lastAt" FROM (
+    if (snap === undefined) return { looked, holds: [] };
+    const rows = await db.all<{ holds: string }>(sql`
+      SELECT holds FROM (
         SELECT holds, last_at FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${most}) AS looked
       WHERE ' ' || holds LIKE ${`% ${snap.number.toString(36)}:%`}`);
     const counts = new Map<number, number>();
@@ -158,7 +128,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       const revision = readHolds(holds).get(snap.number);
       if (revision !== undefined) counts.set(revision, (counts.get(revision) ?? 0) + 1);
     }
-    return { looked, holds: [...counts].sort(([a], [b]) => b - a), calls: rows.map(({ lastAt }) => lastAt) };
+    return { looked, holds: [...counts].sort(([a], [b]) => b - a) };
   },
 
   /** How the offers of a snap went, in all channels and revisions: the newest revision first. */
@@ -183,107 +153,8 @@ export const seenDevicePassing = (db: Queries) => ({
   sweep: (before: string) => db.run(sql`DELETE FROM passing_seen_devices WHERE last_at < ${before}`),
 });
 
-/** Gathers what devices show of themselves. */
-export function gatherContacts(db: Pick<Database, 'transaction'>) {
-  let gathered = new Map<string, Contact>();
-  let timer: NodeJS.Timeout | undefined;
-
-  async function writeContacts(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    if (gathered.size === 0) return;
-    const writing = gathered;
-    gathered = new Map();
-    await db.transaction((queries) => writeAll(queries, [...writing.values()]));
-  }
-
-  return {
-    /** Notes that a device called; costs the caller nothing. Of two calls between two writes the later one counts. */
-    noteContact(contact: Contact): void {
-      const name = `${contact.brand}/${contact.model}/${contact.serial}`;
-      const before = gathered.get(name);
-      if (before === undefined && gathered.size >= mostDevices) return;
-      gathered.set(name, { ...before, ...contact });
-      timer ??= setTimeout(() => {
-        // Lost, as in a crash: who writes next is told what is wrong with the disk.
-        writeContacts().catch(() => undefined);
-      }, interval).unref();
-    },
-    /** Writes what was gathered. */
-    writeContacts,
-  };
-}
-
-async function writeAll(db: Queries, contacts: readonly Contact[]): Promise<void> {
-  const numbers = await numbersOf(db, contacts);
-  for (const contact of contacts) await write(db, contact, numbers);
-}
-
-/** The short numbers of the snaps that they speak of; of what is no package here nothing is kept. */
-async function numbersOf(db: Queries, contacts: readonly Contact[]): Promise<ReadonlyMap<string, number>> {
-  const ids = [
-    ...new Set(contacts.flatMap(({ holds = [] }) => holds.slice(0, mostSnaps).map(({ packageId }) => packageId))),
-  ];
-  await db.run(sql`
-    INSERT INTO passing_seen_snaps (package_id)
-    SELECT id FROM packages WHERE id IN ${list(ids)} AND id NOT IN (SELECT package_id FROM passing_seen_snaps)`);
-  const rows = await db.all<{ number: number; packageId: string }>(sql`
-    SELECT number, package_id AS "packageId" FROM passing_seen_snaps WHERE package_id IN ${list(ids)}`);
-  return new Map(rows.map(({ number, packageId }) => [packageId, number]));
-}
-
-async function write(db: Queries, contact: Contact, numbers: ReadonlyMap<string, number>): Promise<void> {
-  const { brand, model, serial, at } = contact;
-  const before = await db.get<{ holds: string; offers: string }>(sql`
-    SELECT holds, offers FROM passing_seen_devices
-    WHERE brand_id = ${brand} AND model = ${model} AND serial = ${serial}`);
-  const holds = contact.holds === undefined ? (before?.holds ?? '') : writeHolds(contact.holds, numbers);
-  const offers = contact.holds === undefined ? (before?.offers ?? '') : await judge(db, contact, before?.offers ?? '');
-  await db.run(sql`
-    INSERT INTO passing_seen_devices (brand_id, model, serial, first_at, last_at, holds, offers)
-    VALUES (${brand}, ${model}, ${serial}, ${at}, ${at}, ${holds}, ${offers})
-    ON CONFLICT (brand_id, model, serial) DO UPDATE
-    SET last_at = excluded.last_at, holds = excluded.holds, offers = excluded.offers`);
-}
-
-/** Counts what became of what a device was offered before, and of what it is offered now what is new to it; what is open. */
-async function judge(db: Queries, { at, holds = [], offers = [] }: Contact, before: string): Promise<string> {
-  const has = new Map(holds.map(({ packageId, revision }) => [packageId, revision]));
-  const open = new Map(before.split('\n').flatMap((line) => (line === '' ? [] : [asOpen(line)])));
-  const count = (kind: 'refresh-offered' | 'refresh-took' | 'refresh-failed', key: string) =>
-    addNote(db, kind, key, { count: 1, lastAt: at });
-  for (const key of open.keys()) {
-    const [packageId = '', , revision] = key.split(' ');
-    if (has.get(packageId) === Number(revision)) await count('refresh-took', key);
-  }
-  const still: string[] = [];
-  for (const { packageId, channel, revision } of offers.slice(0, mostSnaps)) {
-    const key = `${packageId} ${channel} ${String(revision)}`;
-    const since = open.get(key);
-    if (since === undefined) await count('refresh-offered', key);
-    const isLate = since !== undefined && since !== 'failed' && Date.parse(at) - Date.parse(since) >= patience;
-    if (isLate) await count('refresh-failed', key);
-    still.push(`${key}\t${isLate ? 'failed' : (since ?? at)}`);
-  }
-  return still.join('\n');
-}
-
-/** An offer by its key, and since when it is open; `failed` once it was counted so. */
-function asOpen(line: string): [key: string, since: string] {
-  const [key = '', since = ''] = line.split('\t');
-  return [key, since];
-}
-
-const writeHolds = (holds: readonly Held[], numbers: ReadonlyMap<string, number>): string =>
-  holds
-    .slice(0, mostSnaps)
-    .flatMap(({ packageId, revision }) => {
-      const number = numbers.get(packageId);
-      return number === undefined ? [] : [`${number.toString(36)}:${revision.toString(36)}`];
-    })
-    .join(' ');
-
-const readHolds = (text: string): Map<number, number> =>
+/** The revisions that a device says to hold, by the short numbers of their snaps. */
+export const readHolds = (text: string): Map<number, number> =>
   new Map(
     text.split(' ').flatMap((one) => {
       const [number = '', revision = ''] = one.split(':');

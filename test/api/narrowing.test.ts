@@ -28,6 +28,7 @@ const table: Record<About, string> = {
   package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
     list_resources list_resource_revisions push_resource update_resource_revisions
     oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
+    read_package_usage
     list_kept_revisions withdraw_revision restore_revision delete_revisions update_track delete_track create_library publish_library buildset_status filter_commit_workflows
     dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
     dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
@@ -37,7 +38,7 @@ const table: Record<About, string> = {
     read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
     add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
-    list_packages list_seen_devices read_seen_device read_package list_accounts list_brands list_waiting_uploads approve_upload reject_upload storage_use explain_access list_exports list_audit
+    list_packages list_seen_devices read_seen_device read_device_days read_package list_accounts list_brands list_waiting_uploads approve_upload reject_upload storage_use explain_access list_exports list_audit
     list_transfers read_transfer accept_transfer withdraw_transfer discard_transfer list_proposals read_proposal read_proposal_text approve_proposal reject_proposal
     list_guardrails add_guardrail remove_guardrail revoke_serial list_device_grants grant_to_devices revoke_from_devices update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
     read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set

@@ -188,7 +188,7 @@ const table: Row[] = [
     administrator: 'store-view',
   },
   {
-    operations: ['dashboard_metrics'],
+    operations: ['dashboard_metrics', 'read_package_usage'],
     needs: ['package-view-metrics'],
     who: 'publisher, collaborator',
     administrator: 'store-view',
@@ -269,6 +269,7 @@ const table: Row[] = [
       'list_device_grants',
       'list_seen_devices',
       'read_seen_device',
+      'read_device_days',
       'list_exports',
       'list_audit',
       'list_proposals',

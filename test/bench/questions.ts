@@ -204,6 +204,8 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       list_device_grants: '/internal/v1/packages/snap/tiny-app/device-grants',
       list_seen_devices: '/internal/v1/devices',
       read_seen_device: ['/internal/v1/devices/nobody/none/1', 404],
+      read_device_days: '/internal/v1/devices/days',
+      read_package_usage: '/internal/v1/packages/snap/tiny-app/usage?days=90',
       list_accounts: '/internal/v1/accounts',
       list_brands: '/internal/v1/brands',
       list_waiting_uploads: '/internal/v1/uploads',

@@ -35,6 +35,7 @@ t.test('a package', async (t) => {
     t.match(text, /no revision yet. Push one with snapcraft upload hello_1.0_amd64.snap/);
     t.match(text, /Nothing was ever released/);
     t.match(text, /0 downloads in the last 30 days/);
+    t.match(text, /No device called with it in these 30 days\. .* before devices were remembered cannot be drawn/);
     t.match(text, new RegExp(`export STORE_DASHBOARD_URL='${store.url}/publishergw'`));
     t.match(text, /larder token issue --account ID --for snapcraft --package snap:hello/);
   });
@@ -114,10 +115,11 @@ t.test('a package', async (t) => {
     beside.records.noteContact({ brand: 'acme', model: 'box', serial: '9', at: store.clock.now.toISOString() });
     await beside.records.writeContacts();
     const { text, html } = await atHome.open(here);
-    t.match(text, /3 downloads in the last 30 days, 2 on the busiest of them; 3 in all/);
-    t.match(html, /<svg[^>]*aria-label="3 downloads in the last 30 days, 2 on the busiest of them"/);
+    t.match(text, /3 downloads in the last 30 days; 3 in all/);
+    t.match(html, /<svg[^>]*aria-label="Downloads: 2 today, 2 on the busiest of 30 days"/);
+    t.match(html, /<svg[^>]*aria-label="Devices that called with it: 3 today, 3 on the busiest of 30 days"/);
+    t.match(text, /in numbers Day by day Day Downloads Devices Refreshes taken 2026-03-01 2 3 0 2026-02-28 0 0 0/);
     t.match(text, /Of 4 devices that ever called, 3 say to hold it/);
-    t.match(text, /Their last calls in 30 days: \d of them today/);
     t.match(text, /2 2 67 % 1 1 33 %/);
     t.match(text, /How far refreshes have come Revision Channel Offered to Failed Taken 2 latest\/stable 3 0 0/);
   });

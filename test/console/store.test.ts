@@ -64,6 +64,8 @@ t.test('devices, where they are remembered', async (t) => {
   const open = await startConsole(t, (text) =>
     text.replace('# snap = false', 'snap = true').replace('# remember = false', 'remember = true'),
   );
+  const none = await (await open.visit('root')).open('/console/devices');
+  t.match(none.text, /No device called in the last 30 days\. One that called before devices were remembered, .*cannot/);
   const at = open.clock.now.toISOString();
   for (let number = 0; number < 51; number++) {
     const serial = `pump-${String(number).padStart(3, '0')}`;
@@ -73,6 +75,8 @@ t.test('devices, where they are remembered', async (t) => {
   const admin = await open.visit('root');
   const first = await admin.open('/console/devices');
   t.match(first.text, /pump-000 acme <b>m/);
+  t.match(first.html, /<svg[^>]*aria-label="Devices that called: 51 today, 51 on the busiest of 30 days"/);
+  t.match(first.text, /Day by day, in numbers .* 2026-03-01 51 0 2026-02-28 0 0/);
   t.notMatch(first.html, '<b>m', 'what a device calls itself is text');
   t.notMatch(first.text, /pump-050/);
   const [, next = ''] = /href="(\/console\/devices\?cursor=[^"]+)"/.exec(first.html) ?? [];

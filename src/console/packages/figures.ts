@@ -1,11 +1,14 @@
-// How a package is used: its downloads day by day, and what the devices that called say to hold.
+// How a package is used: its downloads and its devices day by day, and what the devices that called say to hold.
 import type { Services } from '#api/services.ts';
+import type { PackageUsageResponse } from '#api/wire.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import { days } from '#domain/clock.ts';
+import { packageUsage } from '#operations/usage/usage.ts';
+import { recentDays } from '#records/downloads.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { OfferCounts } from '#records/seen-devices.ts';
-import { bar, pillars } from '../parts/drawing.ts';
-import { table } from '../parts/table.ts';
+import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
+import { bar } from '../parts/drawing.ts';
+import { table, type Column } from '../parts/table.ts';
 import { count, counted } from '../parts/values.ts';
 
 /** Of so many devices that called last it is looked at what they hold. */
@@ -15,45 +18,79 @@ const most = 12;
 
 type Asked = Pick<Services, 'records' | 'now' | 'config'>;
 
-/** Its downloads, day by day. */
-export async function downloadsOf({ records, now }: Asked, { id }: PublishedPackage): Promise<Html> {
-  const at = now();
-  const [{ inAll, deltas, recent }, daily] = [
-    await records.downloads.of(id, at),
-    await records.downloads.byDay(id, at),
+/** How it was used: its downloads, and the devices that called with it, day by day; and what devices hold now. */
+export async function usageOf(asked: Asked, subject: PublishedPackage): Promise<Html> {
+  const { records, config, now } = asked;
+  const usage = await packageUsage(subject.id, {
+    ...{ records, now: now(), days: recentDays },
+    remembered: config.devices.remember,
+  });
+  const refreshes = subject.namespace === 'snap' && config.devices.snap;
+  const columns: Column<UsageDay>[] = [
+    amountColumn('Downloads', ({ downloads }) => downloads),
+    ...(refreshes
+      ? [
+          amountColumn<UsageDay>('Devices', ({ devices }) => devices),
+          amountColumn<UsageDay>('Refreshes taken', ({ refreshes: taken }) => taken),
+        ]
+      : []),
   ];
-  const words = `${counted(recent, 'download')} in the last ${String(daily.length)} days, ${count(Math.max(...daily))} on the busiest of them`;
   return html`<h2>Downloads</h2>
-    <p>
-      ${words}; ${count(inAll)} in all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. Counted is
-      whatever this store handed out itself.
-    </p>
+    ${downloadsOf(usage)}
     ${
-      recent === 0
-        ? nothing
-        : pillars(
-            daily.map((all) => ({ all, bad: 0 })),
-            words,
-          )
-    }`;
+      refreshes
+        ? html`<h2>Devices</h2>
+            ${devicesByDay(usage)}`
+        : nothing
+    }
+    ${usage.days.some(isUsed) ? daysInNumbers('Day by day', usage.days, columns) : nothing}
+    ${refreshes ? await devicesOf(asked, subject) : nothing}`;
 }
 
-/** What devices hold, and how far refreshes have come; nothing where no device of this store refreshes such a package. */
-export async function devicesOf({ records, config, now }: Asked, { id, namespace }: PublishedPackage): Promise<Html> {
-  if (namespace !== 'snap' || !config.devices.snap) return nothing;
-  if (!config.devices.remember) {
-    return html`<h2>Devices</h2>
-      <p class="empty">
-        It is not remembered what devices hold. Whoever administers the store turns that on with
-        <code>remember = true</code> under <code>[devices]</code>.
+type UsageDay = PackageUsageResponse['days'][number];
+
+const isUsed = ({ downloads, devices, refreshes }: UsageDay): boolean => downloads + devices + refreshes > 0;
+
+function downloadsOf({ days, downloads: { total, 'as-delta': deltas } }: PackageUsageResponse): Html {
+  const amounts = days.map(({ downloads }) => downloads);
+  const recent = amounts.reduce((sum, one) => sum + one, 0);
+  return html`<p>
+      ${counted(recent, 'download')} in the last ${String(days.length)} days; ${count(total)} in
+      all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. Counted is whatever this store handed out
+      itself.
+    </p>
+    ${recent === 0 ? nothing : drawnDays(days, ({ downloads }) => downloads, `Downloads: ${inWords(amounts)}`)}`;
+}
+
+/** Devices that called with it, day by day; of those that were not remembered nothing can be drawn, and that is said. */
+function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
+  const amounts = days.map(({ devices }) => devices);
+  const drawing = drawnDays(days, ({ devices }) => devices, `Devices that called with it: ${inWords(amounts)}`);
+  if (amounts.some((amount) => amount > 0)) return html`${drawing} ${remembered ? nothing : notRemembered}`;
+  return remembered
+    ? html`<p class="empty">
+        No device called with it in these ${String(days.length)} days. Counted is a device that proves its serial and
+        says what it holds; one that called before devices were remembered cannot be drawn.
+      </p>`
+    : html`<p class="empty">
+        Devices are not remembered here, so none that called can be drawn. Whoever administers the store turns that on
+        with
+        <code>remember = true</code> under <code>[devices]</code>; they are counted from that day on.
       </p>`;
-  }
-  const { looked, holds, calls } = await records.seenDevices.holding(id, mostDevices);
+}
+
+/** Below what was counted while they were. */
+const notRemembered = html`<p class="hint">
+  Devices are not remembered any more (<code>devices.remember</code> is off), so none was counted since.
+</p>`;
+
+/** What devices hold, and how far refreshes have come. */
+async function devicesOf({ records, config }: Asked, { id }: PublishedPackage): Promise<Html> {
+  if (!config.devices.remember) return nothing;
+  const { looked, holds } = await records.seenDevices.holding(id, mostDevices);
   const offers = await records.seenDevices.offersOf(id);
   const devices = holds.reduce((sum, [, number]) => sum + number, 0);
-  return html`<h2>Devices</h2>
-    <p>${deviceWords(devices, looked)}</p>
-    ${calls.length === 0 ? nothing : callsByDay(calls, now())}
+  return html`<p>${deviceWords(devices, looked)}</p>
     ${table({
       caption: 'What devices hold',
       columns: [
@@ -65,27 +102,6 @@ export async function devicesOf({ records, config, now }: Asked, { id, namespace
       empty: 'No device has said that it holds this.',
     })}
     ${offers.length === 0 ? nothing : offersTable(offers.slice(0, most))}`;
-}
-
-/** So many days are drawn. */
-const drawn = 30;
-
-/** When the devices that hold it called last, day by day: how many are still there. */
-function callsByDay(calls: readonly string[], now: Date): Html {
-  const dayOf = (moment: number): number => Math.floor(moment / days(1));
-  const today = dayOf(now.getTime());
-  const pieces = Array.from({ length: drawn }, () => ({ all: 0, bad: 0 }));
-  let earlier = 0;
-  for (const call of calls) {
-    const piece = pieces[drawn - 1 - (today - dayOf(Date.parse(call)))];
-    if (piece === undefined) earlier++;
-    else piece.all++;
-  }
-  const words =
-    `Their last calls in ${counted(drawn, 'day')}: ${count(pieces.at(-1)?.all ?? 0)} of them today, ` +
-    (earlier === 0 ? 'and none before' : `and ${count(earlier)} before all that`);
-  return html`${pillars(pieces, words)}
-    <p class="hint">${words}.</p>`;
 }
 
 /** How many devices hold something, of how many it is known. */

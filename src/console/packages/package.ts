@@ -8,7 +8,7 @@ import { screen } from '../screen.ts';
 import { counted } from '../parts/values.ts';
 import { aboutPackage } from './about.ts';
 import { channelMap } from './channels.ts';
-import { devicesOf, downloadsOf } from './figures.ts';
+import { usageOf } from './figures.ts';
 import { releasesOf } from './history.ts';
 import { resourcesOf } from './resources.ts';
 import { revisionsOf } from './revisions.ts';
@@ -34,8 +34,8 @@ export const consolePackage = screen({
       lead: leadOf(releases),
       content: html`${await aboutPackage(records, subject)}
         ${await channelMap(records, subject, { tracks, releases }, query.track)}
-        ${await resourcesOf(records, subject, releases)} ${await downloadsOf(call, subject)}
-        ${await devicesOf(call, subject)} ${linesToPaste(config, subject)}
+        ${await resourcesOf(records, subject, releases)} ${await usageOf(call, subject)}
+        ${linesToPaste(config, subject)}
         <h2>Releases</h2>
         ${await releasesOf(records, subject, {}, lastReleases)}
         <h2>Revisions</h2>

@@ -1,14 +1,17 @@
 // The devices that called, and what one of them said to hold.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, type Html } from '#api/pages/html.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import type { Services } from '#api/services.ts';
 import type { ConsoleDevicesQuery } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
+import { deviceDays } from '#operations/usage/usage.ts';
 import type { DeviceOrder, SeenDevice } from '#records/seen-devices.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
+import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
 import { countBefore, sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { distance, time } from '../parts/values.ts';
@@ -30,7 +33,8 @@ export const consoleDevices = screen({
       lead: config.devices.remember
         ? 'Each device that proved its serial here, with the moment of its last call.'
         : 'Devices are not remembered (devices.remember is off).',
-      content: html`${table<SeenDevice>({
+      content: html`${query.cursor === undefined ? await callsByDay({ records, config, now }) : nothing}
+      ${table<SeenDevice>({
         caption: 'Devices',
         columns: [
           {
@@ -71,6 +75,30 @@ async function devicesPage(
   const offset = countBefore(at);
   return sortedPage(await seenDevices.sorted(order, { offset, limit: pageSize + 1 }), offset, pageSize);
 }
+
+/** How many devices called day by day; nothing where none is known to have. */
+async function callsByDay({ records, config, now }: Pick<Services, 'records' | 'config' | 'now'>): Promise<Html> {
+  const { days } = await deviceDays({
+    ...{ records, now: now(), days: drawn },
+    remembered: config.devices.remember,
+  });
+  const amounts = days.map(({ devices }) => devices);
+  if (amounts.every((amount) => amount === 0)) {
+    if (!config.devices.remember) return nothing;
+    return html`<p class="empty">
+      No device called in the last ${String(drawn)} days. One that called before devices were remembered, or that proves
+      no serial, cannot be drawn.
+    </p>`;
+  }
+  return html`${drawnDays(days, ({ devices }) => devices, `Devices that called: ${inWords(amounts)}`)}
+  ${daysInNumbers('Day by day', days, [
+    amountColumn('Devices', ({ devices }) => devices),
+    amountColumn('Refreshes taken', ({ refreshes }) => refreshes),
+  ])}`;
+}
+
+/** So many days are drawn. */
+const drawn = 30;
 
 const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {
   if (!snap)

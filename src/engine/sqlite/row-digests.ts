@@ -15,7 +15,7 @@ type Connection = SQLite.Database;
  * and figures and the words of the catalog can be made anew from the rows that they were made of.
  */
 const exempt =
-  /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
+  /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|package_days|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
 /** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
 export function keepRowDigests(writer: Connection): void {

@@ -6,7 +6,8 @@ import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#a
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
-import type { Held, Offer } from '#records/seen-devices.ts';
+import type { Offer } from '#records/contacts.ts';
+import type { Held } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
 import { componentsOf } from './components.ts';

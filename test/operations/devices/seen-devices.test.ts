@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
+import fc from 'fast-check';
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
@@ -153,4 +154,98 @@ t.test('the administrator reads the same by HTTP: those that called, one of them
   t.match(await root.get(one), { status: 200, body: { 'last-contact': now, holds: [{ id, revision: 1 }] } });
   t.match(await root.get('/internal/v1/devices/acme/pump/0003'), { status: 404 });
   t.match(await (await store.as('ada')).get(one), { status: 401 });
+});
+
+t.test('devices are counted once a day, for the store and for each package that they hold', async (t) => {
+  const { store, anyone, id, release, json, run, calls } = await withSnap(t, remembering);
+  // Commands go by the clock of the host.
+  const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
+  store.clock.now = new Date(`${dayOf(new Date(Date.now() - hours(24)))}T12:00:00Z`);
+  const [yesterday, today] = [dayOf(store.clock.now), dayOf(new Date())];
+  const { records } = store.beside;
+  const [root, ada, bob] = [await store.as('root'), await store.as('ada'), await store.as('bob')];
+  const one = await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' });
+  const two = await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0002' });
+  await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: 'holds nothing' });
+  const usage = '/internal/v1/packages/snap/hello/usage';
+  const days = async (address: string, who = ada): Promise<unknown[]> =>
+    (await who.get(address)).body.days as unknown[];
+  const shows = (expected: object) =>
+    until(async () => {
+      const [day] = (await days(`${usage}?days=1`)) as object[];
+      return JSON.stringify(day) === JSON.stringify({ ...day, ...expected });
+    });
+  await calls(one, 1);
+  await shows({ devices: 1 });
+  await calls(one, 1);
+  await calls(two, 1);
+  await shows({ devices: 2, refreshes: 0 });
+  t.match(await days('/internal/v1/devices/days?days=1', root), [{ day: yesterday, devices: 3, refreshes: 0 }]);
+  await release(2);
+  await calls(one, 1);
+  store.clock.advance(hours(24));
+  await calls(one, 2);
+  await shows({ day: today, devices: 1, refreshes: 1 });
+
+  t.match(await days(`${usage}?days=2`), [{ day: yesterday, devices: 2 }, { devices: 1 }], 'her publisher sees it');
+  t.equal((await ada.get(usage)).body.remembered, true);
+  t.equal((await days(usage)).length, 30);
+  t.match(await bob.get(usage), { status: 404 }, 'and no stranger');
+  t.match(await ada.get('/internal/v1/devices/days'), { status: 401 }, 'all devices are for who administers the store');
+  t.match(await ada.get(`${usage}?days=91`), { status: 400 });
+  t.match(await json('package usage snap/hello --days 2'), { days: [{ devices: 2 }, { devices: 1, refreshes: 1 }] });
+  t.match(await run('package usage snap/hello --days 1'), { out: new RegExp(`${today} +0 +1 +1\n0 downloads in all`) });
+  t.match(await run('device days --days 2'), { out: new RegExp(`${yesterday} +3 +0\n${today} +1 +1`) });
+  const stored = await records.packageDays.of(id, store.clock.now, 2);
+  t.same(Object.keys(stored[0] ?? {}).sort(), ['day', 'devices', 'downloads', 'refreshes'], 'no device is named in it');
+});
+
+t.test('however calls come, and whenever they are written, a device counts once a day', async (t) => {
+  const { store, id } = await withSnap(t, remembering);
+  const { records } = store.beside;
+  const call = fc.record({
+    serial: fc.constantFrom('a', 'b', 'c'),
+    /** Later than the one before by so many hours. */
+    later: fc.integer({ min: 0, max: 20 }),
+    /** What it says, if anything: it may have got the snap meanwhile. */
+    says: fc.constantFrom(undefined, [], [{ packageId: id, revision: 1 }]),
+    isWritten: fc.boolean(),
+  });
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { maxLength: 12 }), async (sequence) => {
+      const model = `round-${String(++round)}`;
+      const moment = new Date(Date.UTC(2000, 0, 1 + round * 20));
+      const seen = new Map<string, Set<string>>();
+      const holders = new Map<string, Set<string>>();
+      const has = new Set<string>();
+      const add = (to: Map<string, Set<string>>, day: string, serial: string) =>
+        to.set(day, (to.get(day) ?? new Set()).add(serial));
+      for (const { serial, later, says, isWritten } of sequence) {
+        moment.setTime(moment.getTime() + hours(later));
+        const at = moment.toISOString();
+        // Once it has the snap it says so each time; what it says no more is a story of its own.
+        if ((says?.length ?? 0) > 0) has.add(serial);
+        const holds = says === undefined ? undefined : has.has(serial) ? [{ packageId: id, revision: 1 }] : [];
+        records.noteContact({ brand: 'acme', model, serial, at, ...(holds && { holds }) });
+        add(seen, at.slice(0, 10), serial);
+        if (has.has(serial)) add(holders, at.slice(0, 10), serial);
+        if (isWritten) await records.writeContacts();
+      }
+      await records.writeContacts();
+      for (const [packageId, expected] of [
+        ['', seen],
+        [id, holders],
+      ] as const) {
+        const counted = await records.packageDays.of(packageId, moment, 11);
+        const known = counted.filter(({ devices }) => devices > 0).map(({ day, devices }) => [day, devices] as const);
+        t.same(
+          new Map(known),
+          new Map([...expected].map(([day, serials]) => [day, serials.size])),
+          JSON.stringify(sequence),
+        );
+      }
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -1,0 +1,50 @@
+// What was counted day by day: drawn, one bar a day, and as numbers for whoever does not see that or wants to know it exactly.
+import { html, type Html } from '#api/pages/html.ts';
+import { pillars } from './drawing.ts';
+import { table, type Column } from './table.ts';
+import { count } from './values.ts';
+
+interface Day {
+  /** `2026-03-01`. */
+  day: string;
+}
+
+/** A bar for each day, today last; what it shows, in words, stands below it. */
+export function drawnDays<One extends Day>(days: readonly One[], amount: (day: One) => number, words: string): Html {
+  return html`<figure class="days">
+    ${pillars(
+      days.map((day) => ({ all: amount(day), bad: 0 })),
+      words,
+    )}
+    <figcaption>${words}. One bar a day (UTC), from ${days[0]?.day ?? ''} to today.</figcaption>
+  </figure>`;
+}
+
+/** The same as a table, which opens when somebody wants it. */
+export const daysInNumbers = <One extends Day>(
+  caption: string,
+  days: readonly One[],
+  columns: readonly Column<One>[],
+): Html =>
+  html`<details class="more">
+    <summary>${caption}, in numbers</summary>
+    ${table({
+      caption,
+      columns: [{ heading: 'Day', cell: ({ day }) => day }, ...columns],
+      rows: [...days].reverse(),
+      empty: '',
+    })}
+  </details>`;
+
+/** A number for each day. */
+export const amountColumn = <One>(heading: string, amount: (day: One) => number): Column<One> => ({
+  heading,
+  number: true,
+  cell: (day) => count(amount(day)),
+});
+
+/** `3 today, 7 on the busiest day`; of the last so many days. */
+export function inWords(amounts: readonly number[]): string {
+  const most = Math.max(0, ...amounts);
+  return `${count(amounts.at(-1) ?? 0)} today, ${count(most)} on the busiest of ${String(amounts.length)} days`;
+}

@@ -1,0 +1,33 @@
+// How packages are used, day by day, as it goes over the wire.
+import type { DeviceDaysResponse, PackageUsageResponse, UsageQuery } from '#api/wire.ts';
+import { wholeStore } from '#records/package-days.ts';
+import type { Records } from '#records/index.ts';
+
+interface Asked {
+  records: Pick<Records, 'downloads' | 'packageDays'>;
+  /** Whether devices are remembered. */
+  remembered: boolean;
+  now: Date;
+  /** So many days. */
+  days: number;
+}
+
+/** How many days are asked for. */
+export const daysIn = ({ days = '30' }: UsageQuery): number => Number(days);
+
+export async function packageUsage(
+  packageId: string,
+  { records, remembered, now, days }: Asked,
+): Promise<PackageUsageResponse> {
+  const { inAll, deltas } = await records.downloads.of(packageId, now);
+  return {
+    downloads: { total: inAll, 'as-delta': deltas },
+    remembered,
+    days: await records.packageDays.of(packageId, now, days),
+  };
+}
+
+export async function deviceDays({ records, remembered, now, days }: Asked): Promise<DeviceDaysResponse> {
+  const found = await records.packageDays.of(wholeStore, now, days);
+  return { remembered, days: found.map(({ day, devices, refreshes }) => ({ day, devices, refreshes })) };
+}

@@ -1,12 +1,10 @@
 // The two lanes beside acts: what passes, and what is only noted.
-import { join } from 'node:path';
-
-import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { openStore } from '#data/store.ts';
 import { until } from '#test/fixtures/until.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { databaseOf, statement } from '#test/fixtures/engines.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 
 t.test('notes are gathered, written a moment later, and the last of them when the store closes', async (t) => {
   const { directory, clock, beside } = await startStore(t);
@@ -40,8 +38,7 @@ t.test('what is gathered is bounded', async (t) => {
 t.test('what passes is there at once for another process, all of it or nothing, and in no audit log', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
+  const db = await databaseOf(t, store.directory);
   const entries = (await records.audit.head())?.seq;
   const [now, endsAt] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
   await t.rejects(
@@ -53,7 +50,7 @@ t.test('what passes is there at once for another process, all of it or nothing, 
   );
   t.equal(await records.failures.find('login', 'half', now), undefined);
   await records.passing(({ failures }) => failures.set('login', 'whole', { count: 2, endsAt }));
-  t.same(db.prepare("SELECT count FROM passing_failures WHERE key = 'whole'").get(), { count: 2 });
+  t.same(await db.get(statement("SELECT count FROM passing_failures WHERE key = 'whole'")), { count: 2 });
   t.equal((await records.audit.head())?.seq, entries);
 });
 

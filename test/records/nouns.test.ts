@@ -5,7 +5,35 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { columnsOf, databaseOf, engine, statement, tablesOf } from '#test/fixtures/engines.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+
+/** Writes a row of a table by itself, whatever its rules say. */
+async function unruled(
+  store: TestAppliance,
+  table: string,
+  row: Record<string, string | number | null>,
+): Promise<void> {
+  const names = Object.keys(row);
+  const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+  if (engine === 'sqlite') {
+    const plain = new SQLite(join(store.directory, 'larder.db'));
+    plain.pragma('foreign_keys = OFF');
+    plain.pragma('ignore_check_constraints = ON');
+    plain.prepare(text).run(...Object.values(row));
+    plain.close();
+    return;
+  }
+  const db = await databaseOf({ teardown: () => undefined }, store.directory);
+  await db.transaction(async (tx) => {
+    await tx.script(`DO $$ DECLARE rule RECORD; BEGIN
+      FOR rule IN SELECT conname FROM pg_constraint WHERE conrelid = '${table}'::regclass AND contype IN ('c', 'f') LOOP
+        EXECUTE format('ALTER TABLE ${table} DROP CONSTRAINT %I', rule.conname);
+      END LOOP; END $$`);
+    await tx.run(statement(text, ...Object.values(row)));
+  });
+  await db.close();
+}
 
 const entry = (store: TestAppliance) => ({
   at: store.clock.now.toISOString(),
@@ -17,39 +45,22 @@ const entry = (store: TestAppliance) => ({
 t.test('content stays as long as any table names it', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
-  const tables = db.prepare<[], { name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table'`).all();
-  const naming = tables.filter(({ name }) =>
-    db
-      .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?)')
-      .all(name)
-      .some((column) => column.name === 'sha3_384'),
-  );
-  db.pragma('foreign_keys = OFF');
-  db.pragma('ignore_check_constraints = ON');
+  const db = await databaseOf(t, store.directory);
   let held = 0;
-  for (const { name } of naming) {
+  for (const name of await tablesOf(db)) {
+    const columns = await columnsOf(db, name);
+    if (!columns.some((column) => column.name === 'sha3_384')) continue;
     if (name === 'signing_keys') continue; // there it is the id of a key
     if (name === 'damaged_blobs') continue; // a list of what nobody can use
     if (name === 'kept_contents') continue; // made of the others by triggers
     const digest = String(++held).padStart(96, 'a');
-    const columns = db
-      .prepare<[string], { name: string; type: string; pk: number }>('SELECT * FROM pragma_table_info(?)')
-      .all(name);
     // What was deleted needs no content any more.
-    const values = columns.map((column) =>
-      column.name === 'deleted_at'
-        ? null
-        : column.name === 'sha3_384'
-          ? digest
-          : column.type === 'INTEGER'
-            ? 1000 + held
-            : `x${held}`,
-    );
-    db.prepare(
-      `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-    ).run(...values);
+    const valueOf = ({ name, isNumber }: (typeof columns)[number]) => {
+      if (name === 'deleted_at') return null;
+      if (name === 'sha3_384') return digest;
+      return isNumber ? 1000 + held : `x${held}`;
+    };
+    await unruled(store, name, Object.fromEntries(columns.map((column) => [column.name, valueOf(column)])));
     t.equal(await records.neededContents.has(digest), true, name);
     t.ok((await records.neededContents.list('a'.repeat(90), 100)).includes(digest), `${name} is in the list`);
     t.equal(await records.neededContents.has(digest.replace('a', 'b')), false);
@@ -170,13 +181,11 @@ t.test('the database refuses what must never be', async (t) => {
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
   await addRevision(store, id, 1);
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
-  db.pragma('foreign_keys = ON');
+  const db = await databaseOf(t, store.directory);
   const revision = (number: number, digest: string, status = 'approved'): string =>
     `INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details)
      VALUES ('${id}', ${number}, '${digest}', 'x', 1, '1', '${status}', 'x', '${store.ids.ada}', '{}')`;
-  for (const [what, statement] of [
+  for (const [what, text] of [
     ['a revision number twice', revision(1, 'other')],
     ['the same content twice in one package', revision(2, '1'.padStart(96, '0'))],
     ['a revision number below one', revision(0, 'other')],
@@ -204,6 +213,10 @@ t.test('the database refuses what must never be', async (t) => {
     ['an e-mail address twice', `UPDATE accounts SET email = 'ada@example.com'`],
     ['a validation of its own', `UPDATE accounts SET validation = 'perhaps'`],
   ] as const) {
-    t.throws(() => db.exec(statement), /constraint/, what);
+    await t.rejects(
+      db.transaction((tx) => tx.script(text)),
+      /constraint/,
+      what,
+    );
   }
 });

@@ -1,12 +1,12 @@
 // A backup is a plain tar archive: any tar of the last thirty years can look into one when larder is not at hand. What is
 // needed of the format is little: regular files, written in order, found again by their headers.
 import { createHash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 
+import { Archive, type ArchiveFaults } from '#files/archive.ts';
 import { appending } from '#files/streamed.ts';
-import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
+import { BadHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
 
-const chunk = 1024 * 1024;
 export interface TarWriter {
   /**
    * Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. When it cannot be
@@ -114,61 +114,43 @@ export class NotWhole extends Error {
 }
 
 /** Opens an archive and finds its entries, from header to header; throws NotWhole. */
-export async function readTar(file: string): Promise<TarReader> {
-  const handle = await open(file, 'r');
-  try {
-    const { size } = await handle.stat();
-    const entries = await findEntries(handle, size);
-    if (entries === undefined) throw new NotWhole(file);
-    return {
-      entries,
-      async *read({ offset, size: length }) {
-        for (let at = 0; at < length;) {
-          const bytes = await readExactly(handle, offset + at, Math.min(chunk, length - at));
-          if (bytes === undefined) throw new NotWhole(file);
-          at += bytes.length;
-          yield bytes;
-        }
-      },
-      close: () => handle.close(),
-    };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
+export function readTar(file: string): Promise<TarReader> {
+  const faults: ArchiveFaults = {
+    cutOff: () => new NotWhole(file),
+    // As the system says it of whatever else wants to read one.
+    noFile: (isFolder) =>
+      isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
+  };
+  return Archive.open(file, faults, async (archive) => ({
+    entries: await entriesOf(archive),
+    read: ({ offset, size }) => archive.chunks(offset, size),
+    close: () => archive.close(),
+  }));
 }
 
-async function findEntries(handle: FileHandle, size: number): Promise<TarEntry[] | undefined> {
+async function entriesOf(archive: Archive): Promise<TarEntry[]> {
   const entries: TarEntry[] = [];
   for (let at = 0; ;) {
-    const head = await readExactly(handle, at, block);
-    if (head === undefined) return undefined;
-    if (head.every((byte) => byte === 0))
-      return (await readExactly(handle, at + block, block)) === undefined ? undefined : entries;
-    const entry = parsed(head, at + block);
-    if (entry === undefined || entry.offset + entry.size > size) return undefined;
-    entries.push(entry);
-    at = entry.offset + entry.size + padding(entry.size);
+    const header = await headerOf(archive, at);
+    if (header === undefined) {
+      // The end is two blocks, and the second of them is there.
+      await archive.read(at + block, block);
+      return entries;
+    }
+    const { name, size, type } = header;
+    const offset = at + block;
+    // Those that larder writes are all of plain files.
+    if (type !== '0' || offset + size > archive.size) throw new NotWhole(archive.file);
+    entries.push({ name, size, offset });
+    at = offset + size + padding(size);
   }
 }
 
-async function readExactly(handle: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
-  const bytes = Buffer.allocUnsafe(length);
-  for (let at = 0; at < length;) {
-    const { bytesRead } = await handle.read(bytes, at, length - at, position + at);
-    if (bytesRead === 0) return undefined;
-    at += bytesRead;
-  }
-  return bytes;
-}
-
-/** Nothing where it is none that larder writes: those are all of plain files. */
-function parsed(head: Buffer, offset: number): TarEntry | undefined {
+async function headerOf(archive: Archive, at: number): Promise<TarHeader | undefined> {
   try {
-    const found = readHeader(head);
-    return found?.type === '0' ? { name: found.name, size: found.size, offset } : undefined;
+    return await archive.header(at);
   } catch (error) {
-    if (error instanceof BadHeader) return undefined;
+    if (error instanceof BadHeader) throw new NotWhole(archive.file);
     throw error;
   }
 }

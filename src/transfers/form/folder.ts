@@ -5,12 +5,13 @@ import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { TransferPiece } from '#api/wire.ts';
+import { readingFailed } from '#files/archive.ts';
 import { causes } from '#src/system-errors.ts';
 import { signaturesName, statementName, type Transfer } from './members.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 import { pathsOf } from './paths.ts';
 import { proven } from './proven.ts';
-import { readingFailed, type OpenPart } from './read.ts';
+import type { OpenPart } from './read.ts';
 import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 

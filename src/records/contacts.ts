@@ -9,6 +9,8 @@ import { readHolds, type Held } from './seen-devices.ts';
 /** A revision that a device was given to refresh to, and from which channel. */
 export interface Offer extends Held {
   channel: string;
+  /** Whether the device says that somebody holds its refreshes: its administrator, or another snap. */
+  isHeld: boolean;
 }
 
 /** A call of a device. */
@@ -29,7 +31,7 @@ const mostDevices = 10_000;
 /** How long they are gathered, in milliseconds. */
 const interval = 1000;
 
-/** A device that is given the same again after this has not managed, or does not want, to refresh. */
+/** A device that is given the same again after this has not managed to refresh, unless it says that it is held. */
 const patience = hours(1);
 
 /** Gathers what devices show of themselves. */
@@ -169,7 +171,7 @@ async function judge(
 ): Promise<string> {
   const has = new Map(holds.map(({ packageId, revision }) => [packageId, revision]));
   const open = new Map(before.split('\n').flatMap((line) => (line === '' ? [] : [asOpen(line)])));
-  const count = (kind: 'refresh-offered' | 'refresh-took' | 'refresh-failed', key: string) =>
+  const count = (kind: 'refresh-offered' | 'refresh-took' | 'refresh-held' | 'refresh-failed', key: string) =>
     addNote(db, kind, key, { count: 1, lastAt: at });
   for (const key of open.keys()) {
     const [packageId = '', , revision] = key.split(' ');
@@ -178,18 +180,26 @@ async function judge(
     take(packageId);
   }
   const still: string[] = [];
-  for (const { packageId, channel, revision } of offers.slice(0, mostSnaps)) {
-    const key = `${packageId} ${channel} ${String(revision)}`;
-    const since = open.get(key);
-    if (since === undefined) await count('refresh-offered', key);
-    const isLate = since !== undefined && since !== 'failed' && Date.parse(at) - Date.parse(since) >= patience;
-    if (isLate) await count('refresh-failed', key);
-    still.push(`${key}\t${isLate ? 'failed' : (since ?? at)}`);
+  for (const offer of offers.slice(0, mostSnaps)) {
+    const key = `${offer.packageId} ${offer.channel} ${String(offer.revision)}`;
+    const before = open.get(key);
+    if (before === undefined) await count('refresh-offered', key);
+    const now = standing(before, offer, at);
+    if (now !== before && (now === 'held' || now === 'failed')) await count(`refresh-${now}`, key);
+    still.push(`${key}\t${now}`);
   }
   return still.join('\n');
 }
 
-/** An offer by its key, and since when it is open; `failed` once it was counted so. */
+/** How an offer stands that was made again: since when it is open, or why not. Once nobody holds it, its time begins anew. */
+function standing(before: string | undefined, { isHeld }: Offer, at: string): string {
+  if (before === undefined || (before === 'held' && !isHeld)) return at;
+  const isLate = before !== 'held' && before !== 'failed' && Date.parse(at) - Date.parse(before) >= patience;
+  if (!isLate) return before;
+  return isHeld ? 'held' : 'failed';
+}
+
+/** An offer by its key, and since when it is open; `held` or `failed` once it was counted so. */
 function asOpen(line: string): [key: string, since: string] {
   const [key = '', since = ''] = line.split('\t');
   return [key, since];

@@ -12,6 +12,7 @@ export type NoteKind =
   | 'download-day'
   | 'image-upload'
   | 'refresh-failed'
+  | 'refresh-held'
   | 'refresh-offered'
   | 'refresh-took'
   | 'token';

@@ -25,6 +25,8 @@ export interface OfferCounts {
   revision: number;
   offered: number;
   took: number;
+  /** It was given the same again an hour later or more: because its refreshes are held, or for no reason that it said. */
+  held: number;
   failed: number;
 }
 
@@ -135,13 +137,13 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
   async offersOf(packageId: string): Promise<OfferCounts[]> {
     const rows = await db.all<{ kind: string; key: string; count: number }>(sql`
       SELECT kind, key, count FROM notes
-      WHERE kind IN ('refresh-offered', 'refresh-took', 'refresh-failed')
+      WHERE kind IN ('refresh-offered', 'refresh-took', 'refresh-held', 'refresh-failed')
         AND key >= ${`${packageId} `} AND key < ${`${packageId}!`}`);
     const found = new Map<string, OfferCounts>();
     for (const { kind, key, count } of rows) {
       const [, channel = '', revision = ''] = key.split(' ');
-      const counts = found.get(key) ?? { channel, revision: Number(revision), offered: 0, took: 0, failed: 0 };
-      counts[kind.slice('refresh-'.length) as 'offered' | 'took' | 'failed'] = count;
+      const counts = found.get(key) ?? { channel, revision: Number(revision), offered: 0, took: 0, held: 0, failed: 0 };
+      counts[kind.slice('refresh-'.length) as 'offered' | 'took' | 'held' | 'failed'] = count;
       found.set(key, counts);
     }
     return [...found.values()].sort((a, b) => b.revision - a.revision || (a.channel < b.channel ? -1 : 1));

@@ -109,7 +109,7 @@ t.test('a package', async (t) => {
       beside.records.noteContact({
         ...{ brand: 'acme', model: 'box', serial: String(serial), at: store.clock.now.toISOString() },
         holds: [{ packageId: id, revision }],
-        offers: [{ packageId: id, revision: 2, channel: 'latest/stable' }],
+        offers: [{ packageId: id, revision: 2, channel: 'latest/stable', isHeld: false }],
       });
     }
     beside.records.noteContact({ brand: 'acme', model: 'box', serial: '9', at: store.clock.now.toISOString() });
@@ -121,7 +121,7 @@ t.test('a package', async (t) => {
     t.match(text, /in numbers Day by day Day Downloads Devices Refreshes taken 2026-03-01 2 3 0 2026-02-28 0 0 0/);
     t.match(text, /Of 4 devices that ever called, 3 say to hold it/);
     t.match(text, /2 2 67 % 1 1 33 %/);
-    t.match(text, /How far refreshes have come Revision Channel Offered to Failed Taken 2 latest\/stable 3 0 0/);
+    t.match(text, /How far refreshes have come Revision Channel Offered to Held Failed Taken 2 latest\/stable 3 0 0 0/);
   });
 
   await t.test('has revisions, each with what is known of it', async (t) => {

@@ -123,6 +123,7 @@ const offersTable = (offers: readonly OfferCounts[]): Html =>
       { heading: 'Revision', cell: ({ revision }) => revision },
       { heading: 'Channel', cell: ({ channel }) => channel },
       { heading: 'Offered to', number: true, cell: ({ offered }) => count(offered) },
+      { heading: 'Held', number: true, cell: ({ held }) => count(held) },
       { heading: 'Failed', number: true, cell: ({ failed }) => count(failed) },
       { heading: 'Taken', cell: ({ took, offered }) => html`${count(took)} ${shareOf(took, offered)}` },
     ],

@@ -112,7 +112,8 @@ async function resultOf(
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
   if (isNews && channel !== undefined) {
-    offers.push({ packageId: snap.id, channel, revision: revision.revision });
+    const isHeld = (item?.held?.by ?? []).length > 0;
+    offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
   const result = written({ result: action.action, ...said, ...whereFound(chosen) });
   const delta =

@@ -25,8 +25,8 @@ async function withSnap(t: Parameters<typeof startForDevices>[0], configure?: (t
   await release(1);
   const run = async (line: string) => larder(`${line} --data ${store.directory}`);
   const json = async (line: string) => JSON.parse((await run(`${line} --json`)).out) as Record<string, unknown>;
-  const calls = async (who: Record<string, string>, revision: number) => {
-    const context = [{ 'snap-id': id, 'instance-key': id, revision, 'tracking-channel': 'stable' }];
+  const calls = async (who: Record<string, string>, revision: number, more: object = {}) => {
+    const context = [{ 'snap-id': id, 'instance-key': id, revision, 'tracking-channel': 'stable', ...more }];
     await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context, who);
   };
   return { store, anyone, id, release, run, json, calls };
@@ -47,7 +47,7 @@ t.test('the administrator sees which devices called, what they hold, and how far
   await calls(one, 1);
   await calls(two, 1);
   const went = (offered: number, took: number, failed: number) => [
-    { channel: 'latest/stable', revision: 2, offered, took, failed },
+    { channel: 'latest/stable', revision: 2, offered, took, held: 0, failed },
   ];
   const comesTo = (expected: unknown) => until(async () => JSON.stringify(await counts()) === JSON.stringify(expected));
   await comesTo(went(2, 0, 0));
@@ -60,13 +60,40 @@ t.test('the administrator sees which devices called, what they hold, and how far
   await calls(two, 1);
   await until(async () => (await run('device show acme/pump/0002')).out.includes('T16:00'));
   t.same(await counts(), went(2, 1, 1), 'nothing is counted twice');
-  t.match(await run('device refreshes snap/hello'), { out: /2 +latest\/stable +2 +1 +1 +50 %/ });
+  t.match(await run('device refreshes snap/hello'), { out: /2 +latest\/stable +2 +1 +0 +1 +50 %/ });
   t.match(await json('device show acme/pump/0001'), { serial: '0001', holds: [{ id, name: 'hello', revision: 2 }] });
   t.match(await run('device show acme/pump/0001'), { out: /hello +2/ });
   t.match(await run('device show acme/pump/0009'), { code: 1, err: /No device acme\/pump\/0009 has called/ });
   t.match(await run('device list --csv'), { out: /^"brand-id",.*\r\n"acme","pump","0001","2026/ });
   t.match(await run('device list --limit 1'), { out: /--after acme\/pump\/0001/ });
   t.match(await json('device list --after acme/pump/0001'), { devices: [{ serial: '0002' }], more: false });
+});
+
+t.test('a refresh that somebody holds has not failed, and has its time anew when nobody does', async (t) => {
+  const { store, anyone, release, run, json, calls } = await withSnap(t, remembering);
+  const device = (serial: string) => sessionOf(anyone, { brand: 'acme', model: 'pump', serial });
+  const [holding, other] = [await device('0001'), await device('0002')];
+  const held = { held: { by: ['system'] } };
+  await release(2);
+  /** What both devices say, a while after the last time, and how the refreshes went until then. */
+  const went = async (first: object, second: object, expected: object) => {
+    store.clock.advance(hours(1));
+    await calls(holding, 1, first);
+    await calls(other, 1, second);
+    const at = store.clock.now.toISOString().slice(0, 16);
+    await until(async () => (await run('device show acme/pump/0002')).out.includes(at));
+    t.same((await json('device refreshes snap/hello'))['refreshes'], [
+      { channel: 'latest/stable', revision: 2, offered: 2, took: 0, held: 0, failed: 0, ...expected },
+    ]);
+  };
+  await went(held, held, {});
+  await went(held, { held: { by: [] } }, { held: 1, failed: 1 });
+  await went(held, held, { held: 1, failed: 1 });
+  await went({ held: null }, {}, { held: 1, failed: 1 });
+  await went({}, {}, { held: 1, failed: 2 });
+  t.match(await run('device refreshes snap/hello'), {
+    out: /TOOK +HELD +FAILED.*\n.*2 +latest\/stable +2 +0 +1 +2 +0 %/,
+  });
 });
 
 t.test('who was silent is told from who was not, by the clock of the host', async (t) => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { problems } from '#api/schema.ts';
 import type { SiteIdentity, TransferBlob, TransferContent } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
@@ -115,9 +116,9 @@ export function carryingGathered({ assertions: texts, places, ...found }: FoundI
   return {
     carrying: { ...found, assertions },
     content: contentFrom(places, bySha3),
-    refuseLacking: async (carried: readonly TransferBlob[]): Promise<void> => {
+    refuseLacking: async (carried: Sequence<TransferBlob>): Promise<void> => {
       refuseGone(
-        carried.filter((blob) => !bySha3.has(blob['sha3-384'])),
+        carried.values().filter((blob) => !bySha3.has(blob['sha3-384'])),
         places,
       );
     },
@@ -206,7 +207,7 @@ async function told<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function refuseGone(carried: readonly TransferBlob[], places: ReadonlyMap<string, readonly Place[]>): void {
+function refuseGone(carried: IteratorObject<TransferBlob>, places: ReadonlyMap<string, readonly Place[]>): void {
   for (const { file, offset, size } of carried.flatMap((blob) => places.get(blob['sha3-384']) ?? [])) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined || found.size < offset + size) throw gone(file);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
+import { PackedList, type Sequence } from '#domain/sequence.ts';
 import { cutInto } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
@@ -40,7 +41,7 @@ interface Composing {
   label: string | undefined;
   content: Content;
   /** Refuses content that is not there, or not what it was. */
-  refuseLacking: (carried: readonly TransferBlob[]) => Promise<void>;
+  refuseLacking: (carried: Sequence<TransferBlob>) => Promise<void>;
 }
 
 /** The statement of a transfer, signed. */
@@ -56,11 +57,15 @@ export async function composed(
   { sites, base, known, expiresDays, partSize, reason }: Intent,
   { source, sequence, at, label, content, refuseLacking }: Composing,
 ): Promise<Omit<Transfer, 'signatures'>> {
-  const all = new Map<string, TransferBlob>();
-  for (const one of assertions) all.set(one['sha3-384'], { ...one, 'media-type': 'application/x.ubuntu.assertion' });
-  for (const [sha3, one] of contents) all.set(sha3, { ...one.content, 'media-type': one.mediaType });
-  const there = await known([...all.keys()]);
-  const carried = [...all.values()].filter((blob) => !there.has(blob['sha3-384']));
+  const streams = new Map(assertions.values().map((one) => [one['sha3-384'], one]));
+  const there = await known([...new Set([...streams.keys(), ...contents.keys()])]);
+  const carried = new PackedList<TransferBlob>();
+  const carry = (blob: TransferBlob): void => {
+    if (!there.has(blob['sha3-384'])) carried.add(blob);
+  };
+  for (const [sha3, one] of streams)
+    carry(blobOf(contents.get(sha3) ?? { content: one, mediaType: 'application/x.ubuntu.assertion' }));
+  for (const [sha3, one] of contents) if (!streams.has(sha3)) carry(blobOf(one));
   await refuseLacking(carried);
   const statement: Omit<Statement, 'parts'> = {
     format: 1,
@@ -73,6 +78,11 @@ export async function composed(
   return withParts(statement, partSize, content);
 }
 
+const blobOf = ({ content, mediaType }: { content: TransferContent; mediaType: string }): TransferBlob => ({
+  ...content,
+  'media-type': mediaType,
+});
+
 export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
   ...transfer,
   signatures: signed(transfer.bytes, seed),
@@ -84,12 +94,12 @@ async function withParts(
   partSize: number | undefined,
   content: Content,
 ): Promise<Omit<Transfer, 'signatures'>> {
-  const parts: TransferPiece[][] = [];
+  const parts: PackedList<TransferPiece>[] = [];
   for (const cuts of cutInto(statement, partSize)) {
-    const pieces: TransferPiece[] = [];
+    const pieces = new PackedList<TransferPiece>();
     for (const cut of cuts) {
       const blob = statement.blobs.at(cut.blob)!;
-      pieces.push({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, content) });
+      pieces.add({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, content) });
     }
     parts.push(pieces);
   }

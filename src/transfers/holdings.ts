@@ -13,6 +13,7 @@ import type {
 } from '#api/wire.ts';
 import { isProgressive, unexpired } from '#domain/channel-map.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
+import { PackedList, type Sequence } from '#domain/sequence.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
@@ -51,7 +52,7 @@ export interface Wanted {
 
 export interface Held {
   accounts: TransferAccount[];
-  packages: TransferPackage[];
+  packages: Sequence<TransferPackage>;
   /** Of all content what it is, in the order in which a transfer carries it. */
   contents: Map<string, { content: TransferContent; mediaType: string }>;
   /** The assertions that go with it, in streams of which each can be read as a whole. */
@@ -93,7 +94,7 @@ const everything: PackageWish = {};
 class Gathering {
   readonly #records: HoldingRecords;
   readonly #at: string;
-  readonly #packages: TransferPackage[] = [];
+  readonly #packages = new PackedList<TransferPackage>();
   readonly #accounts = new Set<string>();
   readonly #contents: Held['contents'] = new Map();
   readonly #assertions = new Set<string>();
@@ -119,7 +120,7 @@ class Gathering {
     const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
     this.#accounts.add(publisherId);
     const withdrawn = await revisions.withdrawn(id);
-    this.#packages.push({
+    this.#packages.add({
       ...{ id, namespace, name, type, publisher: publisherId, private: subject.private },
       ...saidOf(subject),
       ...(await this.#iconOf(subject)),

@@ -1,6 +1,5 @@
 // Making a transfer: what a store holds, under one statement that it signs.
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 
 import { makeTransfer, makeTransferAgain, type Leaving } from '#acts/transfers.ts';
 import type { Acts, By } from '#acts/act.ts';
@@ -9,8 +8,9 @@ import type { TransferBlob, TransferContent, TransferRequest } from '#api/wire.t
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
-import type { Files } from '#files/streamed.ts';
+import { ChunkReader, type Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
@@ -149,7 +149,7 @@ async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<Transf
   return { sha256, 'sha3-384': sha3_384, size };
 }
 
-async function refuseLacking(carried: readonly TransferBlob[], blobs: Pick<Blobs, 'stat'>): Promise<void> {
+async function refuseLacking(carried: Sequence<TransferBlob>, blobs: Pick<Blobs, 'stat'>): Promise<void> {
   for (const { 'sha3-384': sha3_384, size } of carried) {
     const found = await blobs.stat(sha3_384);
     if (found?.size === size) continue;
@@ -160,17 +160,17 @@ async function refuseLacking(carried: readonly TransferBlob[], blobs: Pick<Blobs
   }
 }
 
-const contentFrom = (blobs: Pick<Blobs, 'borrow'>, signal: AbortSignal): Content =>
-  async function* (blob, offset, size) {
-    if (size === 0) return;
+function contentFrom(blobs: Pick<Blobs, 'borrow'>, signal: AbortSignal): Content {
+  const reader = new ChunkReader();
+  return async function* (blob, offset, size) {
     const loan = await blobs.borrow(blob['sha3-384']);
     try {
-      const range = { start: offset, end: offset + size - 1, highWaterMark: 1024 * 1024 };
-      for await (const bytes of createReadStream(loan.file, range)) {
+      for await (const bytes of reader.read(loan.file, offset, size)) {
         signal.throwIfAborted();
-        yield bytes as Buffer;
+        yield bytes;
       }
     } finally {
       await loan.release();
     }
   };
+}

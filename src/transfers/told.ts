@@ -4,12 +4,13 @@ import { createHash } from 'node:crypto';
 import { restedOn } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { TransferBase, TransferPackage } from '#api/wire.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import type { Records } from '#records/index.ts';
 import { canonical } from './form/canonical.ts';
 
 /** Of each package a digest of all that a transfer says of it, and of the assertions that go with it. */
 export async function digestsOf(
-  packages: readonly TransferPackage[],
+  packages: Sequence<TransferPackage>,
   { assertions }: Pick<Records, 'assertions'>,
 ): Promise<Map<string, string>> {
   const digests = new Map<string, string>();

@@ -1,6 +1,7 @@
 // larder transfer make
 import { resolve } from 'node:path';
 
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { forgetGathered, gatheredLast, makePartAgain, nextSequence, type Collector } from '#transfers/collector.ts';
@@ -68,6 +69,7 @@ export const transferMake = command({
 
   run(call) {
     refuseUnclear(call.options);
+    keepHeapSmall();
     const collector = collectorAt(call);
     return collector === undefined
       ? withStore(call, (store) => made(store, call), { writesOutside: true })

@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { block, padding } from '#files/tar-header.ts';
 import { Contained } from './artifacts.ts';
-import { writeStatement } from './statement.ts';
+import { canonicalLength } from './canonical.ts';
 
 /** Which bytes of which blob lie in a part; their digest is computed when they are read. */
 export interface Cut {
@@ -29,7 +29,7 @@ const rounded = (size: number): number => size + padding(size) + block;
 export function cutInto(statement: Omit<Statement, 'parts'>, partSize: number = Infinity): Cut[][] {
   const { blobs } = statement;
   const contained = new Contained(statement);
-  const text = writeStatement({ ...statement, parts: [[]] }).length;
+  const text = canonicalLength({ ...statement, parts: [[]] });
   const pieces = blobs.length + (partSize === Infinity ? 0 : Math.ceil(bytesOf(blobs) / partSize) * 2);
   const begun = rounded(text + pieces * perPiece) + rounded(signaturesRoom) + 8 * block;
   if (partSize - begun < smallestPiece + perFile) {

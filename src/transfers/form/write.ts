@@ -4,7 +4,7 @@ import { block, padding, tarHeader } from '#files/tar-header.ts';
 import type { Member, Transfer } from './members.ts';
 import { proven } from './proven.ts';
 
-/** Brings bytes of a blob: `size` of them from `offset` on. */
+/** Brings bytes of a blob, `size` of them from `offset` on, one blob at a time; some are good until the next but one are asked for. */
 export type Content = (blob: TransferBlob, offset: number, size: number) => AsyncIterable<Uint8Array>;
 
 /** Content is not what the statement says of it: it was changed, or is damaged. */

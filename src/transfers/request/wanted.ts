@@ -2,6 +2,7 @@
 import type { TransferLeftOut, TransferPackage, TransferRequest } from '#api/wire.ts';
 import { series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import type { Records } from '#records/index.ts';
 import { needsOfSnap } from '../closure.ts';
 import type { Held, Wanted } from '../holdings.ts';
@@ -54,12 +55,12 @@ const answersTo = ({ 'key-requests': keys, provenance }: TransferRequest): strin
 ];
 
 /** Wishes that nothing here meets. */
-function unmet(wishes: Wishes, packages: readonly TransferPackage[]): TransferLeftOut[] {
-  const given = new Map(packages.map((one) => [`${one.namespace}/${one.name}`, one]));
+function unmet(wishes: Wishes, packages: Sequence<TransferPackage>): TransferLeftOut[] {
+  const given = new Map(packages.values().map((one) => [`${one.namespace}/${one.name}`, one.channels.length]));
   return [...wishes.keys()].sort().flatMap((what) => {
-    const found = given.get(what);
-    if (found === undefined) return [{ what, why: 'It was wished for, and is not here for everybody to have.' }];
-    return found.channels.length > 0 ? [] : [{ what, why: 'It was wished for, and no channel here holds it.' }];
+    const channels = given.get(what);
+    if (channels === undefined) return [{ what, why: 'It was wished for, and is not here for everybody to have.' }];
+    return channels > 0 ? [] : [{ what, why: 'It was wished for, and no channel here holds it.' }];
   });
 }
 
@@ -69,7 +70,7 @@ function unmet(wishes: Wishes, packages: readonly TransferPackage[]): TransferLe
  */
 async function foundations(
   { packages, revisions, requests }: Pick<Records, 'packages' | 'revisions' | 'requests'>,
-  carried: readonly TransferPackage[],
+  carried: Sequence<TransferPackage>,
   { request, wishes }: { request: TransferRequest; wishes: Wishes },
 ): Promise<Wishes> {
   const there = new Set(request.inventory.contents);

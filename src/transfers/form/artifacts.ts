@@ -32,6 +32,8 @@ interface Named {
 /** What stands in the layout of a part beside the blobs that begin there. */
 export interface Layout {
   index: Buffer;
+  /** How many bytes each document has, in their order. */
+  sizes: number[];
   /** The documents of artifacts, made anew each time: there are two for each file. */
   documents(): Generator<Document>;
 }
@@ -72,37 +74,45 @@ export class Contained {
   /** The index of a part in which these blobs begin, and the artifacts that go with them. */
   layoutOf(begun: readonly string[]): Layout {
     const manifests = new PackedList<Descriptor>();
+    const sizes: number[] = [];
+    const isNew = this.#made();
     for (const sha256 of begun) {
-      for (const { descriptor } of this.#artifacts(sha256)) manifests.add(descriptor);
+      for (const { descriptor, documents } of this.#artifacts(sha256)) {
+        manifests.add(descriptor);
+        for (const one of documents) if (isNew(one)) sizes.push(one.bytes.length);
+      }
       for (const { descriptor } of this.#images(sha256)) manifests.add(descriptor);
     }
     const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
-    return { index: canonicalBytes(index), documents: () => this.#documents(begun) };
+    return { index: canonicalBytes(index), sizes, documents: () => this.#documents(begun) };
   }
 
   *#documents(begun: readonly string[]): Generator<Document> {
+    const isNew = this.#made();
+    for (const sha256 of begun) for (const { documents } of this.#artifacts(sha256)) yield* documents.filter(isNew);
+  }
+
+  /** Says of documents in their order whether each is there for the first time. */
+  #made(): (one: Document) => boolean {
     const made = new Set<string>();
-    for (const sha256 of begun) {
-      for (const { documents } of this.#artifacts(sha256)) {
-        for (const one of documents) {
-          if (made.has(one.sha256) || this.#blobs.has(one.sha256)) continue;
-          made.add(one.sha256);
-          yield one;
-        }
-      }
-    }
+    return ({ sha256 }) => {
+      if (made.has(sha256) || this.#blobs.has(sha256)) return false;
+      made.add(sha256);
+      return true;
+    };
   }
 
   *#artifacts(sha256: string): Generator<{ descriptor: Descriptor; documents: Document[] }> {
     for (const { about, title, reference } of this.#files(sha256)) {
       const config = document(about);
       const { size, 'media-type': mediaType } = this.#statement.blobs.at(this.#blobs.get(sha256)!)!;
-      const layer = { mediaType, digest: `sha256:${sha256}`, size, annotations: { [titleKey]: title } };
+      // Members stand in the order of their names: what is in order is written without being sorted.
+      const layer = { annotations: { [titleKey]: title }, digest: `sha256:${sha256}`, mediaType, size };
       const artifact = document({
-        ...{ schemaVersion: 2, mediaType: manifestType, artifactType: revisionType },
-        ...{ config: describe(config, revisionType), layers: [layer] },
+        ...{ artifactType: revisionType, config: describe(config, revisionType), layers: [layer] },
+        ...{ mediaType: manifestType, schemaVersion: 2 },
       });
-      const descriptor = { ...describe(artifact, manifestType), annotations: { [referenceKey]: reference } };
+      const descriptor = { annotations: { [referenceKey]: reference }, ...describe(artifact, manifestType) };
       yield { descriptor, documents: [config, artifact] };
     }
   }
@@ -129,8 +139,8 @@ function document(content: unknown): Document {
 }
 
 const describe = ({ sha256, bytes }: Document, mediaType: string): Descriptor => ({
-  mediaType,
   digest: `sha256:${sha256}`,
+  mediaType,
   size: bytes.length,
 });
 
@@ -152,12 +162,12 @@ export function filesOf({
   resources,
   libraries = [],
 }: TransferPackage): Named[] {
-  const of = { id, name, namespace, publisher, type };
+  const of = { id, name, namespace, publisher };
   const own = revisions.map(({ revision, content, version }) => ({
     sha256: content.sha256,
     reference: `${namespace}/${name}:${String(revision)}`,
     title: `${name}_${String(revision)}${endings.get(type) ?? ''}`,
-    about: { ...of, revision, version },
+    about: { ...of, revision, type, version },
   }));
   const beside = resources.flatMap((resource) =>
     resource.revisions.flatMap(({ revision, content }) =>
@@ -167,7 +177,7 @@ export function filesOf({
             sha256: content.sha256,
             reference: `${namespace}/${name}/${resource.name}:${String(revision)}`,
             title: `${name}_${resource.name}_${String(revision)}`,
-            about: { ...of, resource: resource.name, 'resource-type': resource.type, revision },
+            about: { ...of, resource: resource.name, 'resource-type': resource.type, revision, type },
           },
     ),
   );
@@ -176,7 +186,7 @@ export function filesOf({
       sha256: content.sha256,
       reference: `${namespace}/${name}/${library.name}:${String(api)}.${String(patch)}`,
       title: `${name}_${library.name}_${String(api)}.${String(patch)}.py`,
-      about: { ...of, library: library.name, 'library-id': library.id, api, patch },
+      about: { ...of, type, library: library.name, 'library-id': library.id, api, patch },
     })),
   );
   return [...own, ...beside, ...shared];

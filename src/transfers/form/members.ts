@@ -36,19 +36,27 @@ export function membersOf({ bytes, statement, signatures }: Transfer, part: numb
   const begun = [...pieces.values().filter(({ offset }) => offset === 0)].map(
     ({ blob }) => statement.blobs.at(blob)!.sha256,
   );
-  const { index, documents } = contained.layoutOf(begun);
+  const { index, documents, sizes } = contained.layoutOf(begun);
   const known = (name: string, content: Uint8Array): Member => ({ name, size: content.length, bytes: content });
+  const first = [
+    known(statementName, bytes),
+    known(signaturesName, signatures),
+    known(partName, Buffer.from(canonical({ part }))),
+    known('oci-layout', layoutFile),
+    known('index.json', index),
+  ];
   const all = function* (): Generator<Member> {
-    yield known(statementName, bytes);
-    yield known(signaturesName, signatures);
-    yield known(partName, Buffer.from(canonical({ part })));
-    yield known('oci-layout', layoutFile);
-    yield known('index.json', index);
+    yield* first;
     for (const one of documents()) yield known(`blobs/sha256/${one.sha256}`, one.bytes);
     for (const piece of pieces) yield { name: nameOf(piece, statement), size: piece.size, piece };
   };
   let length = 2 * block;
-  for (const { size } of all()) length += block + size + padding(size);
+  const add = (size: number): void => {
+    length += block + size + padding(size);
+  };
+  for (const { size } of first) add(size);
+  sizes.forEach(add);
+  for (const { size } of pieces) add(size);
   return { size: length, [Symbol.iterator]: all };
 }
 

@@ -88,11 +88,17 @@ function refuseContradictions(statement: Statement): void {
   const { created, expires, packages, accounts } = statement;
   if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
   refuseParts(statement);
-  refuseDoubles(packages.values().map(({ id }) => id));
-  refuseDoubles(packages.values().map(({ namespace, name }) => `${namespace}/${name}`));
   refuseDoubles(accounts.values().map(({ id }) => id));
-  for (const one of packages) refusePackage(one);
-  refuseDisagreement(statement);
+  const [id, name, content] = [neverTwice(), neverTwice(), inAgreement()];
+  for (const one of statement.blobs) content(one);
+  for (const one of statement.assertions) content(one);
+  // Each package is read from the text, which takes longer than to look at it.
+  for (const one of packages) {
+    id(one.id);
+    name(`${one.namespace}/${one.name}`);
+    refusePackage(one);
+    for (const some of contentsIn(one)) content(some);
+  }
 }
 
 /** The pieces of each blob stand one behind the other, and are all of it. */
@@ -140,25 +146,27 @@ function refuseDoubleLibraries(libraries: readonly TransferLibrary[]): void {
 }
 
 function refuseDoubles(names: Iterable<string | number>): void {
+  const refuse = neverTwice();
+  for (const name of names) refuse(name);
+}
+
+function neverTwice(): (name: string | number) => void {
   const seen = new Set<string | number>();
-  for (const name of names) {
+  return (name) => {
     if (seen.has(name)) throw new NotATransfer('It says something twice.');
     seen.add(name);
-  }
+  };
 }
 
 /** Each content is named by two digests, which must be those of its blob. */
-function refuseDisagreement(statement: Pick<Statement, 'blobs' | 'packages' | 'assertions'>): void {
+function inAgreement(): (content: TransferContent) => void {
   const known = new Map<string, string>();
-  const agree = ({ sha256, 'sha3-384': sha3_384, size }: TransferContent): boolean => {
+  return ({ sha256, 'sha3-384': sha3_384, size }) => {
     const said = `${sha3_384} ${String(size)}`;
     const before = known.get(sha256);
     if (before === undefined) known.set(sha256, said);
-    return before === undefined || before === said;
+    else if (before !== said) throw new NotATransfer('It gives two digests to the same content.');
   };
-  for (const one of statement.blobs) agree(one);
-  for (const one of contentsOf(statement))
-    if (!agree(one)) throw new NotATransfer('It gives two digests to the same content.');
 }
 
 /** Everything of which the receiver must have the bytes in the end. */
@@ -167,15 +175,23 @@ export function* contentsOf({
   assertions,
 }: Pick<Statement, 'packages' | 'assertions'>): Generator<TransferContent> {
   yield* assertions;
-  for (const { revisions, resources, images, libraries = [], icon = null } of packages) {
-    for (const { content } of revisions) yield content;
-    for (const { content } of resources.flatMap((resource) => resource.revisions))
-      if (content !== undefined) yield content;
-    for (const { manifests, blobs } of images) {
-      yield* manifests.map(({ content }) => content);
-      yield* blobs;
-    }
-    for (const { content } of libraries.flatMap((library) => library.versions)) yield content;
-    if (icon !== null) yield icon.content;
+  for (const one of packages) yield* contentsIn(one);
+}
+
+function* contentsIn({
+  revisions,
+  resources,
+  images,
+  libraries = [],
+  icon = null,
+}: TransferPackage): Generator<TransferContent> {
+  for (const { content } of revisions) yield content;
+  for (const { content } of resources.flatMap((resource) => resource.revisions))
+    if (content !== undefined) yield content;
+  for (const { manifests, blobs } of images) {
+    yield* manifests.map(({ content }) => content);
+    yield* blobs;
   }
+  for (const { content } of libraries.flatMap((library) => library.versions)) yield content;
+  if (icon !== null) yield icon.content;
 }

@@ -2,6 +2,8 @@
 // whatever they are kept on.
 import type { Readable } from 'node:stream';
 
+import type { FileRanges } from './copying.ts';
+
 /** Bytes in the pieces in which they came, one after the other. */
 export type Chunks = readonly Uint8Array[];
 
@@ -57,6 +59,19 @@ export interface ReceiveOptions {
   accept?: ((taken: TakenBlob) => void) | undefined;
 }
 
+export interface CopyInOptions {
+  /** Names the bytes while they come in; never used again afterwards. */
+  id: string;
+  /** What they must be. */
+  expected: Pick<TakenBlob, 'size' | 'sha3_384' | 'sha256'>;
+  /** How many bytes are accepted at most. */
+  limit: number;
+  /** What is thrown where they are not. */
+  wrong: () => Error;
+  /** Ends it where it is; nothing is left of it. */
+  signal: AbortSignal;
+}
+
 /** What a source throws whose bytes another process goes on with: they stay where they are. */
 export class LeftToOthers extends Error {
   constructor() {
@@ -70,6 +85,13 @@ export interface Blobs {
    * with `LeftToOthers`. After no chunks at all every process sees what came before them.
    */
   receive(source: AsyncIterable<Chunks>, options: ReceiveOptions): Promise<TakenBlob>;
+  /**
+   * Takes in what lies in files that are open here. When it resolves the bytes survive a power cut, and their place does
+   * once `placed` has resolved that was asked after that: many of them share what that costs.
+   */
+  copyIn(ranges: FileRanges, options: CopyInOptions): Promise<void>;
+  /** Resolves once everything that `copyIn` has taken in before is where it is for good. */
+  placed(): Promise<void>;
   /** Takes in a few bytes, such as an icon. */
   put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
 

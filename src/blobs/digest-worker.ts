@@ -1,24 +1,38 @@
 // The thread that computes digests. It follows files while the main thread writes them: told how far a file has grown,
-// it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to.
+// it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to. Or it copies:
+// what it reads from one file it writes to another one, and digests it on the way, while it is in the processor's cache.
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
   | { job: number; order: 'follow'; path: string; algorithms: readonly string[]; direct: boolean }
+  | { job: number; order: 'copy'; to: number; algorithms: readonly string[] }
+  | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end' }
   | { job: number; order: 'abandon' };
 
 /**
- * What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. The code of an error is
- * said by itself, because an error that is sent from thread to thread arrives without it.
+ * What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. The code of an error, and
+ * whether it came of reading, is said by itself, because an error that is sent from thread to thread arrives without it.
  */
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
-  | { job: number; report: 'digests'; digests: string[] }
-  | { job: number; report: 'failed'; message: string; code: string | undefined };
+  | { job: number; report: 'digests'; size: number; digests: string[] }
+  | { job: number; report: 'failed'; message: string; code: string | undefined; syscall: string | undefined };
+
+/** A file that is copied, by the descriptors of others, which stay theirs. */
+interface Copy {
+  to: number;
+  from: number;
+  /** Where in it what is read next lies. */
+  offset: number;
+  hashes: Hash[];
+  /** How much was copied. */
+  read: number;
+}
 
 interface Job {
   path: string;
@@ -30,7 +44,7 @@ interface Job {
   read: number;
 }
 
-const jobs = new Map<number, Job>();
+const jobs = new Map<number, Job | Copy>();
 const pieceSize = 256 * 1024;
 const piece = Buffer.allocUnsafeSlow(pieceSize);
 /** The kernel reads past its cache only into memory that begins with a page, as that of WebAssembly does. */
@@ -44,6 +58,20 @@ function readOn(job: Job, size: number): void {
     if (length === 0) throw new Error(`the file ends at ${job.read} bytes and should have ${size}`);
     for (const hash of job.hashes) hash.update(from.subarray(0, length));
     job.read += length;
+  }
+}
+
+/** Ends where the file does, however much was asked for: what is copied is held against its digest. */
+function copyOn(copy: Copy, size: number): void {
+  while (copy.read < size) {
+    const length = readSync(copy.from, piece, 0, Math.min(pieceSize, size - copy.read), copy.offset);
+    if (length === 0) return;
+    const some = piece.subarray(0, length);
+    for (const hash of copy.hashes) hash.update(some);
+    // A disk that is nearly full takes a part; asked for the rest it says why.
+    for (let at = 0; at < length;) at += writeSync(copy.to, some, at, length - at, copy.read + at);
+    copy.offset += length;
+    copy.read += length;
   }
 }
 
@@ -80,7 +108,7 @@ function forget(id: number): void {
   const job = jobs.get(id);
   if (job === undefined) return;
   jobs.delete(id);
-  closeSync(job.descriptor);
+  if ('descriptor' in job) closeSync(job.descriptor);
 }
 
 function obey(message: DigestOrder): DigestReport | undefined {
@@ -89,16 +117,26 @@ function obey(message: DigestOrder): DigestReport | undefined {
     jobs.set(message.job, { path: message.path, ...open(message.path, message.direct), hashes, read: 0 });
     return undefined;
   }
+  if (message.order === 'copy') {
+    const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
+    jobs.set(message.job, { to: message.to, from: -1, offset: 0, hashes, read: 0 });
+    return undefined;
+  }
   const job = jobs.get(message.job);
   // A job that failed is forgotten, and what was said to it in the meantime with it.
   if (job === undefined) return undefined;
+  if (message.order === 'from') {
+    Object.assign(job, { from: message.descriptor, offset: message.offset });
+    return undefined;
+  }
   if (message.order === 'grown') {
-    readOn(job, message.size);
+    if ('to' in job) copyOn(job, message.size);
+    else readOn(job, message.size);
     return { job: message.job, report: 'read', size: job.read };
   }
   forget(message.job);
   if (message.order !== 'end') return undefined;
-  return { job: message.job, report: 'digests', digests: job.hashes.map((hash) => hash.digest('hex')) };
+  return { job: message.job, report: 'digests', size: job.read, digests: job.hashes.map((hash) => hash.digest('hex')) };
 }
 
 const port = parentPort;
@@ -112,7 +150,8 @@ port.on('message', (orders: readonly DigestOrder[]) => {
     } catch (error) {
       forget(order.job);
       const said = error instanceof Error ? error.message : String(error);
-      report = { job: order.job, report: 'failed', message: said, code: codeOf(error) };
+      const { syscall } = error as NodeJS.ErrnoException;
+      report = { job: order.job, report: 'failed', message: said, code: codeOf(error), syscall };
     }
   }
   if (report !== undefined) port.postMessage(report);

@@ -26,6 +26,20 @@ export interface FollowedFile<A extends DigestAlgorithm> {
   abandon(): void;
 }
 
+/** A file that is made of others, whose descriptors stay those of whoever has them; digested on the way. */
+export interface CopiedFile<A extends DigestAlgorithm> {
+  /** How many bytes the copy has. */
+  readonly size: number;
+  /** From where in a file the bytes come that are copied next. */
+  from(descriptor: number, offset: number): void;
+  /** Resolves when the copy has so many bytes, or what it is made of has ended. */
+  grown(size: number): Promise<void>;
+  /** The same, and the digests of all of it. */
+  end(size: number): Promise<Digests<A>>;
+  /** Lets go of it; the descriptors are used no more when that which was awaited last has ended. */
+  abandon(): void;
+}
+
 export interface Following {
   /** Whether a file that lies on the disk is read past the page cache, where its file system can do that. */
   direct?: boolean;
@@ -39,6 +53,8 @@ export interface DigestPool {
    * 256 KiB may be read `direct`; of one that is `small` all digests are made in one pass.
    */
   follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
+  /** Writes an empty file, by its descriptor, as a copy. */
+  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[]): CopiedFile<A>;
   /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
@@ -58,10 +74,17 @@ interface Job {
   /** What of that the thread was told. */
   told: number;
   read: number;
+  /** How far it may be behind of what was announced before who announces more has to wait. */
+  lead: number;
   waiting: PromiseWithResolvers<void> | undefined;
   result: PromiseWithResolvers<string[]>;
   error: Error | undefined;
 }
+
+/** What a thread is told first of a job, but for its number. */
+type Beginning<A extends DigestAlgorithm> = { algorithms: readonly A[] } & (
+  { order: 'follow'; path: string; direct: boolean } | { order: 'copy'; to: number }
+);
 
 interface Thread {
   worker: Worker;
@@ -89,11 +112,12 @@ class Pool implements DigestPool {
     algorithms: readonly A[],
     { direct = false, small = false }: Following = {},
   ): FollowedFile<A> {
-    if (small) return this.#begin(path, algorithms, direct);
+    if (small) return this.#begin({ order: 'follow', path, algorithms, direct }, lead);
     const jobs: FollowedFile<A>[] = [];
     const abandon = (): void => jobs.forEach((job) => job.abandon());
     try {
-      for (const algorithm of algorithms) jobs.push(this.#begin(path, [algorithm], direct));
+      for (const algorithm of algorithms)
+        jobs.push(this.#begin({ order: 'follow', path, algorithms: [algorithm], direct }, lead));
     } catch (error) {
       abandon();
       throw error;
@@ -109,9 +133,13 @@ class Pool implements DigestPool {
     };
   }
 
+  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[]): CopiedFile<A> {
+    return this.#begin({ order: 'copy', to, algorithms }, 0);
+  }
+
   async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>> {
     const { size } = await stat(path);
-    const file = this.#begin(path, algorithms);
+    const file = this.#begin<A>({ order: 'follow', path, algorithms, direct: false }, lead);
     try {
       for (let end = 0; end < size;) {
         end = Math.min(size, end + stride);
@@ -129,19 +157,29 @@ class Pool implements DigestPool {
   }
 
   /** One pass over one file. */
-  #begin<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], direct = false): FollowedFile<A> {
+  #begin<A extends DigestAlgorithm>(first: Beginning<A>, lead: number): FollowedFile<A> & CopiedFile<A> {
     if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = this.#leastBusy();
     const id = ++this.#lastJob;
     const result = Promise.withResolvers<string[]>();
     // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
     result.promise.catch(() => undefined);
+    const { algorithms } = first;
     const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
-    const job: Job = { cost: effort, announced: 0, told: 0, read: 0, waiting: undefined, result, error: undefined };
+    const job: Job = {
+      cost: effort,
+      announced: 0,
+      told: 0,
+      read: 0,
+      lead,
+      waiting: undefined,
+      result,
+      error: undefined,
+    };
     thread.jobs.set(id, job);
     thread.worker.ref();
     // What it begins with is said with what comes next: of a small file there is one message, and one answer.
-    const unsaid: DigestOrder[] = [{ job: id, order: 'follow', path, algorithms, direct }];
+    const unsaid: DigestOrder[] = [{ job: id, ...first }];
     const say = (...orders: DigestOrder[]): void => {
       thread.worker.postMessage(unsaid.splice(0).concat(orders));
     };
@@ -151,17 +189,23 @@ class Pool implements DigestPool {
     };
 
     return {
+      get size() {
+        return job.read;
+      },
+      from(descriptor, offset) {
+        unsaid.push({ job: id, order: 'from', descriptor, offset });
+      },
       async grown(size) {
         if (job.error !== undefined) throw job.error;
         job.announced = size;
-        if (size - job.told >= stride) tell();
+        if (size - job.told >= Math.min(stride, lead)) tell();
         if (job.announced - job.read <= lead) return;
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
-      async end() {
+      async end(size: number = job.announced) {
         if (job.error === undefined) {
-          job.told = job.announced;
+          job.told = job.announced = size;
           say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end' });
         }
         const digests = await result.promise;
@@ -170,7 +214,7 @@ class Pool implements DigestPool {
       abandon: () => {
         if (!thread.jobs.has(id)) return;
         // Of a file that no thread has heard of there is nothing to let go of.
-        if (unsaid.length === 0) say({ job: id, order: 'abandon' });
+        if (unsaid[0]?.order !== first.order) say({ job: id, order: 'abandon' });
         this.#forget(thread, id);
         fail(job, new Error('it was let go of'));
       },
@@ -198,13 +242,15 @@ class Pool implements DigestPool {
     if (job === undefined) return;
     if (report.report === 'read') {
       job.read = report.size;
-      if (job.announced - job.read <= lead) job.waiting?.resolve();
+      // Of what is copied all was done that was asked for, also where it ended before that.
+      if (job.lead === 0 || job.announced - job.read <= job.lead) job.waiting?.resolve();
     } else if (report.report === 'digests') {
+      job.read = report.size;
       this.#forget(thread, report.job);
       job.result.resolve(report.digests);
     } else {
       this.#forget(thread, report.job);
-      fail(job, Object.assign(new Error(report.message), { code: report.code }));
+      fail(job, Object.assign(new Error(report.message), { code: report.code, syscall: report.syscall }));
     }
   }
 

@@ -69,6 +69,8 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
 
   return {
     receive: (source, how) => receiver.receive(source, how),
+    copyIn: (ranges, how) => receiver.copyIn(ranges, how),
+    placed: () => contents.placed(),
     put: (bytes, { id }) => receiver.put(bytes, id),
     borrow: async (sha3_384) => lend(path(sha3_384)),
     stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),

@@ -6,7 +6,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { block, readHeader, type TarHeader } from './tar-header.ts';
 
 const chunk = 1024 * 1024;
-const window = 16 * 1024;
+/** How much is read at once of what stands one behind the other; and of what stands between two contents. */
+const window = { wide: 64 * 1024, narrow: 2 * 1024 };
 
 /** What is thrown where it is not what it must be. */
 export interface ArchiveFaults {
@@ -47,6 +48,11 @@ export class Archive {
     }
   }
 
+  /** For a thread that reads it; good until this is closed. */
+  get descriptor(): number {
+    return this.#handle.fd;
+  }
+
   /** The header at a position; nothing at the end of the archive. Throws `BadHeader`. */
   async header(position: number): Promise<TarHeader | undefined> {
     return readHeader(await this.near(position, block));
@@ -56,7 +62,8 @@ export class Archive {
   async near(position: number, length: number): Promise<Buffer> {
     const { begin, bytes } = this.#window;
     if (position < begin || position + length > begin + bytes.length) {
-      const most = Math.min(Math.max(length, window), Math.max(length, this.size - position));
+      const wanted = position >= begin && position <= begin + bytes.length ? window.wide : window.narrow;
+      const most = Math.max(length, Math.min(wanted, this.size - position));
       this.#window = { begin: position, bytes: await this.read(position, most) };
     }
     const at = position - this.#window.begin;

@@ -1,14 +1,16 @@
 // What comes of one transfer is kept: each content once, several of them at a time.
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBlob, TransferPiece } from '#api/wire.ts';
 import { oneByOne, type Blobs } from '#blobs/blobs.ts';
+import { copyRanges, CutOff, type FileRange, type FileRanges } from '#blobs/copying.ts';
+import type { DigestPool } from '#blobs/digests.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
+import { readingFailed } from '#files/archive.ts';
 import { makeFolder } from '#files/durable.ts';
 import { namesIn } from '#files/read.ts';
 import { syncFolder, writeWhole } from '#files/streamed.ts';
@@ -19,6 +21,7 @@ import type { OpenPart, OpenPiece } from './form/read.ts';
 export interface Keeping {
   records: Records;
   blobs: Blobs;
+  digests: DigestPool;
   /** The data directory. */
   directory: string;
   /** How many bytes a content may have. */
@@ -37,8 +40,11 @@ export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
 
 /** So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. */
 const atOnce = 8;
-/** So many are noted as come by one commit: a commit each took a quarter of the time of 1,000 contents of 256 KiB. */
-const notedTogether = 64;
+/**
+ * So many are noted as come by one commit, which waits for their folders to be durable: a commit each took a quarter of the time
+ * of 1,000 contents of 256 KiB. What was not noted when the process ends comes in again.
+ */
+const notedTogether = { contents: 512, bytes: 256 * 1024 * 1024 };
 
 /** Where pieces of contents lie that have not come as a whole. */
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
@@ -55,6 +61,7 @@ export class Intake {
   readonly #cut: ReadonlyMap<number, TransferPiece[]>;
   /** Contents that have come, and are not noted yet: a process that ends now reads them again. */
   #unnoted: string[] = [];
+  #unnotedBytes = 0;
   /** Of one blob there is one piece at a time: with the last of them it is put together. */
   readonly #inTurn = limit({ atOnce: 1 });
 
@@ -113,6 +120,7 @@ export class Intake {
     const { of, piece } = one;
     if (arrived.has(of['sha3-384']) || (await this.#isHere(of))) return;
     if (piece.size < of.size) await this.#inTurn(() => this.#keepPiece(one));
+    else if (one.ranges !== undefined) await this.#copyIn(of, one.ranges(), one);
     // Both digests of a whole content are computed as it comes in; proving it while it is read would hash it once more.
     else await this.#receive(of, one.unproven(), one.wrong);
   }
@@ -121,8 +129,21 @@ export class Intake {
   async #isHere({ 'sha3-384': sha3_384 }: TransferBlob): Promise<boolean> {
     const { records, blobs } = this.#keeping;
     if (!(await records.neededContents.has(sha3_384)) || !(await blobs.prove(sha3_384))) return false;
-    await this.#arrive(sha3_384);
+    await this.#arrive(sha3_384, 0);
     return true;
+  }
+
+  /** Takes in what lies in files here: whoever reads them digests it on the way. */
+  async #copyIn(
+    { 'sha3-384': sha3_384, sha256, size }: TransferBlob,
+    ranges: FileRanges,
+    { at, wrong }: Pick<OpenPiece, 'at' | 'wrong'>,
+  ): Promise<void> {
+    const { blobs, largest, signal } = this.#keeping;
+    await blobs
+      .copyIn(ranges, { id: randomUUID(), expected: { sha3_384, sha256, size }, limit: largest, wrong, signal })
+      .catch(saidOf(at.file));
+    await this.#arrive(sha3_384, size);
   }
 
   async #receive(blob: TransferBlob, bytes: AsyncIterable<Uint8Array>, wrong: () => Error): Promise<void> {
@@ -138,31 +159,52 @@ export class Intake {
         throw wrong();
       },
     });
-    await this.#arrive(sha3_384);
+    await this.#arrive(sha3_384, size);
   }
 
-  async #arrive(sha3_384: string): Promise<void> {
+  async #arrive(sha3_384: string, bytes: number): Promise<void> {
     this.#unnoted.push(sha3_384);
-    if (this.#unnoted.length >= notedTogether) await this.#note();
+    this.#unnotedBytes += bytes;
+    const { contents, bytes: most } = notedTogether;
+    if (this.#unnoted.length >= contents || this.#unnotedBytes >= most) await this.#note();
   }
 
   async #note(): Promise<void> {
     const some = this.#unnoted;
-    this.#unnoted = [];
+    [this.#unnoted, this.#unnotedBytes] = [[], 0];
     if (some.length === 0) return;
+    await this.#keeping.blobs.placed();
     await this.#keeping.records.passing(async ({ transfers }) => {
       for (const sha3_384 of some) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
     });
   }
 
+  /** Writes a piece, whole and durable. */
+  #write(file: string, { piece: { size, sha256 }, at, ranges, bytes, wrong }: OpenPiece): Promise<void> {
+    const { digests, signal } = this.#keeping;
+    if (ranges === undefined) return writeWhole(file, until(signal, bytes()), 0o600);
+    const algorithms = ['sha256'] as const;
+    return writeWhole(
+      file,
+      async ({ fd }) => {
+        const copied = await copyRanges(fd, { ranges: ranges(), size, algorithms, signal }, digests).catch(
+          (error: unknown) => (error instanceof CutOff ? undefined : saidOf(at.file)(error)),
+        );
+        if (copied?.sha256 !== sha256) throw wrong();
+      },
+      0o600,
+    );
+  }
+
   /** Keeps a piece of a blob; with the last of them the blob is put together. */
-  async #keepPiece({ piece, of, bytes }: OpenPiece): Promise<void> {
+  async #keepPiece(one: OpenPiece): Promise<void> {
+    const { piece, of } = one;
     const fileOf = ({ sha256 }: TransferPiece): string => join(this.#folder, sha256);
     if (!this.#pieces.has(piece.sha256)) {
       makeFolder(this.#folder);
       const fresh = join(this.#folder, `.${piece.sha256}.${randomUUID()}`);
       try {
-        await writeWhole(fresh, until(this.#keeping.signal, bytes()), 0o600);
+        await this.#write(fresh, one);
         await rename(fresh, fileOf(piece));
       } catch (error) {
         await rm(fresh, { force: true });
@@ -175,7 +217,7 @@ export class Intake {
     if (!all.every(({ sha256 }) => this.#pieces.has(sha256))) return;
     const wrong = () =>
       new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
-    await this.#receive(of, joined(all.map(fileOf)), wrong);
+    await this.#copyIn(of, joined(all, fileOf), { at: { file: this.#folder, offset: 0 }, wrong });
     await this.#note();
     for (const one of all) {
       await rm(fileOf(one), { force: true });
@@ -184,8 +226,25 @@ export class Intake {
   }
 }
 
-async function* joined(files: readonly string[]): AsyncGenerator<Buffer> {
-  for (const file of files) yield* createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>;
+/** Says of which file it was that it cannot be read. */
+const saidOf =
+  (file: string) =>
+  (error: unknown): never => {
+    throw (error as NodeJS.ErrnoException).syscall === 'read' ? readingFailed(file, error) : error;
+  };
+
+async function* joined(
+  pieces: readonly TransferPiece[],
+  fileOf: (piece: TransferPiece) => string,
+): AsyncGenerator<FileRange> {
+  for (const piece of pieces) {
+    const handle = await open(fileOf(piece), 'r');
+    try {
+      yield { descriptor: handle.fd, offset: 0, size: piece.size };
+    } finally {
+      await handle.close();
+    }
+  }
 }
 
 async function* until<Bytes>(signal: AbortSignal, bytes: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {

@@ -3,9 +3,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  closeSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   rmSync,
   truncateSync,
@@ -39,7 +41,11 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
   const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   const [file = ''] = await written(transfer, folder(t));
-  const failing = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read', path: file });
+  // A folder can be opened, and what is read from it fails as a stick does that is pulled.
+  const [stick, pulled] = [openSync(file, 'r'), openSync(here.data, 'r')];
+  t.teardown(() => {
+    for (const one of [stick, pulled]) closeSync(one);
+  });
   await t.rejects(
     attempt([file], (part) => ({
       ...part,
@@ -50,15 +56,15 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
           else
             yield {
               ...piece,
-              async *unproven() {
-                yield Buffer.alloc(MiB, 'three');
-                throw failing;
+              *ranges() {
+                yield { descriptor: stick, offset: piece.at.offset, size: MiB };
+                yield { descriptor: pulled, offset: 0, size: 2 * MiB };
               },
             };
         }
       },
     })),
-    { code: 'EIO' },
+    { code: 'EISDIR', path: file, syscall: 'read' },
   );
   const id = (await store.records.transfers.list(1))[0]?.id ?? '';
   t.same((await store.records.transfers.arrived(id)).size, 2, 'what came whole before it failed stays');
@@ -69,11 +75,36 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
       truncateSync(file, 7 * MiB);
       return part;
     }),
-    { message: 'It is cut off.' },
+    { message: `The content ${transfer.statement.blobs.at(2)?.sha256 ?? ''} in it is damaged.` },
   );
   cpSync(copy, file);
   t.match(await attempt([file]), { lacking: [] }, 'and the same command goes on');
   t.same(readdirSync(join(here.data, 'blobs', 'tmp')), [], 'no half file is left');
+});
+
+t.test('nothing is noted as come before it is where it is for good', async (t) => {
+  const { attempt, store } = await receiver(t, await site(t, 'site-a'));
+  const transfer = example([Buffer.from('one'), Buffer.from('two')], { source: 'maker', ...goodNow() });
+  const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
+  const files = await written(transfer, folder(t));
+  const noted = async (): Promise<number> => {
+    const [waiting] = await store.records.transfers.list(1);
+    return (await store.records.transfers.arrived(waiting?.id ?? '')).size;
+  };
+  const unplaced = attempt(files, undefined, () => ({
+    placed: () => Promise.reject(new Error('the disk is gone')),
+  }));
+  await t.rejects(unplaced, { message: 'the disk is gone' });
+  t.equal(await noted(), 0);
+  const before: number[] = [];
+  const there = await attempt(files, undefined, (blobs) => ({
+    async placed() {
+      before.push(await noted());
+      await blobs.placed();
+    },
+  }));
+  t.match([there, before, await noted()], [{ lacking: [] }, [0], 2]);
 });
 
 t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what was received goes on', async (t) => {

@@ -20,7 +20,11 @@ export async function receiver(
     findingsOf,
     credentialFor: () => Promise.reject(new Error('nothing here has images')),
   };
-  const attempt = (files: readonly string[], pulled: (part: OpenPart) => OpenPart = (part) => part) =>
+  const attempt = (
+    files: readonly string[],
+    pulled: (part: OpenPart) => OpenPart = (part) => part,
+    watched: (blobs: Receiving['blobs']) => Partial<Receiving['blobs']> = () => ({}),
+  ) =>
     withBlobs(store, async ({ blobs, digests }) => {
       const parts = [];
       try {
@@ -29,7 +33,7 @@ export async function receiver(
           records,
           acts,
           by: { actor: 'cli:ada' },
-          blobs,
+          blobs: { ...blobs, ...watched(blobs) },
           digests,
           newId,
           site: 'site-a',

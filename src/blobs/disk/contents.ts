@@ -24,6 +24,10 @@ export class Contents {
   readonly #proofs: Proofs;
   /** The folders below `#content` that are known to survive a power cut. */
   readonly #shards = new Map<string, Promise<string>>();
+  /** The folders in which something has its place, or had it, and does not yet survive a power cut. */
+  #unsynced = new Set<string>();
+  /** Settles when what was waited for before has its place. */
+  #placed: Promise<void> = Promise.resolve();
 
   constructor(directory: string, files: DurableFiles, proofs: Proofs) {
     this.root = join(directory, 'blobs');
@@ -64,6 +68,24 @@ export class Contents {
     await rename(temporaryFile, place);
     await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.temporary)]);
     await this.#proofs.remember(sha3_384, place);
+  }
+
+  /** The same, but that the move survives a power cut only when `placed` has resolved that was asked after it. */
+  async settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void> {
+    const folder = await this.#shard(sha3_384);
+    const place = this.path(sha3_384);
+    await rename(temporaryFile, place);
+    this.#unsynced.add(folder).add(this.temporary);
+    await this.#proofs.remember(sha3_384, place);
+  }
+
+  /** Resolves once what has moved before survives a power cut: of 512 contents half the folders hold another of them. */
+  placed(): Promise<void> {
+    const folders = [...this.#unsynced];
+    this.#unsynced = new Set();
+    // What somebody else has waited for first may be what this one has moved.
+    const synced = [this.#placed, ...folders.map((folder) => this.#files.syncFolder(folder))];
+    return (this.#placed = Promise.all(synced).then(() => undefined));
   }
 
   /** False when it is not there, or was taken in at that moment or later. */

@@ -5,14 +5,15 @@ import { readdir, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import { LeftToOthers, lengthOf, type Blobs, type Chunks, type TakenBlob } from '../blobs.ts';
+import { LeftToOthers, lengthOf, type Blobs, type Chunks, type CopyInOptions, type TakenBlob } from '../blobs.ts';
+import { copyRanges, CutOff, type FileRanges } from '../copying.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
 import { diskFull, type Space, type SpaceClaim } from '../space.ts';
 import type { Contents } from './contents.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
-import { fileWriter, writeWhole } from './writer.ts';
+import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
@@ -31,6 +32,13 @@ interface Parts {
 type Source = Parameters<Blobs['receive']>[0];
 type Receiving = Parameters<Blobs['receive']>[1];
 
+/** The file that is filled. */
+interface Filling {
+  file: FileHandle;
+  temporaryFile: string;
+  claim: SpaceClaim;
+}
+
 export class Receiver {
   readonly #parts: Parts;
   /** The uploads under way. */
@@ -46,6 +54,56 @@ export class Receiver {
     return this.#take(how, (file, temporaryFile, claim) =>
       this.#fill(place.watch(source), how, { file, temporaryFile, claim }),
     ).finally(() => place.leave());
+  }
+
+  /** Takes in what lies in files that are open; `Contents.placed` makes the places of many durable. */
+  async copyIn(ranges: FileRanges, { id, expected, limit, wrong, signal }: CopyInOptions): Promise<void> {
+    const { size } = expected;
+    if (size > limit) throw tooLarge(limit);
+    this.#parts.room.mustFit(size);
+    const settle = (file: string, sha3_384: string) => this.#parts.contents.settleWithOthers(file, sha3_384);
+    await this.#take(
+      { id, expected: size },
+      async (file, temporaryFile, claim) => {
+        const filled = this.#copy(ranges, { size, signal }, { file, temporaryFile, claim });
+        const found = await filled.catch((error: unknown) => {
+          throw error instanceof CutOff ? wrong() : error;
+        });
+        if (found['sha3-384'] !== expected.sha3_384 || found.sha256 !== expected.sha256) throw wrong();
+        await this.#parts.files.seal(file);
+        return expected;
+      },
+      settle,
+    );
+  }
+
+  /** One thread copies; of a large file another one follows, so that it uses two processors. */
+  async #copy(
+    ranges: FileRanges,
+    { size, signal }: { size: number; signal: AbortSignal },
+    { file, temporaryFile, claim }: Filling,
+  ): Promise<{ 'sha3-384': string; sha256: string }> {
+    const { digests, files } = this.#parts;
+    if (size <= smallBlob) {
+      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha3-384', 'sha256'], signal }, digests);
+      await claim.wrote(size);
+      return found;
+    }
+    const followed = digests.follow(temporaryFile, ['sha3-384']);
+    const syncing = syncedOnTheWay(() => files.syncReceived(file, 'datasync'));
+    try {
+      const wrote = async (end: number): Promise<void> => {
+        await claim.wrote(end);
+        await followed.grown(end);
+        await syncing.wrote(end);
+      };
+      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha256'], wrote, signal }, digests);
+      const [also] = await both(followed.end(), syncing.end());
+      return { ...found, ...also };
+    } finally {
+      followed.abandon();
+      await syncing.idle();
+    }
   }
 
   /** Takes in what is at hand. */
@@ -76,7 +134,7 @@ export class Receiver {
   async #fill(
     source: AsyncIterable<Chunks>,
     { limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
-    { file, temporaryFile, claim }: { file: FileHandle; temporaryFile: string; claim: SpaceClaim },
+    { file, temporaryFile, claim }: Filling,
   ): Promise<TakenBlob> {
     const { digests, files } = this.#parts;
     const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256'], {
@@ -114,6 +172,7 @@ export class Receiver {
   async #take(
     { id, expected, resume }: Pick<Receiving, 'id' | 'expected' | 'resume'>,
     fill: (file: FileHandle, path: string, claim: SpaceClaim) => Promise<TakenBlob>,
+    settle = (file: string, sha3_384: string) => this.#parts.contents.settle(file, sha3_384),
   ): Promise<TakenBlob> {
     const { files, contents, room } = this.#parts;
     if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
@@ -129,7 +188,7 @@ export class Receiver {
       try {
         if (resume !== undefined) await goOnFrom(file, resume);
         const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
-        await contents.settle(temporaryFile, taken.sha3_384);
+        await settle(temporaryFile, taken.sha3_384);
         return taken;
       } catch (error) {
         if (error instanceof LeftToOthers) throw error;

@@ -7,6 +7,26 @@ const chunksInBatch = 256;
 /** Bytes after which what was written is sent on to the disk, so that the last fsync finds little left to do. */
 const syncStride = 128 * 1024 * 1024;
 
+/** Sends what is written on to the disk every now and then, without waiting for it until the next time. */
+export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
+  let synced = begin;
+  let syncing: Promise<void> = Promise.resolve();
+  return {
+    async wrote(size: number): Promise<void> {
+      if (size - synced < syncStride) return;
+      synced = size;
+      await syncing;
+      syncing = sync();
+      syncing.catch(() => undefined);
+    },
+    /** Resolves when nothing is on its way any more. */
+    end: (): Promise<void> => syncing,
+    async idle(): Promise<void> {
+      await Promise.allSettled([syncing]);
+    },
+  };
+}
+
 /** Gathers chunks into batches and writes one batch while the next is gathered. */
 export function fileWriter(
   file: FileHandle,
@@ -23,20 +43,15 @@ export function fileWriter(
   let length = 0;
   let size = by.begin;
   let written = by.begin;
-  let synced = by.begin;
   let writing: Promise<void> = Promise.resolve();
-  let syncing: Promise<void> = Promise.resolve();
+  const syncing = syncedOnTheWay(by.sync, by.begin);
 
   async function writeBatch(gathered: Uint8Array[], bytes: number): Promise<void> {
     await writeWhole(file, gathered, bytes, written);
     if (by.ownsChunks) for (const chunk of gathered) release(chunk);
     written += bytes;
     await by.wrote(written);
-    if (written - synced < syncStride) return;
-    synced = written;
-    await syncing;
-    syncing = by.sync();
-    syncing.catch(() => undefined);
+    await syncing.wrote(written);
   }
 
   async function flush(): Promise<void> {
@@ -67,11 +82,11 @@ export function fileWriter(
     },
     async end(): Promise<void> {
       await this.written();
-      await syncing;
+      await syncing.end();
     },
     /** Waits until nothing touches the file any more, well or not. */
     async idle(): Promise<void> {
-      await Promise.allSettled([writing, syncing]);
+      await Promise.allSettled([writing, syncing.idle()]);
     },
   };
 }

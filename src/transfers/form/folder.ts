@@ -5,6 +5,7 @@ import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { TransferPiece } from '#api/wire.ts';
+import type { FileRange } from '#blobs/copying.ts';
 import { readingFailed } from '#files/archive.ts';
 import { causes } from '#src/system-errors.ts';
 import { signaturesName, statementName, type Transfer } from './members.ts';
@@ -58,6 +59,7 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
           piece,
           of,
           at: { file: join(folder, path), offset: piece.offset },
+          ranges: () => rangesOf(join(folder, path), asCaller, piece),
           unproven,
           wrong,
           bytes: () => proven(unproven(), piece, wrong),
@@ -99,6 +101,20 @@ async function whole(folder: string, name: string, most: number): Promise<Buffer
     const { size } = await handle.stat();
     if (size > most) throw new NotATransfer(`It is no transfer: ${name} is too large.`);
     return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The file is open as long as it is read. */
+async function* rangesOf(
+  file: string,
+  asCaller: Opening,
+  { offset, size }: { offset: number; size: number },
+): AsyncGenerator<FileRange> {
+  const handle = await asCaller(() => open(file, plain));
+  try {
+    yield { descriptor: handle.fd, offset, size };
   } finally {
     await handle.close();
   }

@@ -3,6 +3,7 @@
 import type { Statement } from '#acts/transfer-statement.ts';
 import { problems } from '#api/schema.ts';
 import type { TransferBlob, TransferPart, TransferPiece, TransferSignatures } from '#api/wire.ts';
+import type { FileRanges } from '#blobs/copying.ts';
 import { Archive, type ArchiveFaults } from '#files/archive.ts';
 import { BadHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
 import { Contained } from './artifacts.ts';
@@ -35,6 +36,8 @@ export interface OpenPiece {
   at: { file: string; offset: number };
   /** Its bytes, of which the last are given only when all of them are right; not reading them costs nothing, and proves nothing. */
   bytes(): AsyncGenerator<Buffer>;
+  /** Where they lie in files that can be read here, where they do; whoever reads them there computes their digest. */
+  ranges?: () => FileRanges;
   /** The same without a proof, for whoever computes its digest anyway. */
   unproven(): AsyncGenerator<Buffer>;
   /** What is thrown where they are not. */
@@ -86,6 +89,7 @@ async function opened(archive: Archive, beside: OpenPart | undefined): Promise<O
         const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`);
         yield {
           ...{ piece, of, at: { file, offset: begin }, unproven, wrong },
+          ranges: () => [{ descriptor: archive.descriptor, offset: begin, size: piece.size }],
           bytes: () => proven(unproven(), piece, wrong),
         };
       }

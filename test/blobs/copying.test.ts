@@ -1,0 +1,154 @@
+// Content that lies in files which are open: a thread copies it, and many share what it costs to be in place for good.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { open, truncate, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import type { FileRange } from '#blobs/copying.ts';
+import { digest, listed, store, temporaryFolder } from './store.ts';
+
+const MiB = 1024 * 1024;
+
+async function stick(t: Test, bytes: Uint8Array): Promise<{ file: string; handle: FileHandle }> {
+  const file = join(await temporaryFolder(t), 'stick');
+  writeFileSync(file, bytes);
+  const handle = await open(file, 'r');
+  t.teardown(() => handle.close());
+  return { file, handle };
+}
+
+const what = (...bytes: Uint8Array[]) => ({
+  size: bytes.reduce((sum, { length }) => sum + length, 0),
+  sha3_384: digest('sha3-384', ...bytes),
+  sha256: digest('sha256', ...bytes),
+});
+
+let number = 0;
+const how = (expected: ReturnType<typeof what>, more: { limit?: number; signal?: AbortSignal } = {}) => ({
+  ...{ id: `copy-${String(++number)}`, expected, limit: 100 * MiB, wrong: () => new Error('it is another one') },
+  ...{ signal: new AbortController().signal, ...more },
+});
+
+t.test('what lies in a file comes in, from wherever it lies there, few bytes and many', async (t) => {
+  const { blobs, files } = await store(t);
+  const bytes = randomBytes(12 * MiB);
+  const { handle } = await stick(t, bytes);
+  const range = (offset: number, size: number): FileRange => ({ descriptor: handle.fd, offset, size });
+  const all: [name: string, ...FileRange[]][] = [
+    ['none', range(5, 0)],
+    ['one byte', range(7, 1)],
+    ['a whole stride', range(0, 4 * MiB)],
+    ['more than that', range(3, 4 * MiB + 1)],
+    ['much', range(1, 11 * MiB)],
+    ['pieces out of order', range(9 * MiB, MiB), range(0, 5 * MiB), range(6 * MiB, 17)],
+  ];
+  for (const [name, ...ranges] of all) {
+    const expected = what(...ranges.map(({ offset, size }) => bytes.subarray(offset, offset + size)));
+    await blobs.copyIn(ranges, how(expected));
+    t.equal((await blobs.stat(expected.sha3_384))?.size, expected.size, name);
+    const kept = await listed((await blobs.open(expected.sha3_384))!.stream);
+    t.equal(digest('sha256', ...(kept as Buffer[])), expected.sha256, name);
+  }
+  t.notOk((await files()).some((file) => file.startsWith('tmp/')));
+});
+
+t.test('what is not what it should be leaves nothing', async (t) => {
+  const { blobs, files } = await store(t);
+  const bytes = randomBytes(6 * MiB);
+  const { file, handle } = await stick(t, bytes);
+  const range = (size: number): FileRange[] => [{ descriptor: handle.fd, offset: 0, size }];
+  for (const size of [1000, 6 * MiB]) {
+    const good = what(bytes.subarray(0, size));
+    for (const wrong of [{ sha256: '0'.repeat(64) }, { sha3_384: '0'.repeat(96) }])
+      await t.rejects(blobs.copyIn(range(size), how({ ...good, ...wrong })), { message: 'it is another one' });
+    await t.rejects(blobs.copyIn(range(size), how(good, { limit: size - 1 })), { code: 'request-too-large' });
+    const ended = AbortSignal.abort(new Error('interrupted'));
+    await t.rejects(blobs.copyIn(range(size), how(good, { signal: ended })), { message: 'interrupted' });
+  }
+  const folder = await open(dirname(file), 'r');
+  t.teardown(() => folder.close());
+  await t.rejects(
+    blobs.copyIn([{ descriptor: folder.fd, offset: 0, size: 10 }], how(what(bytes.subarray(0, 10)))),
+    { code: 'EISDIR', syscall: 'read' },
+    'what cannot be read says so as the system did',
+  );
+  await truncate(file, 5 * MiB);
+  await t.rejects(blobs.copyIn(range(6 * MiB), how(what(bytes))), { message: 'it is another one' }, 'a cut file');
+  t.same(await files(), []);
+});
+
+t.test(
+  'each content is durable when it is in, and its place with those of others when that is asked for',
+  async (t) => {
+    const directory = await temporaryFolder(t);
+    const synced: string[] = [];
+    let syncing: Promise<unknown> = Promise.resolve();
+    const { blobs } = await store(t, {
+      directory,
+      open: async (path, flags, mode) => {
+        const handle = await open(path, flags, mode);
+        return new Proxy(handle, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name);
+            if (typeof value !== 'function') return value;
+            return async (...args: unknown[]): Promise<unknown> => {
+              if (name !== 'sync') return (await Reflect.apply(value, target, args)) as unknown;
+              await syncing;
+              await Reflect.apply(value, target, args);
+              synced.push(basename(String(path)));
+              return undefined;
+            };
+          },
+        });
+      },
+    });
+    const bytes = randomBytes(1000);
+    const { handle } = await stick(t, bytes);
+    // Two of one folder, and one of another.
+    const [first, second, other] = sharing(bytes);
+    const copyIn = async (some: { offset: number; size: number }): Promise<void> => {
+      const expected = what(bytes.subarray(some.offset, some.offset + some.size));
+      const before = number;
+      await blobs.copyIn([{ descriptor: handle.fd, ...some }], how(expected));
+      t.ok(synced.includes(`copy-${String(before + 1)}`), 'its bytes are durable');
+    };
+    for (const some of [first, second, other]) await copyIn(some);
+    const folders = [first, other].map(({ offset, size }) =>
+      digest('sha3-384', bytes.subarray(offset, offset + size)).slice(0, 2),
+    );
+    t.notOk(
+      synced.some((one) => folders.includes(one)),
+      'nothing says yet that they are in place',
+    );
+    synced.length = 0;
+    const held = Promise.withResolvers<undefined>();
+    syncing = held.promise;
+    let placed = 0;
+    const asked = [blobs.placed(), blobs.placed()].map((one) => one.then(() => placed++));
+    await new Promise((resolve) => setImmediate(resolve));
+    t.equal(placed, 0, 'who asks second waits for what the first one has asked for');
+    held.resolve(undefined);
+    await Promise.all(asked);
+    t.same(synced.toSorted(), [...folders, 'tmp'].toSorted(), 'each folder once');
+    synced.length = 0;
+    await blobs.placed();
+    t.same(synced, [], 'and what is in place for good costs nothing more');
+  },
+);
+
+/** Where three contents lie, of which two have their place in one folder. */
+function sharing(bytes: Uint8Array): [Range, Range, Range] {
+  const seen = new Map<string, Range>();
+  for (let size = 1; ; size++) {
+    const range = { offset: size % 500, size };
+    const name = digest('sha3-384', bytes.subarray(range.offset, range.offset + size)).slice(0, 2);
+    const same = seen.get(name);
+    const other = [...seen].find(([one]) => one !== name)?.[1];
+    if (same !== undefined && other !== undefined) return [same, range, other];
+    seen.set(name, range);
+  }
+}
+
+type Range = Pick<FileRange, 'offset' | 'size'>;

@@ -28,13 +28,14 @@ export interface IdentityStore extends TestAppliance {
 export async function startIdentity(
   t: Test,
   configure: (text: string) => string = (text) => text,
+  moment?: Date,
 ): Promise<IdentityStore> {
   const port = await freePort();
-  const store = await startStore(t, (text) =>
+  const configured = (text: string): string =>
     configure(
       text.replace('http://127.0.0.1:8080', `http://127.0.0.1:${port}`).replace('"127.0.0.1:0"', `"127.0.0.1:${port}"`),
-    ),
-  );
+    );
+  const store = await startStore(t, configured, moment);
   const { records, siteKey } = store.beside;
   const passwords = sitePasswords(siteKey);
   const entry = () => ({ at: store.clock.now.toISOString(), actor: 'test', action: 'test', object: 'account' });

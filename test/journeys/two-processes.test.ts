@@ -7,31 +7,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t from 'tap';
 
-import { minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
-import { bakeryFromJson, dischargeFor } from '#macaroons/codec/bakery.ts';
-import { writeBinary } from '#macaroons/codec/binary.ts';
-import { keyText, newKeyPair } from '#macaroons/codec/keys.ts';
-import { bindForRequest } from '#macaroons/codec/macaroon.ts';
-import { decodePayload } from '#macaroons/codec/payload.ts';
-import { readToken } from '#macaroons/codec/text.ts';
+import { minutes } from '#domain/clock.ts';
 import { declare, digestOf, logIn as logInToRegistry, uploadLogin } from '#test/fixtures/images.ts';
-import { snapFixture } from '#test/fixtures/appliance.ts';
+import { journeysInTurn, site } from '#test/fixtures/in-turn.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
-import {
-  begin,
-  discharge,
-  exchange,
-  logIn,
-  logInAt,
-  macaroonList,
-  password,
-  postForm,
-  waysIn,
-} from '#test/identity/world.ts';
 
-const site = 'https://builds.example/callback';
 const { store, urls, given, turnTo, advance, kill, again } = await startTwoProcesses(t, (text) =>
   text
     .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`)
@@ -39,14 +20,6 @@ const { store, urls, given, turnTo, advance, kill, again } = await startTwoProce
 );
 const { records } = store.beside;
 const front = store.url;
-const at = store.clock.now.toISOString();
-const codeOf = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
-const directly = async (url: string, path: string, body: object) => {
-  const headers = { 'content-type': 'application/json' };
-  const reply = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
-};
-
 /** Begins to send a file of so many bytes to one of the processes, from an address; whether it is refused shows at once. */
 function beginUpload(url: string, size: number, localAddress = '127.0.0.1') {
   const form = '--form\r\ncontent-disposition: form-data; name="binary"; filename="a.snap"\r\n\r\nbegun';
@@ -76,143 +49,9 @@ async function fromBoth(journey: (first: number) => Promise<void>): Promise<void
   }
 }
 
-t.test('a login in a browser, and the wait for it', () =>
-  fromBoth(async () => {
-    const token = await logIn(store);
-    t.match(await store.with(token).get('/v1/tokens/whoami'), { status: 200 });
-  }),
-);
-
-t.test('a login with a one-time password, which is used up at both', async (t) => {
-  await store.setPassword('bob');
-  const secret = await store.setTotp('bob');
-  const code = codeOf(secret);
-  const { root, caveatId } = await begin(store);
-  const { VisitURL, WaitTokenURL } = (await waysIn(store, caveatId)).InteractionMethods['browser-window'];
-  const waiting = fetch(WaitTokenURL);
-  t.match(await logInAt(VisitURL, { username: 'bob', password, code }), { status: 200, body: /You are logged in/ });
-  const { token64 } = (await (await waiting).json()) as { token64: string };
-  const proof = { id64: caveatId.toString('base64'), token64, 'token-kind': 'login' };
-  const first = await discharge(store, proof);
-  t.equal(first.status, 200);
-  for (const again of [1, 2]) t.match(await discharge(store, proof), { status: 401 }, `the token again, ${again}`);
-  const bound = macaroonList(root, bakeryFromJson(first.body.Macaroon)!.macaroon);
-  t.match(await exchange(store, Buffer.from(bound).toString('base64url')), { status: 200 });
-
-  for (const url of urls) {
-    const { macaroon } = (await directly(url, '/v1/tokens/usso', {})).body as { macaroon: string };
-    const caveat_id = readToken(macaroon)!
-      .caveats.find(({ verificationId }) => verificationId)!
-      .identifier.toString();
-    const credentials = { email: 'bob@example.com', password, otp: code, caveat_id };
-    t.match(await directly(url, '/api/v2/tokens/discharge', credentials), { status: 401 }, 'the code again');
-  }
-});
-
-t.test('a login by a program that fills in the form, and by an agent', async (t) => {
-  const { caveatId } = await begin(store);
-  const id64 = caveatId.toString('base64');
-  const { form } = (await waysIn(store, caveatId)).InteractionMethods;
-  const did = new URL(form.url as string).searchParams.get('did')!;
-  t.match(await store.anyone.get(`/identity/form?did=${did}`), { status: 200 });
-  const filled = await store.anyone.post(`/identity/form?did=${did}`, { form: { username: 'ada', password } });
-  t.match(filled, { status: 200 });
-  t.match(await discharge(store, { id64, token64: filled.body.token.value, 'token-kind': 'login' }), { status: 200 });
-
-  const pair = newKeyPair();
-  const agent = { username: 'builder', accountId: store.ids.ada, publicKey: keyText(pair.publicKey), createdAt: at };
-  await records.change({ at, actor: 'test', action: 'agent', object: 'agent' }, (tx) => tx.agents.claim(agent));
-  const url = (await waysIn(store, caveatId)).InteractionMethods.agent['login-url'] as string;
-  const query = `&username=builder&public-key=${encodeURIComponent(agent.publicKey)}`;
-  const asked = await fetch(url + query, { headers: { 'bakery-protocol-version': '2' } });
-  const { macaroon } = bakeryFromJson(((await asked.json()) as { macaroon: object }).macaroon)!;
-  const { identifier } = macaroon.caveats.find(({ verificationId }) => verificationId)!;
-  const decoded = decodePayload(identifier, pair);
-  if (!decoded.decoded) throw new Error(decoded.reason);
-  const proven = bindForRequest(macaroon, dischargeFor(decoded.payload, identifier).macaroon);
-  const token64 = Buffer.concat([writeBinary(macaroon), writeBinary(proven)]).toString('base64');
-  t.match(await discharge(store, { id64, token64, 'token-kind': 'agent' }), { status: 200 });
-  for (const again of [1, 2]) {
-    t.match(await discharge(store, { id64, token64, 'token-kind': 'agent' }), { status: 410 }, `again, ${again}`);
-  }
-});
-
-t.test('a login that a web application of the site began', async (t) => {
-  const page = await (await fetch(`${store.url}/identity/login-redirect?return_to=${encodeURIComponent(site)}`)).text();
-  const did = /name="did" value="([^"]+)"/.exec(page)![1]!;
-  const back = await postForm(`${store.url}/identity/login`, { did, username: 'ada', password });
-  const code = new URL(back.headers.get('location')!).searchParams.get('code')!;
-  t.match(await store.anyone.post('/identity/discharge-token', { code }), { status: 200 });
-  for (const again of [1, 2]) {
-    t.match(await store.anyone.post('/identity/discharge-token', { code }), { status: 410 }, `again, ${again}`);
-  }
-});
-
-t.test('an upload, its push and its review', async (t) => {
-  const ada = await store.as('ada');
-  t.match(await ada.post('/v1/snap', { name: 'tiny-app' }), { status: 200 });
-  const seen: unknown[] = [];
-  await fromBoth(async (first) => {
-    const upload = await ada.upload(await snapFixture(['app-xz', 'app-gzip'][first]!));
-    const { status, body } = await ada.post('/v1/snap/tiny-app/revisions', { 'upload-id': upload });
-    t.equal(status, 200);
-    for (;;) {
-      const [found] = (await ada.get(body['status-url'] as string)).body.revisions as [{ status: string }];
-      if (found.status === 'new') continue;
-      seen.push(found);
-      return;
-    }
-  });
-  t.match(seen, [
-    { status: 'approved', revision: 1 },
-    { status: 'approved', revision: 2 },
-  ]);
-});
-
-t.test('a push of an image: each chunk to the other process', async (t) => {
-  await declare(store, 'ada', 'image');
-  const client = await logInToRegistry(store, await uploadLogin(await store.as('ada'), 'image'));
-  const chunks = ['first ', 'second '.repeat(20_000), 'third ', 'fourth '.repeat(50_000), 'last'];
-  await fromBoth(async (round) => {
-    const parts = [...chunks, String(round)];
-    const content = parts.join('');
-    let { headers } = await client.call('POST', 'blobs/uploads/');
-    let size = 0;
-    for (const part of parts.slice(0, -1)) {
-      const sent = await client.call('PATCH', headers.get('location')!, part);
-      size += part.length;
-      t.match(sent, { status: 202 });
-      t.equal(sent.headers.get('range'), `0-${size - 1}`);
-      ({ headers } = sent);
-    }
-    t.equal((await client.call('GET', headers.get('location')!)).headers.get('range'), `0-${size - 1}`);
-    const place = `${headers.get('location')!}&digest=${digestOf(content)}`;
-    t.match(await client.call('PUT', place, parts.at(-1)), { status: 201 });
-    for (const again of [1, 2]) t.match(await client.call('PUT', place), { status: 404 }, `it has ended, ${again}`);
-    for (const look of [1, 2]) {
-      const path = `blobs/${digestOf(content)}`;
-      t.match(await client.call('HEAD', path), { status: 200 }, `${look}`);
-      t.equal((await client.call('GET', path)).text, content);
-    }
-  });
-  const { headers } = await client.call('POST', 'blobs/uploads/');
-  t.match(await client.call('PATCH', headers.get('location')!, 'begun'), { status: 202 });
-  t.match(await client.call('PATCH', headers.get('location')!, ' and gone on with'), { status: 202 });
-  t.match(await client.call('DELETE', headers.get('location')!.split('?')[0]!), { status: 204 });
-  for (const again of [1, 2])
-    t.match(await client.call('PATCH', headers.get('location')!, 'x'), { status: 404 }, `${again}`);
-});
-
-t.test('guesses count over both, and put off at both', async (t) => {
-  const { caveatId } = await begin(store);
-  const { VisitURL } = (await waysIn(store, caveatId)).InteractionMethods['browser-window'];
-  for (let guess = 0; guess < 10; guess++) {
-    t.match(await logInAt(VisitURL, { username: 'nobody', password: `guess ${guess}` }), { status: 401 });
-  }
-  for (const again of [1, 2]) {
-    t.match(await logInAt(VisitURL, { username: 'nobody', password: 'guess' }), { status: 429 }, `${again}`);
-  }
-});
+for (const [name, journey] of Object.entries(journeysInTurn)) {
+  t.test(name, (t) => journey(t, { store, urls, fromBoth }));
+}
 
 t.test('an upload goes on at one process: the other one lets its credentials last', async (t) => {
   await declare(store, 'ada', 'slow');

@@ -1,0 +1,64 @@
+// What takes several requests succeeds when each of them comes to another worker than the one before.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import t from 'tap';
+
+import { journeysInTurn, site } from '#test/fixtures/in-turn.ts';
+import { pass } from '#test/fixtures/two-processes.ts';
+import { serveByWorkers, type Workers } from '#test/fixtures/workers.ts';
+import { startIdentity } from '#test/identity/world.ts';
+
+/** What each request was called, in the order in which they came to the front; each goes on by a connection of its own. */
+const requests: Promise<string>[] = [];
+let workers: Workers | undefined;
+const front = createServer((request, response) => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  requests.push(promise);
+  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => typeof response;
+  response.writeHead = (...args: unknown[]) => {
+    resolve((args[1] as Record<string, string>)['x-request-id']!);
+    return writeHead(...args);
+  };
+  pass(request, response, new URL(workers!.url));
+}).listen(0, '127.0.0.1');
+await once(front, 'listening');
+const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+t.teardown(() => {
+  front.closeAllConnections();
+  front.close();
+});
+
+const configure = (text: string): string =>
+  text
+    .replace(/^base_url = .*$/m, `base_url = "${url}"`)
+    .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`);
+const store = await startIdentity(t, configure, new Date());
+await store.appliance.stop();
+Object.defineProperty(store.clock, 'now', { get: () => new Date() });
+workers = await serveByWorkers(t, store.directory);
+store.url = url;
+
+/** Twice, begun at each of the two. */
+async function fromBoth(journey: (first: number) => Promise<void>): Promise<void> {
+  const began: (number | undefined)[] = [];
+  for (const first of [0, 1]) {
+    const from = requests.length;
+    await journey(first);
+    const ids = await Promise.all(requests.slice(from));
+    const turns: number[] = [];
+    for (const id of ids) turns.push(await workers!.workerOf(id));
+    const [begun = 0] = turns;
+    const inTurn = turns.map((_, at) => (at % 2 === 0 ? begun : 3 - begun));
+    t.same(turns, inTurn, `the ${turns.length} requests came to each in turn`);
+    began.push(begun);
+    // One request more has the other one's turn come.
+    if (turns.length % 2 === 0) await workers!.ask('/healthz');
+  }
+  t.same(began.sort(), [1, 2]);
+}
+
+for (const [name, journey] of Object.entries(journeysInTurn)) {
+  t.test(name, (t) => journey(t, { store, urls: [url, url], fromBoth }));
+}

@@ -28,6 +28,7 @@ import { runJobs, type Job, type Runner } from '#jobs/runner.ts';
 import { sealAudit } from '#jobs/seal-audit.ts';
 import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { sweepTemporary } from '#jobs/sweep-temporary.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
 import { nativePath } from '#src/native.ts';
@@ -86,6 +87,7 @@ export async function startBackground(
   const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
     watchingJob(storage, current, watching.signal),
+    ...(options.team === undefined ? [] : [sweepTemporary(records, storage.blobs, now)]),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.inEach === true && !ofKeeper.has(job.name));
   const runner = await parts.start(

@@ -121,13 +121,19 @@ export interface Blobs {
   /** Puts back what was taken out of service, in the place of whatever is there; as if it were taken in now. */
   putBack(sha3_384: string): Promise<void>;
 
-  /** Removes what an earlier process left half received, unless `isLive` claims it; how many it removed. */
-  sweepTemporary(isLive: (id: string) => boolean | Promise<boolean>): Promise<number>;
+  /**
+   * Removes what a process that is no more left half received, unless `isLive` claims it, which may ask when something came
+   * for it last; how many it removed.
+   */
+  sweepTemporary(isLive: IsLive): Promise<number>;
   /** Bytes that may still be written, the reserve and what running uploads were promised already taken off. */
   free(): Promise<number>;
   /** Bytes that the whole disk has. */
   capacity(): Promise<number>;
 }
+
+/** Whether somebody still receives this; `changed` says when something came last, or nothing where it is not there any more. */
+export type IsLive = (id: string, changed: () => Promise<Date | undefined>) => boolean | Promise<boolean>;
 
 /** A file that is lent: the content itself or a copy. It may be read, not changed, until it is given back. */
 export interface Loan {

@@ -7,12 +7,13 @@ import t from 'tap';
 
 import { journeysInTurn, site } from '#test/fixtures/in-turn.ts';
 import { pass } from '#test/fixtures/two-processes.ts';
-import { serveByWorkers, type Workers } from '#test/fixtures/workers.ts';
+import { serveByWorkers } from '#test/fixtures/workers.ts';
 import { startIdentity } from '#test/identity/world.ts';
 
 /** What each request was called, in the order in which they came to the front; each goes on by a connection of its own. */
 const requests: Promise<string>[] = [];
-let workers: Workers | undefined;
+/** Where they serve, once they do. */
+const behind = { url: '' };
 const front = createServer((request, response) => {
   const { promise, resolve } = Promise.withResolvers<string>();
   requests.push(promise);
@@ -21,7 +22,7 @@ const front = createServer((request, response) => {
     resolve((args[1] as Record<string, string>)['x-request-id']!);
     return writeHead(...args);
   };
-  pass(request, response, new URL(workers!.url));
+  pass(request, response, new URL(behind.url));
 }).listen(0, '127.0.0.1');
 await once(front, 'listening');
 const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
@@ -37,7 +38,8 @@ const configure = (text: string): string =>
 const store = await startIdentity(t, configure, new Date());
 await store.appliance.stop();
 Object.defineProperty(store.clock, 'now', { get: () => new Date() });
-workers = await serveByWorkers(t, store.directory);
+const workers = await serveByWorkers(t, store.directory);
+behind.url = workers.url;
 store.url = url;
 
 /** Twice, begun at each of the two. */
@@ -48,13 +50,13 @@ async function fromBoth(journey: (first: number) => Promise<void>): Promise<void
     await journey(first);
     const ids = await Promise.all(requests.slice(from));
     const turns: number[] = [];
-    for (const id of ids) turns.push(await workers!.workerOf(id));
+    for (const id of ids) turns.push(await workers.workerOf(id));
     const [begun = 0] = turns;
     const inTurn = turns.map((_, at) => (at % 2 === 0 ? begun : 3 - begun));
     t.same(turns, inTurn, `the ${turns.length} requests came to each in turn`);
     began.push(begun);
     // One request more has the other one's turn come.
-    if (turns.length % 2 === 0) await workers!.ask('/healthz');
+    if (turns.length % 2 === 0) await workers.ask('/healthz');
   }
   t.same(began.sort(), [1, 2]);
 }

@@ -1,11 +1,19 @@
 // Receives content: into a temporary file, hashed as it grows, durable, and then in its place.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { readdir, unlink, type FileHandle } from 'node:fs/promises';
+import { readdir, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import { LeftToOthers, lengthOf, type Blobs, type Chunks, type CopyInOptions, type TakenBlob } from '../blobs.ts';
+import {
+  LeftToOthers,
+  lengthOf,
+  type Blobs,
+  type Chunks,
+  type CopyInOptions,
+  type IsLive,
+  type TakenBlob,
+} from '../blobs.ts';
 import { copyRanges, CutOff, type FileRanges } from '../copying.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
@@ -119,12 +127,18 @@ export class Receiver {
   }
 
   /** Removes temporary files that nobody receives any more; how many. */
-  async sweep(isLive: (id: string) => boolean | Promise<boolean>): Promise<number> {
+  async sweep(isLive: IsLive): Promise<number> {
     const { contents, files } = this.#parts;
     let removed = 0;
     for (const id of await readdir(contents.temporary)) {
-      if (this.#underWay.has(id) || (await isLive(id))) continue;
-      await unlink(join(contents.temporary, id));
+      const path = join(contents.temporary, id);
+      const changed = (): Promise<Date | undefined> =>
+        stat(path).then(
+          ({ mtime }) => mtime,
+          () => undefined,
+        );
+      if (this.#underWay.has(id) || (await isLive(id, changed))) continue;
+      await unlink(path);
       removed += 1;
     }
     if (removed > 0) await files.syncFolder(contents.temporary);

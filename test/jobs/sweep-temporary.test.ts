@@ -1,0 +1,37 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { digestPool } from '#blobs/digests.ts';
+import { diskBlobs } from '#blobs/disk.ts';
+import { sweepTemporary } from '#jobs/sweep-temporary.ts';
+import { startWorker } from '#src/embedded.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+t.test('what nothing came for in a day is removed, but for what a push of an image goes on with', async (t) => {
+  const store = await startStore(t);
+  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  t.teardown(() => digests.close());
+  const { directory } = store;
+  const blobs = await diskBlobs({ directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
+  const folder = join(directory, 'blobs/tmp');
+  const left = (id: string, changed: string): void => {
+    writeFileSync(join(folder, id), 'half');
+    utimesSync(join(folder, id), new Date(changed), new Date(changed));
+  };
+  left('of-a-worker-that-died', '2026-02-28T11:59:59Z');
+  left('under-way', '2026-02-28T12:00:00Z');
+  left('of-an-image', '2026-02-01T12:00:00Z');
+  const upload = { id: 'of-an-image', repository: 'charm/a', accountId: store.ids.ada };
+  await store.beside.records.passing((tx) =>
+    tx.registryUploads.begin({ ...upload, endsAt: '2026-03-01T12:00:01.000Z' }),
+  );
+  const job = sweepTemporary(store.beside.records, blobs, () => store.clock.now);
+  t.same(await job.run(), { swept: 1 });
+  t.same(readdirSync(folder).sort(), ['of-an-image', 'under-way']);
+  store.clock.advance(1000);
+  t.same(await job.run(), { swept: 2 }, 'the push has ended too, and a day has gone by');
+  t.same(readdirSync(folder), []);
+  await blobs.close();
+});

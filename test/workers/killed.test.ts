@@ -1,0 +1,81 @@
+// Workers are killed under load: nothing that was acknowledged is lost, and nothing is done twice. That this would be noticed is
+// shown by a store that acknowledges before it has done anything.
+import { readFileSync } from 'node:fs';
+import { createServer, request as send } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import t, { type Test } from 'tap';
+
+import { count, killWorkers, startClients, wrongIn } from '#test/fixtures/killed-workers.ts';
+import { dataFolder, larder } from '#test/fixtures/served.ts';
+import { until } from '#test/fixtures/until.ts';
+import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const kills = long ? 200 : 4;
+t.setTimeout(long ? 3_600_000 : 600_000);
+
+async function store(t: Test) {
+  const data = dataFolder(t);
+  const made = await larder('init', '--data', data);
+  const macaroon = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
+  const workers = await serveByWorkers(t, data);
+  const exchanged = await ask(workers.url, '/v1/tokens/offline/exchange', { method: 'POST', body: { macaroon } });
+  return { data, workers, token: String(exchanged.body.macaroon) };
+}
+
+t.test(`after ${kills} kills everything that was acknowledged is there, once`, async (t) => {
+  const { data, workers, token } = await store(t);
+  const { told, stop } = await startClients(workers.url, token);
+  await killWorkers(workers, told, kills);
+  await stop();
+  t.ok(told.broken >= kills, `${told.broken} requests were cut, ${count(told)} acknowledged`);
+  t.ok(told.names.size > 0 && told.pushes.size > 0);
+  // What was pushed last is still to be reviewed.
+  await until(() => wrongIn(data, told).length === 0 || workers.process.exitCode !== null);
+  t.same(wrongIn(data, told), []);
+  const page = (await workers.ask('/metrics')).text;
+  t.match(page, new RegExp(`^larder_workers_ended_total ${kills}$`, 'm'));
+  t.equal(await workers.stop(), 0);
+  t.match(await larder('verify', '--data', data), { good: true });
+  t.match(await larder('audit', 'verify', '--data', data), { good: true });
+});
+
+t.test('a store that acknowledges before it has done anything is found out', async (t) => {
+  const { data, workers, token } = await store(t);
+  let [underWay, done, cut] = [0, 0, 0];
+  const hasty = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    underWay++;
+    const onward = send(workers.url + path!, { method, headers, agent: false }, (answer) => {
+      answer.resume().once('end', () => {
+        underWay--;
+        if (answer.statusCode === 200) done++;
+      });
+    });
+    // What breaks is not done again: its client has been told that it is done.
+    onward.once('error', () => {
+      underWay--;
+      cut++;
+    });
+    request.pipe(onward);
+    // Not so hasty that the store is left behind.
+    setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":""}'), 10);
+  }).listen(0, '127.0.0.1');
+  await once(hasty, 'listening');
+  t.teardown(() => {
+    hasty.closeAllConnections();
+    hasty.close();
+  });
+  const url = `http://127.0.0.1:${(hasty.address() as AddressInfo).port}`;
+  const { told, stop } = await startClients(url, token, false);
+  await killWorkers(workers, told, 1);
+  await stop();
+  t.equal(told.broken, 0, 'its clients notice nothing');
+  await until(() => underWay === 0);
+  t.ok(cut > 0 && done + cut === told.names.size, `${done} were done, ${cut} cut`);
+  const lost = wrongIn(data, told).filter((what) => what.startsWith('lost: the name '));
+  t.ok(lost.length > 0 && lost.length <= cut, `${lost.length} names are lost`);
+  t.equal(await workers.stop(), 0);
+});

@@ -78,7 +78,7 @@ export async function stopServer(child: ChildProcess): Promise<void> {
 }
 
 /** Milliseconds that all threads of a process have run: what a request costs, whoever else uses the machine. */
-export function processorTime({ pid }: ChildProcess): number {
+export function processorTime({ pid }: { pid?: number | undefined }): number {
   const tasks = `/proc/${String(pid)}/task`;
   return readdirSync(tasks).reduce((sum, task) => {
     const [nanoseconds] = readFileSync(`${tasks}/${task}/schedstat`, 'latin1').split(' ');
@@ -87,7 +87,7 @@ export function processorTime({ pid }: ChildProcess): number {
 }
 
 /** Says how busy the machine was from here on, apart from these processes: the share of all its processors that others had. */
-export function watchMachine(...own: ChildProcess[]): () => string {
+export function watchMachine(...own: { pid?: number | undefined }[]): () => string {
   const ours = (): number => own.reduce((sum, child) => sum + processorTime(child), process.cpuUsage().user / 1000);
   const machine = (): { all: number; busy: number } => {
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = readFileSync(

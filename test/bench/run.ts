@@ -10,6 +10,7 @@ import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
 import { reads } from './reads.ts';
 import { registry } from './registry.ts';
+import { scale } from './scale.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
 import { transfers } from './transfers.ts';
@@ -30,6 +31,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   publisher,
   reads,
   registry,
+  scale,
   signing,
   operator,
   transfers,

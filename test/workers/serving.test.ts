@@ -23,16 +23,14 @@ const [change, restart, ...looks] = /<h2>Several workers<[^]*?<code>([^<]*)<\/co
 execFileSync('/bin/sh', ['-c', change!.replace('/var/lib/larder', data)]);
 const configured = readConfig(join(data, 'larder.toml')).http.workers;
 const store = await serveByWorkers(t, data);
-const { ask, workerOf } = store;
+const { ask, askEach, workerOf } = store;
 const lines = (pattern: RegExp): number => (store.log().match(new RegExp(pattern, 'g')) ?? []).length;
-/** A figure of the page, as the worker says whose turn it is. */
-const figure = async (name: string): Promise<number> => {
-  const page = (await ask('/metrics')).text;
-  const [, value = 'NaN'] = new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm').exec(page) ?? [];
-  return Number(value);
+/** A figure of the page, as each worker says; one where they agree. */
+const figures = async (name: string): Promise<number[]> => {
+  const line = new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm');
+  const found = (await askEach('/metrics')).map(({ text }) => Number(line.exec(text)?.[1] ?? NaN));
+  return [...new Set(found)];
 };
-/** The same of two requests in succession, which come to two workers. */
-const figures = async (name: string): Promise<number[]> => [await figure(name), await figure(name)];
 const healthz = 'larder_requests_total{operation="healthz",status="200"}';
 
 t.test('they say that they serve when all of them do, and take turns', async (t) => {
@@ -41,15 +39,16 @@ t.test('they say that they serve when all of them do, and take turns', async (t)
   t.match((await ask('/readyz')).body, { status: 'ok', notices: [], workers: { serving: 2, wanted: 2 } });
   const turns: number[] = [];
   for (let turn = 0; turn < 6; turn++) turns.push(await workerOf((await ask('/healthz')).requestId));
-  t.match(turns.join(), /^(?:1,2,1,2,1,2|2,1,2,1,2,1)$/);
+  // One that is slow to take what came before may be passed over.
+  t.ok(turns.filter((worker, at) => worker !== turns[at - 1]).length >= 4, turns.join());
   for (const line of store.log().trim().split('\n')) t.doesNotThrow(() => void JSON.parse(line), line);
 });
 
 t.test('whoever is asked for the figures gives those of all', async (t) => {
-  t.same(await figures(healthz), [6, 6]);
-  t.same(await figures('larder_workers_serving'), [2, 2]);
-  t.same(await figures('larder_workers'), [2, 2]);
-  t.same(await figures('larder_accounts'), [1, 1], 'what is the same for all is not added up');
+  t.same(await figures(healthz), [6]);
+  t.same(await figures('larder_workers_serving'), [2]);
+  t.same(await figures('larder_workers'), [2]);
+  t.same(await figures('larder_accounts'), [1], 'what is the same for all is not added up');
 });
 
 t.test('what a command changes beside them is seen by the next request at each', async (t) => {
@@ -58,20 +57,17 @@ t.test('what a command changes beside them is seen by the next request at each',
   };
   const { macaroon } = (await commands.json(`token issue --account ${account.id}`)) as { macaroon: string };
   const headers = { authorization: `Macaroon ${macaroon}` };
-  const whoami = async (): Promise<number[]> => {
-    const replies = [await ask('/v1/tokens/whoami', { headers }), await ask('/v1/tokens/whoami', { headers })];
-    const workers = [await workerOf(replies[0]!.requestId), await workerOf(replies[1]!.requestId)];
-    t.same(workers.sort(), [1, 2], 'each was asked');
-    return replies.map(({ status }) => status);
-  };
-  t.same(await whoami(), [200, 200]);
+  const whoami = async (): Promise<number[]> => [
+    ...new Set((await askEach('/v1/tokens/whoami', { headers })).map(({ status }) => status)),
+  ];
+  t.same(await whoami(), [200]);
   const registered = await ask('/v1/snap', { method: 'POST', headers, body: { name: 'hello' } });
   t.equal(registered.status, 200);
-  const found = await ask('/v1/snap/hello', { headers });
-  t.match(found.body, { metadata: { id: registered.body.id, name: 'hello' } });
-  t.not(await workerOf(found.requestId), await workerOf(registered.requestId));
+  for (const { body } of await askEach('/v1/snap/hello', { headers })) {
+    t.match(body, { metadata: { id: registered.body.id, name: 'hello' } });
+  }
   t.match(await commands.larder(`account disable ${account.id} --yes`), { code: 0 });
-  t.same(await whoami(), [401, 401]);
+  t.same(await whoami(), [401]);
 });
 
 t.test('a reload reaches all of them, or none', async (t) => {
@@ -100,11 +96,11 @@ t.test('all of them are sealed, and all are given the key again', async (t) => {
   const reloaded = lines(/"msg":"configuration reloaded"/);
   store.process.kill('SIGHUP');
   await until(() => lines(/"msg":"configuration reloaded"/) === reloaded + 2);
-  t.same(await figures('larder_sealed'), [1, 1]);
+  t.same(await figures('larder_sealed'), [1]);
   changeConfig(join(data, 'larder.toml'), { 'keys.passphrase_file': passphrase });
   store.process.kill('SIGHUP');
   await until(() => lines(/"msg":"configuration reloaded"/) === reloaded + 4);
-  t.same(await figures('larder_sealed'), [0, 0]);
+  t.same(await figures('larder_sealed'), [0]);
 });
 
 t.test('one that hangs is given no more than one connection', async (t) => {
@@ -123,7 +119,7 @@ t.test('one that hangs is given no more than one connection', async (t) => {
 });
 
 t.test('one that is killed is replaced, and counts that were told do not go back', async (t) => {
-  const before = await figure(healthz);
+  const [before = NaN] = await figures(healthz);
   const [first, second] = [...store.pids().values()];
   process.kill(second!, 'SIGSTOP');
   const passed = [ask('/readyz'), ask('/readyz')];
@@ -135,8 +131,8 @@ t.test('one that is killed is replaced, and counts that were told do not go back
   t.match((await ask('/healthz')).status, 200, 'meanwhile the other one serves');
   await until(() => store.pids().get(2) !== undefined && store.pids().get(2) !== second);
   t.equal(store.pids().get(1), first);
-  t.same(await figures(healthz), [before + 1, before + 1]);
-  t.same(await figures('larder_workers_ended_total'), [1, 1]);
+  t.same(await figures(healthz), [before + 1]);
+  t.same(await figures('larder_workers_ended_total'), [1]);
   await until(async () => (await ask('/readyz')).body.workers.serving === 2);
 });
 

@@ -2,7 +2,8 @@
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Account, AssignedRole } from '#records/accounts.ts';
+import type { Role } from '#domain/role.ts';
+import type { Account } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
 import { act, type Doing } from './act.ts';
 
@@ -10,9 +11,6 @@ export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayNa
   /** Whether this store made the id, so that the online store knows nobody of it. */
   idMadeHere: boolean;
 }
-
-/** What an account may be beside a publisher: `brand-admin:` is followed by the account id of the brand. */
-export type Role = 'store-admin' | AssignedRole | `brand-admin:${string}`;
 
 /** Whom an act on an account is about. */
 export interface OfAccount {
@@ -136,7 +134,8 @@ export const changeRole = act({
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
-    await touched(tx, id, doing, 'account role');
+    // Also where it is his own: nobody who makes himself an approver approves of anything with it at once.
+    await tx.accounts.touch(id, { at, by: doing.actor, what: 'account role' });
     return tx.accounts.rolesOf(id);
   },
 });

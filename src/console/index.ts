@@ -27,11 +27,27 @@ import {
   consoleSwitchOnOneTimePasswords,
 } from './myself/one-time-passwords.ts';
 import { consoleChangePassword, consolePassword } from './myself/password.ts';
+import {
+  consoleAskRemoveCollaborator,
+  consoleCollaborators,
+  consoleInviteCollaborator,
+  consoleRemoveCollaborator,
+  consoleRevokeInvite,
+} from './packages/collaborators.ts';
+import { consoleAskDescribe, consoleDescribe } from './packages/describe.ts';
 import { consolePackages } from './packages/list.ts';
 import { consolePackage } from './packages/package.ts';
 import { consolePreviewRelease, consoleRelease } from './packages/release.ts';
 import { consoleRevision } from './packages/revision.ts';
 import { consoleRevisions } from './packages/revisions.ts';
+import {
+  consoleAskDeleteTrack,
+  consoleCreateTrack,
+  consoleDeleteTrack,
+  consoleTrack,
+  consoleTracks,
+  consoleUpdateTrack,
+} from './packages/tracks.ts';
 import { consoleAskWithdraw, consoleRestore, consoleWithdraw } from './packages/withdraw.ts';
 import {
   consoleAskDisable,
@@ -43,6 +59,7 @@ import {
 } from './people/account-deeds.ts';
 import { consolePerson } from './people/account.ts';
 import { consoleInvitePerson, consolePeople } from './people/list.ts';
+import { consoleAskChangeRole, consoleChangeRole } from './people/roles.ts';
 import { consoleMakeSetUpLink } from './people/set-up-link.ts';
 import { consoleAskEndToken, consoleEndToken, consoleTokens } from './people/tokens.ts';
 import { consoleBackups } from './store/backups.ts';
@@ -61,6 +78,19 @@ export const consoleSection: Section = {
     consolePreviewRelease,
     consoleRelease,
     consoleReleaseHistory,
+    consoleAskDescribe,
+    consoleDescribe,
+    consoleTracks,
+    consoleCreateTrack,
+    consoleTrack,
+    consoleUpdateTrack,
+    consoleAskDeleteTrack,
+    consoleDeleteTrack,
+    consoleCollaborators,
+    consoleInviteCollaborator,
+    consoleRevokeInvite,
+    consoleAskRemoveCollaborator,
+    consoleRemoveCollaborator,
     consoleRevisions,
     consoleRevision,
     consoleAskWithdraw,
@@ -79,6 +109,8 @@ export const consoleSection: Section = {
     consoleAskEndTokens,
     consoleEndTokens,
     consoleSetQuota,
+    consoleAskChangeRole,
+    consoleChangeRole,
     consoleAudit,
     consoleWaiting,
     consoleUpload,

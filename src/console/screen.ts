@@ -52,6 +52,8 @@ type FormShape = { [K in Shape]: Wire[K] extends { 'form-token': string } ? K : 
 
 interface Deed<Path extends string, Evidence, Body extends FormShape> extends Common<Path, Evidence> {
   body: Body;
+  /** In bytes; 64 KiB unless said otherwise. */
+  bodyLimit?: number;
   /** Does it; where the browser goes then, an address of the console, or what it is shown at once, such as a secret. */
   perform(call: Call<Path, Evidence & Browsed, undefined, Body>): Promise<string | Answer>;
 }
@@ -61,6 +63,7 @@ export const deed = <const Path extends string, Evidence, const Body extends For
   perform,
   access,
   refuses = [],
+  bodyLimit = 64 * 1024,
   ...record
 }: Deed<Path, Evidence, Body>): Operation =>
   operation({
@@ -69,7 +72,7 @@ export const deed = <const Path extends string, Evidence, const Body extends For
     method: 'POST',
     access: inBrowser(access),
     consumes: 'application/x-www-form-urlencoded',
-    bodyLimit: 64 * 1024,
+    bodyLimit,
     also: { 303: 'Done; the browser goes on to a page that shows it.' },
     headers: ['location'],
     refuses: ['forbidden', ...refuses],

@@ -9,6 +9,9 @@ export type Typed = Readonly<Record<string, string>>;
 /** What is typed anew each time, and is in no page that we write. */
 const secrets = new Set(['form-token', 'password', 'new-password', 'again', 'code', 'fingerprint']);
 
+/** What a page says of itself, which goes along and is no field for anybody. */
+const unseen = new Set(['shown']);
+
 /** What is kept of a form. */
 export function kept(form: unknown): Typed | undefined {
   if (typeof form !== 'object' || form === null) return undefined;
@@ -38,8 +41,10 @@ export function formAgain(
 }
 
 const fieldOf = (name: string, value: string): Html =>
-  value.length > 80 || value.includes('\n')
-    ? longField({ name, label: inWords(name), value, maxLength: 65536 })
-    : field({ name, label: inWords(name), value, maxLength: 65536 });
+  unseen.has(name)
+    ? html`<input type="hidden" name="${name}" value="${value}" />`
+    : value.length > 80 || value.includes('\n')
+      ? longField({ name, label: inWords(name), value, maxLength: 65536 })
+      : field({ name, label: inWords(name), value, maxLength: 65536 });
 
 const inWords = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;

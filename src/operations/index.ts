@@ -1,6 +1,7 @@
 // Every operation of the store, by its section.
 import type { Operation, Section } from '#api/operation.ts';
 import { accountHoldings } from './accounts/account-holdings.ts';
+import { changeRole } from './accounts/change-role.ts';
 import { disableAccount } from './accounts/disable-account.ts';
 import { enableAccount } from './accounts/enable-account.ts';
 import { endTokens } from './accounts/end-tokens.ts';
@@ -229,6 +230,7 @@ export const sections: readonly Section[] = [
       disableAccount,
       enableAccount,
       endTokens,
+      changeRole,
       listTokens,
       revokeToken,
     ],

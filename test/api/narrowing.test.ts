@@ -40,7 +40,7 @@ const table: Record<About, string> = {
     delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
     list_packages list_seen_devices read_seen_device read_device_days read_package list_accounts list_brands list_waiting_uploads approve_upload reject_upload storage_use explain_access list_exports list_audit
     list_transfers read_transfer accept_transfer withdraw_transfer discard_transfer list_proposals read_proposal read_proposal_text approve_proposal reject_proposal
-    list_guardrails add_guardrail remove_guardrail revoke_serial list_device_grants grant_to_devices revoke_from_devices update_account update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
+    list_guardrails add_guardrail remove_guardrail revoke_serial list_device_grants grant_to_devices revoke_from_devices update_account change_role update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
     read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set
     dashboard_build_validation_set dashboard_post_validation_set`,
 };

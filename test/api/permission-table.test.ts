@@ -294,6 +294,7 @@ const table: Row[] = [
       'disable_account',
       'enable_account',
       'update_account',
+      'change_role',
       'hand_over_package',
       'set_quota',
       'accept_transfer',

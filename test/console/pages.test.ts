@@ -45,6 +45,7 @@ async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
     account_id: store.ids.ada,
     brand_account_id: brand,
     session_id: 'none',
+    track: 'latest',
     number: '1',
   };
 }

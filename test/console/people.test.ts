@@ -2,6 +2,7 @@
 import t from 'tap';
 
 import { days } from '#domain/clock.ts';
+import { password } from '#test/identity/world.ts';
 import { startConsole, type Page } from './world.ts';
 
 const nasty = `<b>x</b>"'javascript:alert(1)`;
@@ -112,6 +113,37 @@ t.test('people and tokens', async (t) => {
       status: 409,
       text: /the only store administrator/,
     });
+  });
+
+  await t.test('roles are given and taken by who proves himself once more', async (t) => {
+    const page = `/console/people/${bobId}`;
+    const role = `${page}/role`;
+    const shown = await root.open(page);
+    t.match(
+      shown.text,
+      /Roles None: a publisher, and nothing more\. Another role store-admin transfer-approver auditor/,
+    );
+    t.match(await store.visitor().open(`${role}?role=auditor`), { status: 401 });
+    t.match(await ada.open(`${role}?role=auditor`), { status: 403, text: /Only a store administrator/ });
+    const ask = await root.open(`${role}?role=auditor`);
+    t.match(ask.text, /Make Bob auditor\? .*has it with its next request.* Reads the audit log/);
+    t.match(await root.send(ask, role, { password: 'wrong' }), { status: 403 });
+    t.match(await ada.send(ask, role, { password }), { status: 403 }, 'and nobody gives himself one');
+    t.same(await records.accounts.rolesOf(bobId), [], 'nothing is given by looking, or without a password');
+    t.match(await root.send(ask, role, { password }), {
+      status: 200,
+      text: /The role is given.* auditor Reads the audit/,
+    });
+    const bob = await store.visit('bob');
+    t.match(await bob.open('/console/audit'), { status: 200 });
+    const take = await root.open(`${role}?role=auditor&remove=yes`);
+    t.match(take.text, /Take auditor from Bob\?/);
+    t.match(await root.send(take, role, { password }), { status: 200, text: /The role is taken away/ });
+    t.match(await bob.open('/console/audit'), { status: 403 });
+    t.match(await root.open(`${role}?role=owner`), { status: 400, text: /The role is store-admin, transfer-approver/ });
+    const own = `/console/people/${rootId}/role`;
+    const leaving = await root.open(`${own}?role=store-admin&remove=yes`);
+    t.match(await root.send(leaving, own, { password }), { status: 409, text: /only store administrator/i });
   });
 
   await t.test('a publisher may have so much', async (t) => {

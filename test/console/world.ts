@@ -61,6 +61,10 @@ export const textOf = (html: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
+/** What a browser has in a field of several lines: without the line end that it begins with. */
+const writtenIn = (html: string): string =>
+  html.replace(/^\n/, '').replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '');
+
 const attribute = (tag: string, name: string): string | undefined =>
   textOf(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '\u0000').replace('\u0000', '') || undefined;
 
@@ -75,9 +79,15 @@ function fieldsOf(html: string, address: string): Record<string, string> {
       (tag) => !['checkbox', 'radio'].includes(attribute(tag, 'type') ?? '') || /\schecked/.test(tag),
     );
     const areas = [...inner.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)];
+    const choices = [...inner.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)].map(([, tag = '', options = '']) => {
+      const all = [...options.matchAll(/<option([^>]*)>/g)].map(([, option = '']) => option);
+      const chosen = all.find((option) => /\sselected/.test(option)) ?? all[0] ?? '';
+      return [attribute(tag, 'name') ?? '', attribute(chosen, 'value') ?? ''];
+    });
     return Object.fromEntries([
+      ...choices,
       ...filled.map((tag) => [attribute(tag, 'name') ?? '', attribute(tag, 'value') ?? '']),
-      ...areas.map(([, tag = '', text = '']) => [attribute(tag, 'name') ?? '', textOf(text)]),
+      ...areas.map(([, tag = '', text = '']) => [attribute(tag, 'name') ?? '', writtenIn(text)]),
     ]) as Record<string, string>;
   }
   throw new Error(`the page has no form to ${address}`);

@@ -1,5 +1,6 @@
 // larder account role
-import { changeRole, type Role } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts.ts';
+import { plainRoles, readRole, type Role } from '#domain/role.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
@@ -42,14 +43,10 @@ export const accountRole = command({
   },
 });
 
-const plainRoles = ['store-admin', 'transfer-approver', 'auditor'] as const;
-
 function roleOf(role: string): Role {
-  const [kind = '', brand] = role.split(/:(.*)/s);
-  const plain = plainRoles.find((one) => one === role);
-  if (plain !== undefined) return plain;
-  if (kind === 'brand-admin' && brand) return `brand-admin:${brand}`;
-  const meant = brand === undefined ? nearest(kind, plainRoles) : undefined;
+  const named = readRole(role);
+  if (named !== undefined) return named;
+  const meant = role.includes(':') ? undefined : nearest(role, plainRoles);
   throw new UsageError(
     `the role is ${plainRoles.join(', ')} or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
   );

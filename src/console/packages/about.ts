@@ -4,6 +4,7 @@ import { html, joined, nothing, type Content, type Html } from '#api/pages/html.
 import type { PublishedPackage } from '#records/packages.ts';
 import { facts } from '../parts/table.ts';
 import { counted, size, time } from '../parts/values.ts';
+import { addressOf } from './address.ts';
 
 /** So many collaborators and links are named. */
 const most = 20;
@@ -17,26 +18,31 @@ export async function aboutPackage(
   const names = [...people.values()].map(({ username }) => username).join(', ');
   const figures = await inventory.figuresOf(subject.id);
   const isForeign = await accounts.isForeign(subject.publisherId);
-  return facts([
-    ['Title', subject.title ?? 'None'],
-    ['Summary', subject.summary ?? 'None'],
-    ['Publisher', subject.publisher.username],
-    [
-      'Collaborators',
-      others.length > most ? `${names} and ${counted(others.length - most, 'other')}` : names || 'None',
-    ],
-    [
-      'Comes from',
-      isForeign ? 'Another store: its publisher is an account of that one, and it is carried in' : 'This store',
-    ],
-    ['Who may see it', subject.private ? 'Its publisher and collaborators: it is private' : 'Everybody'],
-    ['Default track', subject.defaultTrack ?? 'None, which means latest'],
-    ['Registered', time(subject.createdAt)],
-    ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
-    ['On the disk', `${size(figures.bytes)}, ${counted(figures.revisions, 'revision')}`],
-    ['Id', html`<code>${subject.id}</code>`],
-    ...linksOf(subject),
-  ]);
+  return html`${facts([
+      ['Title', subject.title ?? 'None'],
+      ['Summary', subject.summary ?? 'None'],
+      ['Publisher', subject.publisher.username],
+      [
+        'Collaborators',
+        others.length > most ? `${names} and ${counted(others.length - most, 'other')}` : names || 'None',
+      ],
+      [
+        'Comes from',
+        isForeign ? 'Another store: its publisher is an account of that one, and it is carried in' : 'This store',
+      ],
+      ['Who may see it', subject.private ? 'Its publisher and collaborators: it is private' : 'Everybody'],
+      ['Default track', subject.defaultTrack ?? 'None, which means latest'],
+      ['Registered', time(subject.createdAt)],
+      ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
+      ['On the disk', `${size(figures.bytes)}, ${counted(figures.revisions, 'revision')}`],
+      ['Id', html`<code>${subject.id}</code>`],
+      ...linksOf(subject),
+    ])}
+    <p class="row">
+      <a href="${addressOf(subject, 'describe')}">Describe it</a>
+      <a href="${addressOf(subject, 'tracks')}">Tracks</a>
+      <a href="${addressOf(subject, 'collaborators')}">Who works on it</a>
+    </p>`;
 }
 
 const linksOf = ({ links }: PublishedPackage): [string, Content][] =>

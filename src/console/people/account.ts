@@ -22,6 +22,7 @@ import { count, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { accountAddress, tokensAddress } from './address.ts';
 import { loginCell, seenAt } from './list.ts';
+import { rolesOf } from './roles.ts';
 import { tokenColumns } from './token-cells.ts';
 import { endingAddress } from './tokens.ts';
 
@@ -55,6 +56,7 @@ export const consolePerson = screen({
       title: person.displayName,
       lead: html`The account <code>${person.username}</code>.`,
       content: html`${factsOf(person, quota)} ${deedsOf(person, browsing)}
+        ${person.isForeign === 1 ? nothing : rolesOf(person, await records.brands.list())}
         <h2>Tokens</h2>
         ${table({
           caption: 'What it is let in with, the newest first',
@@ -126,11 +128,8 @@ function deedsOf({ id, displayName, disabledAt, isForeign, hasPassword }: Person
       <a class="button grave" href="${accountAddress(id, 'end-tokens')}">End all tokens</a>
     </div>
     <details>
-      <summary>Roles, and one-time passwords that were lost: on the host</summary>
+      <summary>One-time passwords that were lost: on the host</summary>
       <pre tabindex="0">
-larder account role ${id} store-admin
-larder account role ${id} transfer-approver
-larder account role ${id} auditor --remove --yes
 larder account totp ${id} --replace --yes
 larder account totp ${id} --remove --yes</pre>
     </details>`;

@@ -1,0 +1,179 @@
+// Who works on a package: its publisher, its collaborators, and who is invited to be one.
+import { inviteCollaborators, revokeInvites } from '#acts/collaborators.ts';
+import { removeCollaborator } from '#acts/ownership.ts';
+import { onPackage, publisherOf } from '#api/access.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '#operations/by.ts';
+import type { Collaborator } from '#records/collaborators.ts';
+import type { Invite } from '#records/invites.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { field, formOf } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { time } from '../parts/values.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { addressOf } from './address.ts';
+
+const path = '/console/packages/:namespace/:name/collaborators';
+const ofOne = `${path}/:account_id/remove` as const;
+const manages = publisherOf('package-manage-acl');
+
+/** So many are shown; the interface gives all of them. */
+const most = 200;
+
+const isPublisher = (role: string): boolean => role !== 'collaborator';
+
+export const consoleCollaborators = screen({
+  name: 'console_collaborators',
+  path,
+  summary: 'Show who works on a package and who is invited to, and the forms that invite and take away.',
+  access: onPackage('package-view-acl'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, role, records, now, browsing }) {
+    const collaborators = (await records.collaborators.list(subject.id)).slice(0, most);
+    const people = await records.accounts.byIds(collaborators.map(({ accountId }) => accountId));
+    const invites = (await records.invites.listPending(subject.id, timestamp(now()))).slice(0, most);
+    const nameOf = (id: string): string => people.get(id)?.username ?? id;
+    const isHis = isPublisher(role);
+    const remove = ({ accountId }: Collaborator): Html =>
+      html`<a href="${addressOf(subject, 'collaborators', accountId, 'remove')}"
+        >Take away<span class="unseen"> ${nameOf(accountId)}</span></a
+      >`;
+    return {
+      title: `Who works on ${subject.namespace}/${subject.name}`,
+      lead: html`${subject.publisher.username} publishes it. A collaborator pushes and releases as its publisher does,
+        and cannot say who else may. <a href="${addressOf(subject)}">To the package</a>`,
+      content: html`${table<Collaborator>({
+        caption: 'Collaborators',
+        columns: [
+          { heading: 'Collaborator', cell: ({ accountId }) => nameOf(accountId) },
+          { heading: 'Since', cell: ({ createdAt }) => time(createdAt) },
+          ...(isHis ? [{ heading: 'Do', cell: remove }] : []),
+        ],
+        rows: collaborators,
+        empty: isHis
+          ? 'Nobody collaborates on it yet. Invite somebody below.'
+          : 'Nobody collaborates on it. Its publisher invites people.',
+      })}
+      ${isHis ? inviting(subject, invites, browsing) : ''}`,
+    };
+  },
+});
+
+const inviting = (
+  subject: PublishedPackage,
+  invites: readonly Invite[],
+  browsing: Parameters<typeof formOf>[0],
+): Html =>
+  html`<h2>Invites</h2>
+    ${table<Invite>({
+      caption: 'Invites that wait for an answer',
+      columns: [
+        { heading: 'E-mail address', cell: ({ email }) => email },
+        { heading: 'Since', cell: ({ createdAt }) => time(createdAt) },
+        { heading: 'Until', cell: ({ expiresAt }) => time(expiresAt) },
+        {
+          heading: 'Do',
+          cell: ({ email }) =>
+            formOf(
+              browsing,
+              addressOf(subject, 'collaborators', 'revoke'),
+              html`<input type="hidden" name="email" value="${email}" />
+                <button class="second">Take back<span class="unseen"> the invite of ${email}</span></button>`,
+            ),
+        },
+      ],
+      rows: invites,
+      empty: 'No invite waits for an answer.',
+    })}
+    ${formOf(
+      browsing,
+      addressOf(subject, 'collaborators'),
+      html`${field({
+          name: 'email',
+          label: 'E-mail address of somebody who has an account here',
+          maxLength: 320,
+          required: true,
+          type: 'email',
+          hint: 'The invite waits under What waits, where that person accepts or declines it.',
+        })} <button>Invite</button>`,
+    )}`;
+
+export const consoleInviteCollaborator = deed({
+  name: 'console_invite_collaborator',
+  path,
+  summary: 'Invite an account to collaborate on a package, by e-mail address.',
+  access: manages,
+  body: 'ConsoleCollaborator',
+  refuses: ['account-not-found', 'conflict'],
+
+  async perform(call) {
+    const { package: subject, principal, body, acts, config, newId } = call;
+    await acts.do(inviteCollaborators, caller(call), {
+      package: subject,
+      invitedBy: principal.accountId,
+      invites: [{ email: body.email.trim(), token: newId.id() }],
+      days: config.collaborators.invite_days,
+    });
+    return saying(addressOf(subject, 'collaborators'), 'collaborator-invited');
+  },
+});
+
+export const consoleRevokeInvite = deed({
+  name: 'console_revoke_invite',
+  path: `${path}/revoke`,
+  summary: 'Revoke the pending invite of an e-mail address.',
+  access: manages,
+  body: 'ConsoleCollaborator',
+
+  async perform(call) {
+    const { package: subject, principal, body, acts } = call;
+    const invites = { package: subject, revokedBy: principal.accountId, emails: [body.email] };
+    await acts.do(revokeInvites, caller(call), invites);
+    return saying(addressOf(subject, 'collaborators'), 'invite-revoked');
+  },
+});
+
+export const consoleAskRemoveCollaborator = screen({
+  name: 'console_ask_remove_collaborator',
+  path: ofOne,
+  summary: 'Say whose part in a package would end, and ask whether to do it.',
+  access: manages,
+  refuses: ['forbidden'],
+
+  async show({ package: subject, params, records, browsing }) {
+    const found = (await records.collaborators.list(subject.id)).find(
+      ({ accountId }) => accountId === params.account_id,
+    );
+    const account = found && (await records.accounts.find(found.accountId));
+    if (account === undefined) throw new Refusal('resource-not-found', 'Nobody with this account collaborates on it.');
+    return {
+      title: `Take ${account.username} away from ${subject.namespace}/${subject.name}?`,
+      lead: `From the next request on ${account.displayName} has no part in it any more, nor has any token of the account.`,
+      content: html`${formOf(
+          browsing,
+          addressOf(subject, 'collaborators', account.id, 'remove'),
+          html`<button class="grave">Take ${account.username} away</button>`,
+        )}
+        <p><a href="${addressOf(subject, 'collaborators')}">No, leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleRemoveCollaborator = deed({
+  name: 'console_remove_collaborator',
+  path: ofOne,
+  summary: 'Take a collaborator away from a package, from the next request on.',
+  access: manages,
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    const { package: subject, params, acts } = call;
+    await acts.do(removeCollaborator, caller(call), { package: subject, accountId: params.account_id });
+    return saying(addressOf(subject, 'collaborators'), 'collaborator-gone');
+  },
+});

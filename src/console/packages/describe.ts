@@ -1,0 +1,155 @@
+// Changing what is said about a package. What was changed on the page is sent on, and nothing else: what somebody else has changed
+// meanwhile stays, and what follows the uploaded packages goes on following them.
+import { createHash } from 'node:crypto';
+
+import { updatePackageMetadata } from '#acts/package-metadata.ts';
+import { onPackage } from '#api/access.ts';
+import { readJson } from '#api/json.ts';
+import { html, type Html } from '#api/pages/html.ts';
+import type { ConsoleDescribe, UpdatePackageMetadataRequest } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '#operations/by.ts';
+import { described } from '#operations/names/described.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { choice, field, formOf, longField } from '../parts/form.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { addressOf } from './address.ts';
+
+const path = '/console/packages/:namespace/:name/describe';
+const access = onPackage('package-manage-metadata');
+
+/** Kinds of links, each with what it is called. */
+const kinds = {
+  contact: 'Contact',
+  website: 'Website',
+  docs: 'Documentation',
+  issues: 'Issues',
+  source: 'Source code',
+  donations: 'Donations',
+} as const;
+type Kind = keyof typeof kinds;
+const kindNames = Object.keys(kinds) as Kind[];
+
+/** What the page has in its fields, by their names. */
+type Fields = Omit<ConsoleDescribe, 'form-token' | 'shown'>;
+
+const fieldsOf = ({
+  title,
+  summary,
+  description,
+  defaultTrack,
+  private: isPrivate,
+  links,
+}: PublishedPackage): Fields => {
+  const linksIn = (kind: Kind): string => (links[kind] ?? []).join('\n');
+  return {
+    title: title ?? '',
+    summary: summary ?? '',
+    description: description ?? '',
+    'default-track': defaultTrack ?? '',
+    seen: isPrivate ? 'by its people' : 'by everybody',
+    ...(Object.fromEntries(kindNames.map((kind) => [kind, linksIn(kind)])) as Record<Kind, string>),
+  };
+};
+
+/** The same text as it comes back from a form: browsers end lines in their own way, and drop a line end at the beginning. */
+const asSent = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd();
+
+const digestOf = (text: string): string => createHash('sha256').update(asSent(text)).digest('base64url').slice(0, 16);
+
+export const consoleAskDescribe = screen({
+  name: 'console_ask_describe',
+  path,
+  summary: 'Show the form with which a package is described, and which track it has unless one is named.',
+  access,
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, records, browsing }) {
+    const fields = fieldsOf(subject);
+    const tracks = (await records.tracks.list(subject.id)).map(({ name }) => name);
+    const shown = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, digestOf(text)]));
+    const page = addressOf(subject);
+    return {
+      title: `Describe ${subject.namespace}/${subject.name}`,
+      lead: 'What people read of it before they take it. A title, summary or description that is empty follows what is uploaded.',
+      content: html`${formOf(
+          browsing,
+          addressOf(subject, 'describe'),
+          html`<input type="hidden" name="shown" value="${JSON.stringify(shown)}" /> ${prose(fields)}
+            ${choice({ name: 'default-track', label: 'Default track', value: fields['default-track'] }, [
+              ['', 'None, which means latest'],
+              ...tracks.map((track) => [track, track] as const),
+            ])}
+            ${choice({ name: 'seen', label: 'It is seen', value: fields.seen }, [
+              ['by everybody', 'By everybody'],
+              ['by its people', 'By its publisher and collaborators alone'],
+            ])}
+            ${kindNames.map((kind) => linkField(kind, fields))} <button>Say this</button>`,
+        )}
+        <p><a href="${page}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+const prose = ({ title, summary, description }: Fields): Html =>
+  html`${field({ name: 'title', label: 'Title', value: title, maxLength: 256 })}
+  ${field({ name: 'summary', label: 'Summary', value: summary, maxLength: 512, hint: 'One line.' })}
+  ${longField({ name: 'description', label: 'Description', value: description, maxLength: 65536 })}`;
+
+const linkField = (kind: Kind, fields: Fields): Html =>
+  longField({
+    name: kind,
+    label: kinds[kind],
+    value: fields[kind],
+    maxLength: 10_240,
+    hint:
+      kind === 'contact' || kind === 'website'
+        ? 'Addresses that begin with https://, http:// or mailto:, one a line, at most five.'
+        : 'One a line, at most five.',
+  });
+
+export const consoleDescribe = deed({
+  name: 'console_describe',
+  path,
+  summary: 'Change what is said about a package.',
+  access,
+  body: 'ConsoleDescribe',
+  bodyLimit: 1024 * 1024,
+
+  async perform(call) {
+    const { package: subject, body, acts } = call;
+    const wanted = changed(body);
+    if (Object.keys(wanted).length === 0) return saying(addressOf(subject), 'described-as-before');
+    await acts.do(updatePackageMetadata, caller(call), {
+      package: subject,
+      members: Object.keys(wanted),
+      given: described(wanted),
+    });
+    return saying(addressOf(subject), 'described');
+  },
+});
+
+/** What differs from what the page had shown, as a request of the interface says it. */
+function changed({ shown, ...fields }: Omit<ConsoleDescribe, 'form-token'>): UpdatePackageMetadataRequest {
+  const before = readJson(shown) as Partial<Record<string, unknown>> | null | undefined;
+  const isChanged = (name: keyof Fields): boolean => before?.[name] !== digestOf(fields[name]);
+  const texts = (['title', 'summary', 'description'] as const).filter(isChanged);
+  const links = kindNames.filter(isChanged).map((kind) => [kind, linksIn(kind, fields[kind])] as const);
+  return {
+    ...Object.fromEntries(texts.map((name) => [name, asSent(fields[name])])),
+    ...(isChanged('default-track') && { 'default-track': fields['default-track'] || null }),
+    ...(isChanged('seen') && { private: fields.seen === 'by its people' }),
+    ...(links.length > 0 && { links: Object.fromEntries(links) }),
+  };
+}
+
+function linksIn(kind: Kind, text: string): string[] {
+  const links = asSent(text)
+    .split('\n')
+    .map((link) => link.trim())
+    .filter((link) => link !== '');
+  if (links.length <= 5 && links.every((link) => link.length <= 2000)) return links;
+  throw new Refusal('api-error', `${kinds[kind]} has at most five addresses, each of at most 2000 characters.`);
+}

@@ -1,0 +1,121 @@
+// Roles, given and taken: asked first, on a page that says what comes with them, and done by whoever proves himself once more.
+import { changeRole } from '#acts/accounts.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { html, nothing, type Html } from '#api/pages/html.ts';
+import { plainRoles, type Role } from '#domain/role.ts';
+import { accountNamed } from '#operations/accounts/present.ts';
+import { roleNamed } from '#operations/accounts/role-named.ts';
+import { caller } from '#operations/by.ts';
+import type { Brand } from '#records/brands.ts';
+import type { Person } from '#records/people.ts';
+import { againFields, asksForCode, typedAgain } from '../myself/again.ts';
+import { withQuery } from '../parts/address.ts';
+import { choice, formOf } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { saying } from '../said.ts';
+import { deed, screen } from '../screen.ts';
+import { accountAddress } from './address.ts';
+
+/** So many brands are offered; the command takes any. */
+const mostBrands = 200;
+
+/** What comes with a role. */
+const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
+  'store-admin': 'Looks at everything, acts as publisher on every package, and manages all accounts.',
+  'transfer-approver': 'Approves of what the approval policy holds back.',
+  auditor: 'Reads the audit log, and what has left the host.',
+};
+
+const meaningOf = (role: Role): string =>
+  role in meanings
+    ? meanings[role as keyof typeof meanings]
+    : `Manages the models and keys of the brand ${role.slice('brand-admin:'.length)}.`;
+
+/** The roles of somebody, and the form that leads to another one. */
+export function rolesOf({ id, displayName, roles }: Person, brands: readonly Brand[]): Html {
+  const here = accountAddress(id, 'role');
+  const offered: Role[] = [
+    ...plainRoles,
+    ...brands.slice(0, mostBrands).map(({ accountId }) => `brand-admin:${accountId}` as const),
+  ];
+  const others = offered.filter((role) => !roles.includes(role) && role !== `brand-admin:${id}`);
+  return html`<h2 id="roles">Roles</h2>
+    ${table({
+      caption: `Roles of ${displayName}`,
+      columns: [
+        { heading: 'Role', cell: (role: string) => role },
+        { heading: 'What comes with it', cell: (role) => meaningOf(role as Role) },
+        {
+          heading: 'Do',
+          cell: (role) =>
+            html`<a href="${withQuery(here, { role, remove: 'yes' })}"
+              >Take it away<span class="unseen">: ${role}</span></a
+            >`,
+        },
+      ],
+      rows: roles,
+      empty: 'None: a publisher, and nothing more.',
+    })}
+    ${
+      others.length === 0
+        ? nothing
+        : html`<form method="get" action="${here}">
+            ${choice(
+              { name: 'role', label: 'Another role' },
+              others.map((role) => [role, role]),
+            )} <button class="second">Give it</button>
+          </form>`
+    }`;
+}
+
+export const consoleAskChangeRole = screen({
+  name: 'console_ask_change_role',
+  path: '/console/people/:account_id/role',
+  summary: 'Say what comes with a role, and ask whether to give it or to take it away.',
+  access: storeAdministrator('store-manage'),
+  query: 'ConsoleRoleQuery',
+  refuses: ['forbidden'],
+
+  async show({ params, query, records, principal, browsing }) {
+    const { id, displayName, username } = await accountNamed(params.account_id, records);
+    const role = roleNamed(query.role ?? 'auditor');
+    const takes = query.remove === 'yes';
+    return {
+      title: takes ? `Take ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
+      lead: takes
+        ? `The account ${username} loses it with its next request, and so does every token of it.`
+        : `The account ${username} has it with its next request, and so has every token of it that is out already.`,
+      content: html`<p>${meaningOf(role)}</p>
+        <p class="hint">Whoever's account is changed approves of nothing for three days.</p>
+        ${formOf(
+          browsing,
+          accountAddress(id, 'role'),
+          html`<input type="hidden" name="role" value="${role}" />
+            <input type="hidden" name="remove" value="${takes ? 'yes' : 'no'}" />
+            ${againFields(browsing, await asksForCode(principal, records))}
+            ${takes ? html`<button class="grave">Take ${role} away</button>` : html`<button>Give ${role}</button>`}`,
+        )}
+        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleChangeRole = deed({
+  name: 'console_change_role',
+  path: '/console/people/:account_id/role',
+  summary: 'Give a role to an account, or take it away.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleRole',
+  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests', 'conflict'],
+
+  async perform(call) {
+    const { params, body, records, principal, identity, acts } = call;
+    const { id } = await accountNamed(params.account_id, records);
+    const role = roleNamed(body.role);
+    await identity.own.prove(principal.accountId, typedAgain(call));
+    const remove = body.remove === 'yes';
+    await acts.do(changeRole, caller(call), { id, role, remove });
+    const isOwn = id === principal.accountId && role === 'store-admin' && remove;
+    return saying(isOwn ? '/console' : accountAddress(id), remove ? 'role-taken' : 'role-given');
+  },
+});

@@ -1,0 +1,25 @@
+import { changeRole as act } from '#acts/accounts.ts';
+import { storeAdministrator } from '#api/access.ts';
+import { operation } from '#api/operation.ts';
+import { caller } from '../by.ts';
+import { accountNamed } from './present.ts';
+import { roleNamed } from './role-named.ts';
+
+export const changeRole = operation({
+  name: 'change_role',
+  method: 'POST',
+  path: '/internal/v1/accounts/:account_id/roles',
+  since: 0,
+  summary: 'Give a role to an account, or take it away; the roles that it has then.',
+  access: storeAdministrator('store-manage'),
+  body: 'ChangeRoleRequest',
+  response: 'AccountRoles',
+  refuses: ['conflict'],
+
+  async handle(call) {
+    const { params, body, records, acts } = call;
+    const { id, username } = await accountNamed(params.account_id, records);
+    const roles = await acts.do(act, caller(call), { id, role: roleNamed(body.role), remove: body.remove ?? false });
+    return { id, username, roles };
+  },
+});

@@ -1,0 +1,25 @@
+// What a request says is to be said about a package.
+import type { Description } from '#acts/package-metadata.ts';
+import type { UpdatePackageMetadataRequest } from '#api/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+
+/** What the request names; an empty text clears. */
+export function described(body: UpdatePackageMetadataRequest): Description {
+  for (const flat of ['contact', 'website'] as const) {
+    if (body.links !== undefined && body[flat] !== undefined) {
+      throw new Refusal('api-error', `'links' must not be combined with '${flat}'; name it in 'links' alone.`);
+    }
+  }
+  return {
+    ...(body.private !== undefined && { private: body.private }),
+    ...(body.title !== undefined && { title: body.title || null }),
+    ...(body.summary !== undefined && { summary: body.summary || null }),
+    ...(body.description !== undefined && { description: body.description || null }),
+    ...(body['default-track'] !== undefined && { defaultTrack: body['default-track'] }),
+    links: {
+      ...body.links,
+      ...(body.contact !== undefined && { contact: body.contact === '' ? [] : [body.contact] }),
+      ...(body.website !== undefined && { website: body.website === '' ? [] : [body.website] }),
+    },
+  };
+}

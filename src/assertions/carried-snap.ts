@@ -95,7 +95,7 @@ export function delegates(declaration: Assertion, provenance: string): boolean {
   );
 }
 
-function foreignAccount(account: Assertion): ForeignAccount {
+export function foreignAccount(account: Assertion): ForeignAccount {
   const headers = reader(account);
   return {
     id: headers.accountId('account-id'),

@@ -1,5 +1,6 @@
 // What official tools left in a folder is gathered where there is no store, and comes in at a site as what it is.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync, symlinkSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,8 +9,10 @@ import t, { type Test } from 'tap';
 
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { tar } from '#test/fixtures/archives.ts';
-import { copyImage, fetchedCharm, secret, snapInfo, writeCharm } from '#test/fixtures/fetched.ts';
-import { download, offered } from '#test/fixtures/online-store.ts';
+import { charmAnswers, copyImage, fetchedCharm, secret, snapInfo, writeCharm } from '#test/fixtures/fetched.ts';
+import { assertionsOf, download, offered } from '#test/fixtures/online-store.ts';
+import { made, timestamp } from '#test/assertions/world.ts';
+import { stream } from '#assertions/assertion.ts';
 import { site } from './sites.ts';
 
 t.setTimeout(300_000);
@@ -177,4 +180,132 @@ t.test('an export that is packed together, and another transfer, are looked into
   const here = await believing(t, second, stick);
   await here.done(`transfer receive ${join(stick, 'in.tar')}`);
   t.match(await here.done(`transfer preview ${two.id}`), { problems: [] });
+});
+
+/** A library as charmcraft lays it into lib/charms, and what the charm store says of it. */
+function libraryOf(charm: string, name: string, patch: number) {
+  const id = createHash('md5').update(`${charm} ${name}`).digest('hex');
+  const content = `"""Use ${name}."""\n\nLIBID = "${id}"\n\nLIBAPI = 0\nLIBPATCH = ${String(patch)}\n\nprint("${name}")\n`;
+  const hash = createHash('sha256').update(content).digest('hex');
+  const about = { 'charm-name': charm, 'library-id': id, 'library-name': name, api: 0, patch, hash };
+  return { id, content, about };
+}
+
+t.test('libraries of charms are carried, from files and from answers, and whose they are is not guessed', async (t) => {
+  const [fetched, stick] = [folder(t), folder(t)];
+  writeFileSync(
+    join(fetched, 'info.json'),
+    JSON.stringify({ ...charmAnswers(fetchedCharm('ingress', 1, '')).info, 'channel-map': [] }),
+  );
+  const lay = (name: string, content: string) => {
+    mkdirSync(join(fetched, 'lib/charms/ingress/v0'), { recursive: true });
+    writeFileSync(join(fetched, 'lib/charms/ingress/v0', name), content);
+  };
+  const [one, whole, other] = [
+    libraryOf('ingress', 'ingress', 5),
+    libraryOf('ingress', 'tracing', 2),
+    libraryOf('ingress', 'ingress', 6),
+  ];
+  const [changed, unknown, elsewhere] = [
+    libraryOf('ingress', 'changed', 1),
+    libraryOf('nobodys', 'lost', 1),
+    libraryOf('far', 'away', 3),
+  ];
+  lay('ingress.py', one.content);
+  lay('newer.py', other.content);
+  lay('changed.py', `${changed.content}# mine\n`);
+  lay('lost.py', unknown.content);
+  lay('away.py', elsewhere.content);
+  lay('setup.py', 'LIBAPI = 0\nprint("no library")\n');
+  const known = [one, other, elsewhere].map(({ about }) => about);
+  writeFileSync(join(fetched, 'libraries.json'), JSON.stringify({ libraries: known }));
+  for (const { about, content } of [whole, changed])
+    writeFileSync(join(fetched, `${about['library-name']}.json`), JSON.stringify({ ...about, content }));
+  const desk = await collector(t);
+  const file = join(stick, 'in.tar');
+  const made = await desk.done(`transfer gather ${fetched} ${file}`);
+  const why = Object.fromEntries(made['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]));
+  t.match(why, {
+    'lib/charms/ingress/v0/changed.py': /not the text that the charm store has as version 0\.1 of the library changed/,
+    'lib/charms/ingress/v0/lost.py': /version 0\.1 of the library .*no answer in the folder says of which charm/,
+    'lib/charms/ingress/v0/away.py': /No answer in the folder to info says who publishes charm\/far/,
+    'lib/charms/ingress/v0/setup.py': /nothing that can be carried/,
+  });
+  t.equal(made['left-out'].length, 4);
+
+  const here = await believing(t, desk, stick);
+  await here.done(`transfer receive ${file}`);
+  const seen = await here.done(`transfer preview ${made.id}`);
+  t.same(seen.problems, []);
+  const lines = seen.lines.filter(({ kind }: { kind: string }) => kind === 'library');
+  t.same(lines.map(({ what, to }: { what: string; to: string }) => `${what} ${to}`).sort(), [
+    'library changed 0.1 published',
+    'library ingress 0.5 published',
+    'library ingress 0.6 published',
+    'library tracing 0.2 published',
+  ]);
+  await here.done(`transfer accept ${made.id} --yes`);
+});
+
+/** A squashfs as mksquashfs makes it, with one file in it. */
+function squashed(t: Test, name: string, text: string): Buffer {
+  const made = folder(t);
+  mkdirSync(join(made, 'in/meta'), { recursive: true });
+  writeFileSync(join(made, 'in/meta', name), text);
+  const { status, stderr } = spawnSync('mksquashfs', [join(made, 'in'), join(made, 'out'), '-quiet', '-no-progress']);
+  if (status !== 0) throw new Error(String(stderr));
+  return readFileSync(join(made, 'out'));
+}
+
+t.test('components of snaps are carried with the assertions that pair them', async (t) => {
+  const [fetched, stick] = [folder(t), folder(t)];
+  const one = offered('with-com', 4);
+  const said =
+    "name: with-com\nversion: '1'\nsummary: One\ndescription: One\ncomponents:\n  more:\n    type: standard\n";
+  const file = squashed(t, 'snap.yaml', said);
+  const component = (version: string) =>
+    squashed(t, 'component.yaml', `component: with-com+more\ntype: standard\nversion: '${version}'\n`);
+  const resource = { 'snap-id': one.id, 'resource-name': 'more', 'developer-id': 'maker', timestamp };
+  const revision = (bytes: Buffer, number: number) =>
+    made('store', 'authority', 'snap-resource-revision', {
+      ...resource,
+      'resource-sha3-384': createHash('sha3-384').update(bytes).digest('base64url'),
+      ...{ 'resource-size': String(bytes.length), 'resource-revision': String(number) },
+    });
+  const pair = (number: number, of: number) =>
+    made('store', 'authority', 'snap-resource-pair', {
+      ...{ ...resource, 'resource-revision': String(number), 'snap-revision': String(of) },
+    });
+  const [good, unpaired, unknown] = [component('1'), component('2'), component('3')];
+  const assertions = [
+    ...(await assertionsOf(one, file)),
+    ...[await revision(good, 9), await revision(unpaired, 8), await pair(9, 4), await pair(9, 3), await pair(8, 3)],
+  ];
+  writeFileSync(join(fetched, 'a.assert'), stream(assertions));
+  const files: Record<string, Buffer> = { 'a.snap': file, 'b.comp': good, 'c.comp': unpaired, 'd.comp': unknown };
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(fetched, name), bytes);
+  const desk = await collector(t);
+  const gathered = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')} --release stable`);
+  const why = Object.fromEntries(
+    gathered['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]),
+  );
+  t.match(why, {
+    'c.comp': /revision 8 of the component more of snap\/with-com, and no snap-resource-pair says/,
+    'd.comp': /./,
+  });
+  t.equal(gathered['left-out'].length, 2);
+
+  const here = await believing(t, desk, stick);
+  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
+  const seen = await here.done(`transfer preview ${gathered.id}`);
+  t.same([seen.problems, seen.disbelieved], [[], []]);
+  t.match(
+    seen.lines.filter(({ kind }: { kind: string }) => kind === 'resource'),
+    [{ package: 'snap/with-com', what: 'more revision 9', to: 'component/standard' }],
+  );
+  await here.done(`transfer accept ${gathered.id} --yes`);
+  const again = folder(t);
+  t.match(await here.done(`transfer make ${join(again, 'on.tar')}`), { carried: 3 }, 'and go on from there');
+  const second = await collector(t, 'second');
+  t.match(await second.done(`transfer gather ${again} ${join(stick, 'second.tar')}`), { revisions: 1, carried: 3 });
 });

@@ -57,11 +57,34 @@ export interface SaidPackage {
   resources: Map<string, { type: string; revisions: Map<number, SaidRevision> }>;
 }
 
+/** A version of a library of a charm. */
+export interface SaidLibrary {
+  id: string;
+  name: string;
+  /** The name of its charm. */
+  charm: string;
+  api: number;
+  patch: number;
+  /** As its publisher has computed it, in hexadecimal. */
+  hash: string;
+  /** Its text, where the answer has it. */
+  content: string | undefined;
+}
+
 type Document = Readonly<Record<string, unknown>>;
 
 /** Answers of stores, by the packages that they speak of. */
 export class Answers {
   readonly #packages = new Map<string, SaidPackage>();
+  readonly #libraries = new Map<string, SaidLibrary>();
+
+  get libraries(): SaidLibrary[] {
+    return [...this.#libraries.values()];
+  }
+
+  library(one: Pick<SaidLibrary, 'id' | 'api' | 'patch'>): SaidLibrary | undefined {
+    return this.#libraries.get(versionKey(one));
+  }
 
   get all(): SaidPackage[] {
     return [...this.#packages.values()];
@@ -74,6 +97,9 @@ export class Answers {
   /** Takes up what an answer says; whether it is one. */
   add(answer: unknown): boolean {
     if (!isDocument(answer)) return false;
+    const libraries = [answer, ...documentsIn(answer['libraries'])].flatMap((one) => libraryOf(one) ?? []);
+    for (const one of libraries) this.#addLibrary(one);
+    if (libraries.length > 0) return true;
     const results = documentsIn(answer['results']);
     if (results.length > 0) return results.map((one) => this.#result(one)).some(Boolean);
     return this.#result(answer);
@@ -95,6 +121,11 @@ export class Answers {
     for (const one of releases) takeRelease(about, one);
     takeChosen(about, said, inner);
     return true;
+  }
+
+  #addLibrary(one: SaidLibrary): void {
+    const known = this.#libraries.get(versionKey(one));
+    if (known?.content === undefined) this.#libraries.set(versionKey(one), one);
   }
 
   #package(id: string, name: string, type: string): SaidPackage {
@@ -127,6 +158,21 @@ export class Answers {
       ),
     );
   }
+}
+
+const versionKey = ({ id, api, patch }: Pick<SaidLibrary, 'id' | 'api' | 'patch'>): string =>
+  `${id}/${String(api)}.${String(patch)}`;
+
+/** One version of a library as the charm store tells of it, with or without its text. */
+function libraryOf(said: Document): SaidLibrary | undefined {
+  const [id, name, charm] = [word(said['library-id']), word(said['library-name']), word(said['charm-name'])];
+  const [api, patch] = [version(said['api']), version(said['patch'])];
+  const told = text(said['hash'], 64);
+  if (id === undefined || name === undefined || charm === undefined || api === undefined || patch === undefined)
+    return undefined;
+  if (told === undefined || !/^[0-9a-f]{64}$/.test(told) || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) return undefined;
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) return undefined;
+  return { id, name, charm, api, patch, hash: told, content: text(said['content'], 1_000_000) };
 }
 
 const hasDigest = ({ sha256, sha384, sha3_384 }: SaidFile): boolean => (sha256 ?? sha384 ?? sha3_384) !== undefined;
@@ -268,6 +314,10 @@ const count = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647
     ? (value as number)
     : undefined;
+
+/** Half of the number of a version. */
+const version = (value: unknown): number | undefined =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 999_999 ? (value as number) : undefined;
 
 const size = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;

@@ -5,13 +5,15 @@ import { basename, dirname, join } from 'node:path';
 
 import type { TransferAccount, TransferLeftOut, TransferPackage } from '#api/wire.ts';
 import { readJson } from '#api/json.ts';
-import { parseStream, streamLimit } from '#assertions/assertion.ts';
+import { parseStream, streamLimit, type Assertion } from '#assertions/assertion.ts';
 import { checkAssertion } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import type { Carrying } from '../composing.ts';
 import { firstMember, namesIn, unpack } from './archives.ts';
+import { assertionsOfComponents, componentsSaid, takeComponent } from './components.ts';
 import { readAt, visit, type FoundFile, type Place } from './folder.ts';
+import { libraryIn, takeAnsweredLibraries, takeLibrary } from './libraries.ts';
 import { takeReleases, tellUnmet } from './releases.ts';
 import { carriedAssertions, takeSnap } from './snaps.ts';
 import { Sorting, type Gathering, type SaidSlot } from './sorting.ts';
@@ -188,6 +190,7 @@ class Looking {
     const names = this.#transfers.take(sorting);
     names.push(...(await this.#snaps()));
     await this.#storeFiles();
+    await takeAnsweredLibraries(sorting);
     takeReleases(sorting);
     tellUnmet(sorting);
     this.#settle();
@@ -202,7 +205,7 @@ class Looking {
       ...{ needs, said: sorting.said },
       ...{ packages, accounts, contents, leftOut: sorting.gathered.leftOut },
       assertions: carriedAssertions(
-        names.filter((name) => carried.has(name)),
+        [...names.filter((name) => carried.has(name)), ...assertionsOfComponents(packages, sorting)],
         sorting,
       ),
       places: new Map([...contents.keys()].map((sha3) => [sha3, sorting.gathered.placesOf(sha3)])),
@@ -213,15 +216,31 @@ class Looking {
     const names: string[] = [];
     const snaps = this.#open(this.#all).filter(({ kind }) => kind === 'squashfs');
     await this.#sorting.digest(snaps);
+    const said = componentsSaid(this.#sorting);
+    const components: (() => void)[] = [];
     for (const [at, file] of snaps.entries()) {
       this.#sorting.gathering.progress('looking', at + 1, snaps.length);
+      const component = said.get(this.#sorting.digestsOf(file).sha3_384);
+      if (component !== undefined) {
+        components.push(() => {
+          this.#component(file, component);
+        });
+        continue;
+      }
       const taken = await takeSnap(file, this.#sorting);
       if ('assertion' in taken) {
         names.push(taken.assertion);
         this.#sorting.used(file);
       } else this.#sorting.refused(file, taken.why);
     }
+    for (const take of components) take();
     return names;
+  }
+
+  #component(file: FoundFile, said: Assertion): void {
+    const taken = takeComponent(file, said, this.#sorting);
+    if (taken === 'taken') this.#sorting.used(file);
+    else this.#sorting.refused(file, taken.why);
   }
 
   /** Files of which answers speak, wherever they lie; what no answer knows is told. */
@@ -231,8 +250,10 @@ class Looking {
     const files = this.#all.filter((file) => !sorting.isUsed(file));
     await sorting.digest(files.filter(isSpokenOf));
     for (const file of files) {
+      const library = await libraryIn(file);
       const taken =
         (isSpokenOf(file) ? await takeStoreFile(file, sorting) : undefined) ??
+        (library === undefined ? undefined : await takeLibrary(file, library, sorting)) ??
         (file.kind === 'json' ? await takeNaming(file, sorting) : undefined);
       if (taken === 'taken') sorting.used(file);
       else if (taken !== undefined) sorting.refused(file, taken.why);

@@ -6,6 +6,7 @@ import type {
   TransferContent,
   TransferImage,
   TransferLeftOut,
+  TransferLibrary,
   TransferPackage,
   TransferRelease,
   TransferResourceRevision,
@@ -32,7 +33,7 @@ export class FoundPackage {
     { manifests: Map<string, TransferImage['manifests'][number]>; blobs: Map<string, TransferContent> }
   >();
   readonly #channels = new Map<string, TransferRelease>();
-  readonly #libraries = new Map<string, NonNullable<TransferPackage['libraries']>[number]>();
+  readonly #libraries = new Map<string, TransferLibrary>();
   readonly withdrawn = new Map<number, string>();
   readonly closed = new Set<string>();
 
@@ -80,8 +81,18 @@ export class FoundPackage {
     for (const one of blobs) image.blobs.set(one.sha256, one);
   }
 
-  addLibrary(one: NonNullable<TransferPackage['libraries']>[number]): void {
-    if (one.versions.length > 0 && !this.#libraries.has(one.id)) this.#libraries.set(one.id, one);
+  /** Adds versions of a library; whether nothing else was known as one of them, or goes by its name. */
+  addLibrary({ id, name, versions }: TransferLibrary): boolean {
+    const known = this.#libraries.get(id);
+    const isOther = ([other, one]: [string, TransferLibrary]): boolean => (other === id) !== (one.name === name);
+    if ([...this.#libraries].some(isOther)) return false;
+    const before = known?.versions ?? [];
+    const same = ({ api, patch }: TransferLibrary['versions'][number]) =>
+      before.find((one) => one.api === api && one.patch === patch);
+    if (versions.some((one) => (same(one) ?? one).content.sha256 !== one.content.sha256)) return false;
+    const all = [...before, ...versions.filter((one) => same(one) === undefined)];
+    if (all.length > 0) this.#libraries.set(id, { id, name, versions: all });
+    return true;
   }
 
   /** Adds what a part of a channel holds; of two the one that was released later. */
@@ -114,10 +125,15 @@ export class FoundPackage {
       })),
       channels: sorted(this.#channels).map(([, one]) => one),
       closed: [...this.closed].sort(),
-      ...(this.#libraries.size > 0 && { libraries: sorted(this.#libraries).map(([, one]) => one) }),
+      ...(this.#libraries.size > 0 && { libraries: sorted(this.#libraries).map(([, one]) => inOrder(one)) }),
     };
   }
 }
+
+const inOrder = ({ versions, ...library }: TransferLibrary): TransferLibrary => ({
+  ...library,
+  versions: [...versions].sort((a, b) => a.api - b.api || a.patch - b.patch),
+});
 
 /** Everything that was found, and what of it cannot be carried. */
 export class Gathered {
@@ -167,7 +183,7 @@ export class Gathered {
     const packages: TransferPackage[] = [];
     for (const found of this.packages) {
       const one = found.told();
-      if (one.revisions.length === 0 && one.resources.length === 0) continue;
+      if (one.revisions.length === 0 && one.resources.length === 0 && one.libraries === undefined) continue;
       const [problem] = problems('TransferPackage', one);
       if (problem === undefined) packages.push(one);
       else this.leave(found.called, `What is said of it cannot be carried: ${problem.message}.`);
@@ -177,6 +193,8 @@ export class Gathered {
     );
     for (const { revisions } of packages.flatMap((one) => one.resources))
       for (const revision of revisions) spoken.add(revision['created-by']);
+    for (const { versions } of packages.flatMap((one) => one.libraries ?? []))
+      for (const version of versions) spoken.add(version['created-by']);
     const accounts = [...this.#accounts.values()].filter(
       (one) => spoken.has(one.id) && problems('TransferAccount', one).length === 0,
     );

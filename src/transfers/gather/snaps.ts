@@ -1,6 +1,12 @@
 // Snaps with the assertions that lie beside them: what these say is what is carried, and a snap of which none speaks is not.
 import { joined, type Assertion } from '#assertions/assertion.ts';
-import { carriedSnap, disagreement, type CarriedSnap, type ForeignAccount } from '#assertions/carried-snap.ts';
+import {
+  carriedSnap,
+  disagreement,
+  foreignAccount,
+  type CarriedSnap,
+  type ForeignAccount,
+} from '#assertions/carried-snap.ts';
 import { inOrder, standingTypes } from '#assertions/prerequisites.ts';
 import { defaultProvenance, nameOf } from '#assertions/types.ts';
 import { slotsOf } from '#domain/channel-map.ts';
@@ -72,12 +78,16 @@ function take(
   });
   if (!isOnly) return { why: `Another file in the folder is revision ${String(snap.revision)} of snap/${snap.name}.` };
   sorting.slots.set(`${snap.id}/${String(snap.revision)}`, slotsOf('snap', facts));
+  sorting.components.set(`${snap.id}/${String(snap.revision)}`, facts.components ?? []);
   for (const { name } of needsOfSnap({ type: facts.type, base: facts.base }, facts.snapYaml))
     sorting.needs.set(name, (sorting.needs.get(name) ?? new Set()).add(snap.name));
   return { assertion: snap.assertion };
 }
 
 const validations = ['unproven', 'verified', 'starred'] as const;
+
+/** Somebody of another store, as an account assertion tells of him. */
+export const accountIn = (account: Assertion) => accountOf(foreignAccount(account));
 
 const accountOf = ({ id, username, displayName, validation }: ForeignAccount) => ({
   ...{ id, username: username ?? id, 'display-name': displayName },

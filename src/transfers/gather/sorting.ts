@@ -11,6 +11,7 @@ import type { Channel } from '#domain/channel.ts';
 import type { Slot } from '#domain/channel-map.ts';
 import { limit } from '#domain/limit.ts';
 import type { Reviewer } from '#review/reviewer.ts';
+import type { DeclaredResource } from '#review/verdict.ts';
 import { Answers, type SaidFile } from './answers.ts';
 import { plainly, type FoundFile, type Place } from './folder.ts';
 import { Gathered } from './gathered.ts';
@@ -51,6 +52,8 @@ export class Sorting {
   readonly images = new Images();
   /** Which parts of a channel each revision fills, by package and number. */
   readonly slots = new Map<string, Slot[]>();
+  /** Which components each revision of a snap declares, by package and number. */
+  readonly components = new Map<string, readonly DeclaredResource[]>();
   /** What devices install with the snaps that were found, and for which of them. */
   readonly needs = new Map<string, Set<string>>();
   /** What answers say that channels hold, whether it was found or not. */

@@ -31,7 +31,7 @@ export async function takeStoreFile(file: FoundFile, sorting: Sorting): Promise<
 }
 
 /** The package that an answer tells of; a sentence where it cannot be one here. */
-function packageOf(said: SaidPackage, { gathered }: Sorting): FoundPackage | string {
+export function packageOf(said: SaidPackage, { gathered }: Sorting): FoundPackage | string {
   const { id, name, type, publisher, title, summary, description, isPrivate } = said;
   const namespace = namespaces.find((one) => packageTypes(one).some((known) => known === type));
   if (namespace === undefined) return `No package is of the type '${type.slice(0, 32)}'.`;
@@ -82,7 +82,7 @@ async function verdictOn(file: FoundFile, { type, name }: SaidPackage, sorting: 
   return opened(file.path, (descriptor) => sorting.gathering.reviewer.reviewOpen({ kind, file: descriptor, name }));
 }
 
-const createdBy = ({ publisher }: SaidPackage, createdAt: string | undefined, { gathering }: Sorting) => ({
+export const createdBy = ({ publisher }: SaidPackage, createdAt: string | undefined, { gathering }: Sorting) => ({
   'created-at': createdAt ?? timestamp(gathering.now),
   'created-by': publisher?.id ?? '',
 });

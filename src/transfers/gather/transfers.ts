@@ -108,8 +108,10 @@ function takePackage(one: TransferPackage, carried: Carried, sorting: Sorting): 
   }
   takeImages(images, found, keep);
   takeResources(resources, { found, keep, called, sorting });
-  for (const library of libraries)
-    found.addLibrary({ ...library, versions: library.versions.filter(({ content }) => keep(content)) });
+  for (const library of libraries) {
+    const versions = library.versions.filter(({ content }) => keep(content));
+    if (!found.addLibrary({ ...library, versions })) gathered.leave(`${called} ${library.name}`, twofold);
+  }
   for (const track of tracks) found.tracks.add(track);
   for (const { revision, why } of withdrawn) found.withdrawn.set(revision, why);
   for (const channel of closed) found.closed.add(channel);

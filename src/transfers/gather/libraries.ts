@@ -1,0 +1,91 @@
+// Libraries of charms: a file says in itself which version of which library it is, and what the charm store answers of that says of
+// which charm, and what it is called; or the answer holds the text itself.
+import { hash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { writeWhole } from '#files/streamed.ts';
+import type { SaidLibrary } from './answers.ts';
+import { readAt, type FoundFile } from './folder.ts';
+import type { Sorting } from './sorting.ts';
+import { createdBy, packageOf } from './store-files.ts';
+
+/** As many bytes as the text of a library has at most, whatever its characters are. */
+const longest = 4_000_000;
+const mediaType = 'text/x-python';
+
+export interface FileOfLibrary {
+  id: string;
+  api: number;
+  patch: number;
+}
+
+/** Which version of which library a file says that it is; nothing where it says none. */
+export async function libraryIn({ path, size, kind }: FoundFile): Promise<FileOfLibrary | undefined> {
+  if (kind !== 'other' || size > longest) return undefined;
+  const text = (await readAt(path, 0, size)).toString();
+  const [, id] = /^LIBID = ["']([A-Za-z0-9_-]{1,64})["'][ \t]*$/m.exec(text) ?? [];
+  const [, api] = /^LIBAPI = (\d{1,6})[ \t]*$/m.exec(text) ?? [];
+  const [, patch] = /^LIBPATCH = (\d{1,6})[ \t]*$/m.exec(text) ?? [];
+  if (id === undefined || api === undefined || patch === undefined) return undefined;
+  return { id, api: Number(api), patch: Number(patch) };
+}
+
+/** Takes up a file that is a library; a sentence where it cannot be carried. */
+export async function takeLibrary(
+  file: FoundFile,
+  is: FileOfLibrary,
+  sorting: Sorting,
+): Promise<'taken' | { why: string }> {
+  const version = `${String(is.api)}.${String(is.patch)}`;
+  const said = sorting.answers.library(is);
+  if (said === undefined) {
+    return {
+      why:
+        `It is version ${version} of the library ${is.id}, and no answer in the folder says of which charm: ` +
+        'save beside it what the charm store answers to libraries.',
+    };
+  }
+  await sorting.digest([file]);
+  const { sha256 } = sorting.digestsOf(file);
+  if (said.content !== undefined && hash('sha256', said.content) !== sha256)
+    return { why: `It is not the text that the charm store has as version ${version} of the library ${said.name}.` };
+  const why = add(said, sorting, () => sorting.contentOf(file, mediaType));
+  return why === undefined ? 'taken' : { why };
+}
+
+/** Takes up the libraries whose texts stand in answers; each becomes a file, from which it is carried. */
+export async function takeAnsweredLibraries(sorting: Sorting): Promise<void> {
+  const folder = join(sorting.gathering.scratch, 'libraries');
+  for (const said of sorting.answers.libraries) {
+    const { content, id, name, charm, api, patch } = said;
+    if (content === undefined) continue;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const version = `${String(api)}.${String(patch)}`;
+    const file = join(folder, `${id}-${version}`);
+    await writeWhole(file, content, 0o600);
+    const size = Buffer.byteLength(content);
+    const kept = { sha256: hash('sha256', content), 'sha3-384': hash('sha3-384', content), size };
+    const why = add(said, sorting, () => sorting.gathered.content(kept, mediaType, [{ file, offset: 0, size }]));
+    if (why !== undefined) sorting.gathered.leave(`charm/${charm} ${name} ${version}`, why);
+  }
+}
+
+type Content = ReturnType<Sorting['contentOf']>;
+
+/** Adds a version to its charm; a sentence where that is not known. */
+function add(
+  { id, name, charm, api, patch, hash: told }: SaidLibrary,
+  sorting: Sorting,
+  contentOf: () => Content,
+): string | undefined {
+  const of = sorting.answers.all.find((one) => one.name === charm && one.type === 'charm');
+  if (of === undefined)
+    return `No answer in the folder to info says who publishes charm/${charm}, whose library it is.`;
+  const found = packageOf(of, sorting);
+  if (typeof found === 'string') return found;
+  const version = { api, patch, hash: told, content: contentOf(), ...createdBy(of, undefined, sorting) };
+  return found.addLibrary({ id, name, versions: [version] })
+    ? undefined
+    : `Another library of charm/${charm} has this name, or this version another text.`;
+}

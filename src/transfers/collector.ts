@@ -11,6 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
+import { rememberLeft, type LetOut } from './collector-exports.ts';
 import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import type { Transfer } from './form/members.ts';
 import { SigningSeed } from './form/signatures.ts';
@@ -150,19 +151,24 @@ export async function signGathered(
 export const makeOf = (
   found: FoundInFolder,
   wished: Intent & { file: string },
-  { collector, now, ...writing }: { collector: Collector; now: Date } & Omit<Writing, 'content'>,
+  { collector, leaving, ...writing }: { collector: Collector; leaving: LetOut } & Omit<Writing, 'content'>,
 ): Promise<Made> =>
   told(async () => {
-    const { transfer, content, remember } = await signGathered(found, wished, { collector, now });
-    return writeAll(transfer, wished.file, { ...writing, content }, async () => {
+    const { transfer, content, remember } = await signGathered(found, wished, { collector, now: leaving.now });
+    return writeAll(transfer, wished.file, { ...writing, content }, async ({ id, statement, written }) => {
       remember();
+      rememberLeft(collector.folder, leftOf(id, statement, written), leaving);
     });
   });
+
+const leftOf = (id: string, { sequence, for: sites, parts }: Made['statement'], files: Made['written']) => ({
+  ...{ id, sequence, for: sites, files, of: parts.length },
+});
 
 /** Makes one part of a transfer again, with the same bytes, as long as what was gathered still lies where it was. */
 export async function makePartAgain(
   { sequence, part, file }: { sequence: number; part: number; file: string },
-  { collector, ...writing }: { collector: Collector } & Omit<Writing, 'content'>,
+  { collector, leaving, ...writing }: { collector: Collector; leaving: LetOut } & Omit<Writing, 'content'>,
 ): Promise<Made> {
   const bytes = existsSync(sentFile(collector, sequence)) ? readFileSync(sentFile(collector, sequence)) : undefined;
   if (bytes === undefined)
@@ -183,8 +189,10 @@ export async function makePartAgain(
   return told(async () => {
     const transfer = signedBy(collector.site, { bytes, statement });
     const placed = await writeParts(transfer, [part], [file], { ...writing, content });
+    const id = idOf(bytes);
+    rememberLeft(collector.folder, leftOf(id, statement, placed.files), leaving);
     await placed.place();
-    return { id: idOf(bytes), statement, files: [file], bytes: placed.bytes, written: placed.files };
+    return { id, statement, files: [file], bytes: placed.bytes, written: placed.files };
   });
 }
 

@@ -97,7 +97,7 @@ t.test('the two steps of the plan make the same, and what was sent before stays 
   const first = await desk.done(`transfer make ${stick} --for site-a`);
   t.match(first, { sequence: 1, files: [join(stick, 'desk-1.tar')], carried: 2 });
   t.match(await desk.done(`transfer check ${stick}`), { transfers: [{ source: 'desk', lacking: [] }] });
-  await desk.done(`transfer make ${join(stick, 'again.tar')} --again 1`);
+  await desk.done(`transfer make ${join(stick, 'again.tar')} --again 1 --media 'disc 4'`);
   t.ok(
     readFileSync(join(stick, 'again.tar')).equals(readFileSync(join(stick, 'desk-1.tar'))),
     'a lost part is made again',
@@ -109,6 +109,17 @@ t.test('the two steps of the plan make the same, and what was sent before stays 
     sequence: 3,
     carried: 3,
   });
+  const left = (await desk.done('transfer list')) as { exports: { sha256: string; bytes: number }[] };
+  const first1 = readFileSync(join(stick, 'desk-1.tar'));
+  const about = { sha256: createHash('sha256').update(first1).digest('hex'), bytes: first1.length, by: /^cli:/ };
+  t.match(left.exports, [
+    { sequence: 3, for: ['site-b'] },
+    { sequence: 2, for: ['site-a'] },
+    { ...about, sequence: 1, id: first.id, media: 'disc 4' },
+    { ...about, sequence: 1, id: first.id, part: 1, of: 1, for: ['site-a'], media: null },
+  ]);
+  t.equal(left.exports.length, 4, 'each file that left is in a list');
+  t.match((await desk.larder('transfer list')).out, /^AT +BY +NUMBER .*\n.* cli:\S+ +3 +- +site-b/);
   t.match(await desk.json('site show'), { site: { site: 'desk' }, collector: { 'last-made': 3 } });
   t.equal(statSync(join(desk.data, 'collector.key')).mode & 0o777, 0o600);
   t.match((await desk.larder('site init other --collector')).err, /There is a collector/);
@@ -304,6 +315,8 @@ t.test('components of snaps are carried with the assertions that pair them', asy
     [{ package: 'snap/with-com', what: 'more revision 9', to: 'component/standard' }],
   );
   await here.done(`transfer accept ${gathered.id} --yes`);
+  const pairs = [`${one.id} more 9 4 global-upload`, `${one.id} more 9 3 global-upload`];
+  for (const pair of pairs) t.match(await here.done(`assertion export snap-resource-pair ${pair}`), { stream: /./ });
   const again = folder(t);
   t.match(await here.done(`transfer make ${join(again, 'on.tar')}`), { carried: 3 }, 'and go on from there');
   const second = await collector(t, 'second');

@@ -1,5 +1,6 @@
 // Transfers that a collector makes.
 import { makeOf, sentTo, type Asked, type Collector } from '#transfers/collector.ts';
+import type { LetOut } from '#transfers/collector-exports.ts';
 import type { Made } from '#transfers/composing.ts';
 import type { FoundInFolder } from '#transfers/gather/gather.ts';
 import type { Writing } from '#transfers/part-files.ts';
@@ -7,6 +8,8 @@ import type { Answer, Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { writing } from '../frame/outside.ts';
 import { progressOf } from '../frame/progress.ts';
+import { actorOf } from '../frame/store.ts';
+import { mediumNamed } from './parts.ts';
 import { answerOf, intentOf, type WritingOptions } from './writing.ts';
 
 type Calling = Pick<Call, 'json' | 'quiet' | 'world'>;
@@ -14,15 +17,16 @@ type Calling = Pick<Call, 'json' | 'quiet' | 'world'>;
 /** Writes a transfer, and says what is in it. */
 export async function written(
   collector: Collector,
-  call: Calling & { positionals: { file?: string | undefined } },
-  work: (how: Omit<Writing, 'content'>) => Promise<Made>,
+  call: Calling & { positionals: { file?: string | undefined }; options: { media: string | undefined } },
+  work: (how: Omit<Writing, 'content'> & { leaving: LetOut }) => Promise<Made>,
 ): Promise<Answer> {
   const progress = progressOf(call);
+  const leaving = { by: actorOf(call.world), media: mediumNamed(call.options.media), now: new Date() };
   try {
     const made = await interruptible((signal) =>
       writing(call.positionals.file ?? '', () =>
         // A collector is nobody's but of whoever types.
-        work({ asCaller: async (some) => some(), signal, progress: progress.at }),
+        work({ asCaller: async (some) => some(), signal, progress: progress.at, leaving }),
       ),
     );
     return answerOf(made, collector.site.seed.publicKey);
@@ -36,7 +40,7 @@ export function writtenOf(
   collector: Collector,
   found: FoundInFolder,
   { file, asked }: { file: string; asked: Asked | undefined },
-  call: Calling & { options: WritingOptions },
+  call: Calling & { options: WritingOptions & { media: string | undefined } },
 ): Promise<Answer> {
   const intent = intentOf(call.options, {
     sentTo: async (site, contents) => sentTo(collector, site, contents),
@@ -44,6 +48,6 @@ export function writtenOf(
     file,
   });
   return written(collector, { ...call, positionals: { file } }, (how) =>
-    makeOf(found, { ...intent, file }, { ...how, collector, now: new Date() }),
+    makeOf(found, { ...intent, file }, { ...how, collector }),
   );
 }

@@ -19,6 +19,7 @@ import { collectorHere } from '../site/collector.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { writtenOf } from './collected.ts';
 import { requestAt } from './met.ts';
+import { media } from './parts.ts';
 import { fitted } from './report.ts';
 import { fileAt, refuseUnclearWriting, writingOptions } from './writing.ts';
 
@@ -29,6 +30,7 @@ const options = {
     summary: 'Hold what is found against this request of a site, and carry nothing that it says is there.',
   },
   ...writingOptions,
+  media,
   release: {
     type: 'string',
     value: 'CHANNEL',
@@ -52,8 +54,8 @@ export const transferGather = command({
   summary:
     'Gather what official tools have left in a folder, for sites that are not online: needs no store and no network.',
   description:
-    'Snaps are carried with the assertions beside them; charms, bundles and resources with what the charm store answers to info and ' +
-    'refresh, saved beside them as JSON; images as skopeo copies them to oci: and dir:, by the digest that the resource names; other ' +
+    'Snaps and their components are carried with the assertions beside them; charms, bundles, resources and libraries with what the charm ' +
+    'store answers to info, refresh and libraries, saved beside them as JSON; images as skopeo copies them to oci: and dir:, by the digest that the resource names; other ' +
     'transfers; and archives of any of these. What a file is its content says, and not its name. What cannot be carried is listed with ' +
     'the reason; credentials in the folder stay there.',
   positionals,

@@ -177,7 +177,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
 
   const off = await ada.open(address);
   t.match(await ada.send(off, `${address}/switch-off`, { password, code: '000000' }), { status: 403 });
-  t.match((await ada.open(here)).text, /asked for Switch them off/);
+  t.match((await ada.open(here)).text, /asked for Recovery codes, or switch them off/);
   store.clock.advance(minutes(1));
   t.match(
     (await ada.send(off, `${address}/switch-off`, { password, code: codeOf(secret) })).text,

@@ -229,6 +229,40 @@ t.test('a proposal is approved with password and one-time password alone', async
   t.match((await bob.open(proposal)).text, /and it is done\./);
 });
 
+t.test('proposals go on after fifty, for whom they concern', async (t) => {
+  const { store, ada, release, withBoth } = await asking(t);
+  const { id } = (await ada.get('/v1/snap/hello')).body.metadata as { id: string };
+  for (let number = 3; number <= 51; number++) await addRevision(store, id, number);
+  for (let number = 1; number <= 51; number++) t.equal((await release(number)).status, 403);
+  const numbersOn = ({ html }: { html: string }): number[] =>
+    [...html.matchAll(/href="\/console\/waiting\/proposals\/(\d+)">\d+:/g)].map(([, number]) => Number(number));
+  const nextOf = ({ html }: { html: string }): string => /href="([^"]+)" rel="next"/.exec(html)?.[1] ?? '';
+
+  const [bob] = await withBoth('bob');
+  const first = await bob.open(waiting);
+  t.match(first.text, /50 things wait for you: 50 proposals\. There may be more proposals on the next page\./);
+  t.same(
+    numbersOn(first),
+    Array.from({ length: 50 }, (_, at) => at + 1),
+    'the oldest first',
+  );
+  t.ok(first.html.length < 200 * 1024, `${String(first.html.length)} bytes`);
+  const second = await bob.open(nextOf(first));
+  t.match(second.text, /One thing waits for you: 1 proposal\./);
+  t.same(numbersOn(second), [51]);
+  t.equal(nextOf(second), '', 'and that is all');
+  const last = await bob.open(`${waiting}/proposals/51`);
+  t.match(last.text, /snap\/hello:latest\/stable .*nothing 51 releases/, 'it is judged like the others');
+
+  const hers = await (await store.visit('ada')).open(waiting);
+  t.match(hers.text, /Nothing waits for you\..*What you proposed/);
+  t.same(numbersOn(hers).length, 50);
+  const nobody = await store.visit('dave');
+  t.same(numbersOn(await nobody.open(waiting)), []);
+  t.same(numbersOn(await nobody.open(nextOf(first))), [], 'nor on any other page');
+  t.match(await bob.open(`${waiting}?proposals=nonsense`), { status: 400, text: /no cursor/ });
+});
+
 t.test('a proposal that the policy wants signed takes a signature as a browser sends it', async (t) => {
   const { store, release, withBoth, bobs } = await asking(t, '1 signed');
   await release(1);

@@ -53,7 +53,9 @@ export const consoleMyself = screen({
           [
             'One-time passwords',
             html`${hasTotp ? badge('good', 'asked for') : badge('note', 'not asked for')}
-              <a href="${here}/one-time-passwords">${hasTotp ? 'Switch them off' : 'Switch them on'}</a>`,
+              <a href="${here}/one-time-passwords"
+                >${hasTotp ? 'Recovery codes, or switch them off' : 'Switch them on'}</a
+              >`,
           ],
         ])}
         <p class="hint">Your user name and your e-mail address a store administrator changes.</p>

@@ -1,0 +1,108 @@
+// A store that asks its administrators for one-time passwords asks at every door that a password opens, and a code opens one of them.
+import t from 'tap';
+
+import { minutes, seconds } from '#domain/clock.ts';
+import { codeAt } from '#identity/totp.ts';
+import { readToken } from '#macaroons/codec/text.ts';
+import { startConsole, type ConsoleStore } from '../console/world.ts';
+import { begin, logInAt, password, postForm, waysIn } from './world.ts';
+
+interface Tried {
+  status: number;
+  /** What the page or the answer says. */
+  said: string;
+}
+
+type Way = (store: ConsoleStore, username: string, code: string) => Promise<Tried>;
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
+
+async function methods(store: ConsoleStore): Promise<Record<string, { VisitURL: string; url: string }>> {
+  const { caveatId } = await begin(store);
+  return (await waysIn(store, caveatId)).InteractionMethods;
+}
+
+/** Each way to log in with a password; a page that asks for the code is answered with it, unless there is none. */
+const ways: Readonly<Record<string, Way>> = {
+  'the form of the console': async (store, username, code) => {
+    const visitor = store.visitor();
+    const { status, text } = await visitor.logIn(username, { code });
+    return { status: status === 200 && visitor.cookie === '' ? 599 : status, said: text };
+  },
+
+  'the page that tools send people to': async (store, username, code) => {
+    const window = (await methods(store))['browser-window'];
+    const { status, body } = await logInAt(window?.VisitURL ?? '', { username, password });
+    if (status !== 200 || !/name="code"/.test(textOf(body))) return { status, said: textOf(body) };
+    if (code === '') return { status: 401, said: 'one-time password' };
+    const again = (await methods(store))['browser-window'];
+    const second = await logInAt(again?.VisitURL ?? '', { username, password, code });
+    return { status: second.status, said: textOf(second.body) };
+  },
+
+  'the form that a tool shows on a terminal': async (store, username, code) => {
+    const form = (await methods(store))['form'];
+    const reply = await fetch(form?.url ?? '', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ form: { username, password, ...(code !== '' && { otp: code }) } }),
+    });
+    return { status: reply.status, said: await reply.text() };
+  },
+
+  'the discharge that charmcraft asks for itself': async (store, username, code) => {
+    const { macaroon } = (await store.anyone.post('/v1/tokens/usso', {})).body as { macaroon: string };
+    const caveat = readToken(macaroon)?.caveats.find(({ verificationId }) => verificationId !== undefined);
+    const { status, body } = await store.anyone.post('/api/v2/tokens/discharge', {
+      ...{ email: `${username}@example.com`, password, caveat_id: caveat?.identifier.toString() },
+      ...(code !== '' && { otp: code }),
+    });
+    return { status, said: textOf(body) };
+  },
+
+  'the page on which an invite is answered': async (store, username, code) => {
+    const bob = await store.as('bob');
+    const name = `hello-${String(Math.floor(store.clock.now.getTime() / 1000))}-${Math.random().toString(36).slice(2, 8)}`;
+    await bob.post('/v1/bin', { name });
+    const invites = [{ email: `${username}@example.com` }];
+    const { body } = await bob.post(`/v1/bin/${name}/collaborators/invites`, { invites });
+    const token = (body.tokens as { token: string }[])[0]?.token ?? '';
+    const opened = await fetch(`${store.url}/identity/invite?token=${token}`, { redirect: 'manual' });
+    const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const answered = { username, password, code, answer: 'accept' };
+    const { status, body: said } = await postForm(`${store.url}/identity/invite`, answered, { cookie });
+    return { status, said: textOf(said) };
+  },
+};
+
+t.test('who administers a store that asks for one-time passwords is asked at every door', async (t) => {
+  const store = await startConsole(t, (text) => text.replace(/^.*require_totp = false$/m, 'require_totp = true'));
+  await store.setPassword('root');
+  const codeNow = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
+
+  for (const [way, tried] of Object.entries(ways)) {
+    await t.test(way, async (t) => {
+      t.equal((await tried(store, 'ada', '')).status, 200, 'who only publishes needs none');
+      const without = await tried(store, 'root', '');
+      t.ok(without.status >= 400 && without.status < 500, `${String(without.status)}: root has none`);
+      t.match(without.said, /asks its administrators for a one-time password, and your account has none/);
+    });
+  }
+
+  const secret = await store.setTotp('root');
+  for (const [at, [way, tried]] of Object.entries(ways).entries()) {
+    await t.test(`${way}, with a one-time password`, async (t) => {
+      const missing = await tried(store, 'root', '');
+      t.ok(missing.status >= 400 && missing.status < 500);
+      t.match(missing.said, /one-time password|otp/i, 'it says what is missing');
+      const wrong = await tried(store, 'root', '000000');
+      t.ok(wrong.status >= 400 && wrong.status < 500, 'a wrong one opens nothing');
+      store.clock.advance(minutes(1));
+      const code = codeNow(secret);
+      t.equal((await tried(store, 'root', code)).status, 200);
+      const other = Object.values(ways)[(at + 1) % Object.keys(ways).length]!;
+      const replayed = await other(store, 'root', code);
+      t.ok(replayed.status >= 400 && replayed.status < 500, 'and each is good once, at whichever door');
+    });
+  }
+});

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
+import { migrations, newStore } from '#data/upgrade.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { list, sql, type Database, type Queries } from '#engine/database.ts';
+import { list, sql, type Database, type Queries, type Statement } from '#engine/database.ts';
+import { migrate } from '#engine/migrate.ts';
 import { readAddress } from '#engine/postgres/address.ts';
 import { refuseLess } from '#engine/postgres/connection.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
@@ -16,6 +19,7 @@ import { postgresText, prepared } from '#engine/postgres/statements.ts';
 import { Versions } from '#engine/postgres/versions.ts';
 import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { startProxy, type AtCommit } from '#test/fixtures/postgres-proxy.ts';
+import { sourceStatements } from '#test/fixtures/statements.ts';
 import { until } from '#test/fixtures/until.ts';
 
 /** A database with a table of its own, reached through a proxy. */
@@ -63,6 +67,64 @@ t.test('a statement has its values numbered, and their types told', (t) => {
   t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list stands behind IN' });
   t.end();
 });
+
+t.test(
+  'every statement of the records is one that PostgreSQL understands, and its tables are those of SQLite',
+  async (t) => {
+    const address = await (await sharedPostgres(root)).newSchema();
+    const db = await openPostgres(address);
+    t.teardown(() => db.close());
+    await migrate(db, migrations('postgres'), newStore('postgres'));
+    const all = sourceStatements();
+    t.ok(all.length > 500);
+    const wrong: string[] = [];
+    for (const { file, line, statement } of all) {
+      const understood = (one: Statement): Promise<void> =>
+        db.transaction((tx) => tx.script(`PREPARE one AS ${postgresText(one)}; DEALLOCATE one`));
+      // Nothing is of any type; a recursion must be told that of its beginning.
+      const texts = { ...statement, values: statement.values.map((value) => value ?? '') };
+      await understood(statement)
+        .catch(() => understood(texts))
+        .catch((error: unknown) => wrong.push(`${file}:${String(line)}: ${(error as Error).message}`));
+    }
+    t.same(wrong, []);
+
+    const sqlite = new SQLite(':memory:');
+    t.teardown(() => sqlite.close());
+    sqlite.exec('CREATE TABLE migrations (name TEXT PRIMARY KEY)');
+    sqlite.exec(newStore('sqlite'));
+    t.strictSame(await db.all(columnsInPostgres), sqlite.prepare(columnsInSqlite).all());
+    t.strictSame(await db.all(triggersInPostgres), sqlite.prepare(triggersInSqlite).all());
+  },
+);
+
+const columnsInSqlite = `
+  SELECT tables.name AS "table", columns.name AS "column", CASE columns.type
+      WHEN 'TEXT' THEN 'text' WHEN 'INTEGER' THEN 'bigint' WHEN 'REAL' THEN 'double precision' END AS type,
+    columns.pk > 0 AS "key",
+    EXISTS (
+      SELECT 1 FROM pragma_foreign_key_list(tables.name) AS refers WHERE refers."from" = columns.name) AS "refers"
+  FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+  WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%' AND tables.name NOT LIKE 'row_digest%'
+  ORDER BY tables.name, columns.cid`;
+const columnsInPostgres = sql`
+  SELECT columns.table_name AS "table", column_name AS "column", data_type AS type,
+    EXISTS (
+      SELECT 1 FROM pg_constraint
+      WHERE conrelid = to_regclass(columns.table_name) AND contype = 'p' AND ordinal_position = ANY (conkey)) AS "key",
+    EXISTS (
+      SELECT 1 FROM pg_constraint
+      WHERE conrelid = to_regclass(columns.table_name) AND contype = 'f' AND ordinal_position = ANY (conkey)) AS "refers"
+  FROM information_schema.columns JOIN information_schema.tables
+    ON tables.table_name = columns.table_name AND tables.table_schema = columns.table_schema
+  WHERE columns.table_schema = current_schema() AND table_type = 'BASE TABLE' AND columns.table_name <> 'larder_commits'
+  ORDER BY columns.table_name COLLATE "C", ordinal_position`;
+
+const triggersInSqlite = `SELECT name, tbl_name AS "table" FROM sqlite_master WHERE type = 'trigger' ORDER BY name`;
+const triggersInPostgres = sql`
+  SELECT tgname AS name, relname AS "table" FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+  WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace AND tgname NOT LIKE 'a_number_%'
+  ORDER BY tgname COLLATE "C"`;
 
 t.test('an address says where, who, and how the server is known', (t) => {
   t.match(readAddress('postgres://ada:s%40cret@db.example:6000/larder'), {

@@ -11,7 +11,7 @@ import t from 'tap';
 import { columns, list, sql, type Database, type Queries } from '#engine/database.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
-import { onSqlite, recordsOf } from '#test/fixtures/engines.ts';
+import { emptyPlace, onSqlite } from '#test/fixtures/engines.ts';
 
 interface Account {
   name: string;
@@ -25,7 +25,7 @@ async function open(
 ): Promise<{ db: Database; file: string; beside(): Promise<Database> }> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-door-'));
   const file = join(directory, 'test.db');
-  const address = await recordsOf(directory);
+  const address = await emptyPlace();
   const opened: Database[] = [];
   const beside = async (): Promise<Database> => {
     const db = address === undefined ? openSqlite(file, options) : await openPostgres(address);

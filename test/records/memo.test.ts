@@ -10,13 +10,13 @@ import t from 'tap';
 
 import { days } from '#domain/clock.ts';
 import type { Database, Statement } from '#engine/database.ts';
-import { openSqlite } from '#engine/sqlite/driver.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { madeOf, records } from '#records/index.ts';
 import { era, memo, memoOfEach } from '#records/memo.ts';
 import { nounVersions } from '#records/noun-versions.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { databaseOf, onSqlite, statement } from '#test/fixtures/engines.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 
 /** Versions that a test raises by hand. */
@@ -144,8 +144,7 @@ t.test('the versions are read after a commit and never else; a failure is read a
 /** Records that tell which statements reach the database from outside of transactions. */
 async function watched(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
-  const db = openSqlite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
+  const db = await databaseOf(t, store.directory);
   const asked: string[] = [];
   const see =
     <Answer>(ask: (statement: Statement) => Answer) =>
@@ -177,9 +176,8 @@ t.test('what passes and what is noted lets nothing be forgotten, however often',
   const others = asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions');
   t.same(others, [], 'nothing was looked for again');
   t.ok(asked.length <= 20, 'and the versions once a commit');
-  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
-  t.teardown(() => db.close());
-  t.same(db.prepare("SELECT noun FROM noun_versions WHERE noun LIKE 'passing%' OR noun = 'notes'").all(), []);
+  const db = await databaseOf(t, store.directory);
+  t.same(await db.all(statement("SELECT noun FROM noun_versions WHERE noun LIKE 'passing%' OR noun = 'notes'")), []);
   records.forgetRemembered();
   await ask();
   t.equal(asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions').length, 4, 'all of it');
@@ -188,7 +186,7 @@ t.test('what passes and what is noted lets nothing be forgotten, however often',
 /** The audit log is added to, and nothing else; with it comes every new account. */
 const eventsOf: Record<string, string[]> = { audit: ['INSERT'], accounts: ['UPDATE', 'DELETE'] };
 
-t.test('what is remembered says which tables it is made of', async (t) => {
+t.test('what is remembered says which tables it is made of', onSqlite, async (t) => {
   const { store, asked, records } = await watched(t);
   const askings = {
     counts: () => records.counts.all(),
@@ -229,18 +227,18 @@ t.test('what is remembered says which tables it is made of', async (t) => {
 
 t.test('a change that is not made raises nothing', async (t) => {
   const store = await startStore(t);
-  const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
-  t.teardown(() => db.close());
-  const version = (noun: string) =>
-    db.prepare<[string], { version: number }>('SELECT version FROM noun_versions WHERE noun = ?').get(noun)?.version;
+  const db = await databaseOf(t, store.directory);
+  const version = async (noun: string) =>
+    (await db.get<{ version: number }>(statement('SELECT version FROM noun_versions WHERE noun = ?', noun)))?.version;
+  const versions = () => Promise.all([version('audit'), version('damaged_blobs')]);
   const at = store.clock.now.toISOString();
   const entry = { at, actor: 'test', action: 'try', object: 'x' };
   const { records } = store.beside;
-  const before = version('audit') ?? 0;
+  const before = (await version('audit')) ?? 0;
   await records.change(entry, (tx) => tx.damagedBlobs.add({ sha3_384: 'a'.repeat(96), size: 1, foundAt: at }));
-  t.same([version('audit'), version('damaged_blobs')], [before + 1, 1]);
+  t.same(await versions(), [before + 1, 1]);
   await records.change(entry, (tx) => tx.damagedBlobs.mended('b'.repeat(96)));
-  t.same([version('audit'), version('damaged_blobs')], [before + 2, 1], 'no row was changed');
+  t.same(await versions(), [before + 2, 1], 'no row was changed');
   await t.rejects(
     records.change(entry, async (tx) => {
       await tx.damagedBlobs.mended('a'.repeat(96));
@@ -248,29 +246,28 @@ t.test('a change that is not made raises nothing', async (t) => {
     }),
     { message: 'no' },
   );
-  t.same([version('audit'), version('damaged_blobs')], [before + 2, 1]);
-  const collaborators = version('collaborators') ?? 0;
+  t.same(await versions(), [before + 2, 1]);
+  const collaborators = (await version('collaborators')) ?? 0;
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   await addCollaborator(store, id, 'bob');
   await ada.delete('/v1/snap/hello');
-  t.equal(version('collaborators'), collaborators + 2, 'what goes with a package is counted, too');
+  t.equal(await version('collaborators'), collaborators + 2, 'what goes with a package is counted, too');
 });
 
 t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
+  const db = await databaseOf(t, store.directory);
   /** Changes what no number tells of. */
   const revoke = (at: string | null) =>
-    db.transaction(() => {
-      db.prepare('UPDATE macaroons SET revoked_at = ?').run(at);
-      db.prepare("UPDATE noun_versions SET version = version - 1 WHERE noun = 'macaroons'").run();
-    })();
+    db.transaction(async (tx) => {
+      await tx.run(statement('UPDATE macaroons SET revoked_at = ?', at));
+      await tx.run(statement("UPDATE noun_versions SET version = version - 1 WHERE noun = 'macaroons'"));
+    });
   const status = async () => (await ada.get('/v1/tokens/whoami')).status;
   t.equal(await status(), 200);
-  revoke(store.clock.now.toISOString());
+  await revoke(store.clock.now.toISOString());
   t.equal(await status(), 200, 'it is remembered');
   store.appliance.reload();
   t.equal(await status(), 401);
@@ -280,16 +277,14 @@ t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t)
   const latest = latestTime(() => clock.now);
   const { job } = await timeKeeper(records, acts, latest, () => clock.now);
   const session = async () => (await records.macaroons.session(sessionId, rootKeyId)) !== undefined;
-  const { sessionId, rootKeyId } = db
-    .prepare<[], { sessionId: string; rootKeyId: string }>(
-      'SELECT session_id AS "sessionId", root_key_id AS "rootKeyId" FROM macaroons',
-    )
-    .get()!;
-  revoke(null);
+  const { sessionId, rootKeyId } = (await db.get<{ sessionId: string; rootKeyId: string }>(
+    statement('SELECT session_id AS "sessionId", root_key_id AS "rootKeyId" FROM macaroons'),
+  ))!;
+  await revoke(null);
   for (const step of [days(2), -days(2)]) {
     await job.run();
     const before = await session();
-    revoke(before ? clock.now.toISOString() : null);
+    await revoke(before ? clock.now.toISOString() : null);
     t.equal(await session(), before, 'it is remembered');
     clock.now = new Date(clock.now.getTime() + step);
     await job.run();
@@ -297,7 +292,7 @@ t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t)
   }
 });
 
-t.test('what a process of its own revokes is refused on the next request', async (t) => {
+t.test('what a process of its own revokes is refused on the next request', onSqlite, async (t) => {
   const store = await startStore(t);
   for (const name of ['ada', 'bob'] as const) {
     const person = await store.as(name);

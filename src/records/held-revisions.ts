@@ -51,4 +51,21 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
           AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
           AND package_yaml LIKE ${`%${charm}%`}`)
     ).map(({ text }) => text),
+
+  /**
+   * The bundles that anybody may see and that channels hold, as far as there is this name of a charm anywhere in their texts; of so
+   * many bundles, which are looked through.
+   */
+  publicBundlesNaming: (charm: string, most: number) =>
+    db.all<{ name: string; text: string }>(sql`
+      SELECT DISTINCT bundle.name AS name, package_yaml AS text
+      FROM (
+        SELECT id, name FROM packages
+        WHERE type = 'bundle' AND private = 0 AND status = 'published' ORDER BY id LIMIT ${most}) AS bundle
+      CROSS JOIN releases
+      CROSS JOIN revisions
+      WHERE releases.package_id = bundle.id
+        AND revisions.package_id = releases.package_id AND revisions.revision = releases.revision
+        AND package_yaml LIKE ${`%${charm}%`}
+      ORDER BY bundle.name`),
 });

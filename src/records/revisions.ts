@@ -21,6 +21,9 @@ export interface RevisionDetails {
     requires: string[];
     /** By their names. */
     resources: Record<string, { filename: string; description: string }>;
+    /** Its sorts and its license; not there for what was reviewed before these were read. */
+    categories?: string[];
+    license?: string | null;
   };
 }
 

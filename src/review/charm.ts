@@ -63,7 +63,7 @@ export function readBundle(source: Source, packageName: string): CharmFacts {
     description: proseOf(document, 'description', 64 << 10),
     bases: basesOf(mappingIn(zip, 'manifest.yaml')?.document),
     resources: [],
-    said: { provides: [], requires: [], resources: {} },
+    said: { provides: [], requires: [], resources: {}, ...sortOf(document) },
     packageYaml: own.text,
     configYaml: null,
     actionsYaml: null,
@@ -185,7 +185,19 @@ function saidIn(document: Mapping): CharmSayings {
     provides: interfacesOf(document.get('provides')),
     requires: interfacesOf(document.get('requires')),
     resources,
+    ...sortOf(document),
   };
+}
+
+const mostCategories = 20;
+
+/** Its license, and its categories, which older metadata calls tags; what does not fit is left out. */
+function sortOf(document: Mapping): Pick<CharmSayings, 'categories' | 'license'> {
+  const listed = ['categories', 'tags'].flatMap((key) => {
+    const named = document.get(key);
+    return Array.isArray(named) ? named.filter(isWord) : [];
+  });
+  return { categories: [...new Set(listed)].slice(0, mostCategories), license: proseOf(document, 'license', 256) };
 }
 
 /** The interfaces of relations, each once. */

@@ -46,6 +46,9 @@ export interface CharmSayings {
   provides: string[];
   requires: string[];
   resources: Record<string, { filename: string; description: string }>;
+  /** The names of the sorts of charms that it belongs to. */
+  categories: string[];
+  license: string | null;
 }
 
 /** What stands in a charm or a bundle. */

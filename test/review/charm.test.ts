@@ -70,8 +70,17 @@ t.test('a bundle tells what it deploys', (t) => {
     name: 'both',
     description: 'Both.',
     resources: [],
+    said: { categories: [], license: null },
     craftYaml: 'type: bundle',
   });
+  const sort = 'license: MIT\ntags: [databases, cache, databases]\napplications: {a: {charm: a}}';
+  const said = { categories: ['databases', 'cache'], license: 'MIT' };
+  t.match(readBundle(source(zip({ 'bundle.yaml': sort })), 'both'), { said });
+  const nonsense = `license: {a: b}\ncategories: [${'x'.repeat(65)}, {a: b}, "a b", web]\ntags: 7\n`;
+  t.match(readCharm(source(charm('hello', {}, nonsense)), 'hello'), { said: { categories: ['web'], license: null } });
+  const tags = Array.from({ length: 30 }, (_, number) => `t${number}`);
+  const { said: many } = readCharm(source(charm('hello', {}, `tags: [${tags.join(', ')}]\n`)), 'hello');
+  t.same(many.categories, tags.slice(0, 20));
   t.throws(() => readBundle(source(charm('both')), 'both'), { message: 'Missing required file: bundle.yaml' });
   t.end();
 });

@@ -7,11 +7,11 @@ import { unexpired } from '#domain/channel-map.ts';
 import { fallback, parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
-import type { Revision } from '#records/revisions.ts';
+import type { RevisionForJuju } from '#records/revisions.ts';
 import { listedByBase } from './bases.ts';
+import { kinOf } from './kin.ts';
 import { only, wantedOf, within } from './members.ts';
 import { presentRelease, presentSummary, textsOf, typeOf } from './served-charm.ts';
 
@@ -41,14 +41,19 @@ export const charmInfo = operation({
     const [first] = inChannel(told, query.channel);
     if (charm === undefined || first === undefined) throw notThere(params.name);
     const wanted = wantedOf(query.fields);
+    const revision = given.get(first.held.revision)!;
+    // The texts of its files are read where they, or what stands in them, are wanted.
+    const isWanted = ['result', 'default-release'].some((member) => within(wanted, member) !== undefined);
+    const texts = isWanted ? await records.revisions.forJuju(charm.id, revision.revision) : undefined;
     const about = { type: typeOf(charm), id: charm.id, name: charm.name };
     const more = {
-      result: presentSummary(charm),
+      result: presentSummary(
+        charm,
+        revision,
+        await kinOf(charm, texts?.packageYaml ?? '', { wanted, charms, records }),
+      ),
       'channel-map': told.map((one) => presentRelease(one, given.get(one.held.revision)!)),
-      'default-release': await defaultRelease(charm, first, given.get(first.held.revision)!, {
-        records,
-        withTexts: within(wanted, 'default-release') !== undefined,
-      }),
+      'default-release': defaultRelease(charm, presentRelease(first, revision), texts),
     };
     const answer: CharmInfoResponse = { ...about, ...only(more, wanted) };
     return revalidated(request, JSON.stringify(answer), 60);
@@ -71,13 +76,8 @@ function inChannel(shown: Shown<Release>[], name: string | undefined): Shown<Rel
 }
 
 /** What is given to whoever says nothing, with the texts of its files. */
-async function defaultRelease(
+const defaultRelease = (
   charm: PublishedPackage,
-  first: Shown<Release>,
-  revision: Revision,
-  { records, withTexts }: { records: Pick<HandlerRecords, 'revisions'>; withTexts: boolean },
-): Promise<CharmRelease> {
-  const release = presentRelease(first, revision);
-  const full = withTexts ? await records.revisions.forJuju(charm.id, revision.revision) : undefined;
-  return { ...release, revision: { ...release.revision, ...(full && textsOf(charm, full)) } };
-}
+  release: CharmRelease,
+  texts: RevisionForJuju | undefined,
+): CharmRelease => ({ ...release, revision: { ...release.revision, ...(texts && textsOf(charm, texts)) } });

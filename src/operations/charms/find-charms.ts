@@ -30,8 +30,6 @@ export const findCharms = operation({
   prefixed: false,
 
   async handle({ query, request, charms, records, now }) {
-    // Charms have no categories here, so none is of any.
-    if (isSaid(query.category)) return { results: [] } satisfies CharmFindResponse;
     const { type, publisher } = query;
     const of = { type: isSaid(type) ? type : undefined, publisher: isSaid(publisher) ? publisher : undefined };
     const candidates = await charms.holding(query.q ?? '', of);
@@ -40,7 +38,10 @@ export const findCharms = operation({
     for (const charm of candidates) {
       const first = await defaultOf(charm, query, records, timestamp(now()));
       if (first === undefined || !fits(first.revision, query)) continue;
-      const more = { result: presentSummary(charm), 'default-release': presentRelease(first.shown, first.revision) };
+      const more = {
+        result: presentSummary(charm, first.revision),
+        'default-release': presentRelease(first.shown, first.revision),
+      };
       results.push({ type: typeOf(charm), id: charm.id, name: charm.name, ...only(more, wanted) });
     }
     return revalidated(request, JSON.stringify({ results } satisfies CharmFindResponse), 60);
@@ -65,13 +66,14 @@ async function defaultOf(
   return undefined;
 }
 
-/** Whether it runs on one of these architectures and has these relations. */
+/** Whether it is of this category, runs on one of these architectures and has these relations. */
 function fits({ details: { bases = [], said } }: Revision, query: CharmFindQuery): boolean {
-  const { platforms, 'relation-requires': requires, 'relation-provides': provides } = query;
+  const { category, platforms, 'relation-requires': requires, 'relation-provides': provides } = query;
   const architectures = isSaid(platforms) ? platforms.split(',') : undefined;
   return (
     (architectures === undefined ||
       bases.some(({ architecture }) => architecture === 'all' || architectures.includes(architecture))) &&
+    (!isSaid(category) || said?.categories?.includes(category) === true) &&
     (!isSaid(requires) || said?.requires.includes(requires) === true) &&
     (!isSaid(provides) || said?.provides.includes(provides) === true)
   );

@@ -5,17 +5,22 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions.ts';
 import { baseOf } from './bases.ts';
+import type { Kin } from './kin.ts';
 
-/** What is said of a charm as a whole. */
-export const presentSummary = (charm: PublishedPackage): CharmSummary => ({
+/** What is said of a charm as a whole, as the revision says it that is deployed by default. */
+export const presentSummary = (
+  charm: PublishedPackage,
+  { details: { said } }: Pick<Revision, 'details'>,
+  { contains, usedBy }: Kin = { contains: [], usedBy: [] },
+): CharmSummary => ({
   summary: charm.summary ?? '',
   description: charm.description ?? '',
-  license: '',
+  license: said?.license ?? '',
   ...(charm.title !== null && { title: charm.title }),
   publisher: publisherOf(charm),
-  categories: [],
-  'contains-charms': [],
-  'used-by': [],
+  categories: (said?.categories ?? []).map((name) => ({ featured: false, name })),
+  'contains-charms': contains.map(({ name, id }) => ({ name, 'package-id': id, 'store-url': '' })),
+  'used-by': [...usedBy],
   'store-url': '',
 });
 
@@ -79,7 +84,7 @@ export const presentCharm = (charm: PublishedPackage, revision: RevisionForJuju,
   version: revision.version,
   summary: charm.summary ?? '',
   description: charm.description ?? '',
-  license: '',
+  license: revision.details.said?.license ?? '',
   publisher: publisherOf(charm),
   bases: revision.details.bases ?? [],
   'created-at': revision.createdAt,

@@ -2,7 +2,8 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { jammy, pushCharm, servingCharms } from '#test/fixtures/juju.ts';
+import { zip } from '#test/fixtures/archives.ts';
+import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/juju.ts';
 
 t.test(
   'charms are found by their names and summaries, the very name first, and narrowed by what they are',
@@ -14,7 +15,7 @@ t.test(
       await pushCharm(by, name, { metadata });
       await by.post(`/v1/charm/${name}/releases`, [{ channel: name === 'sql' ? 'edge' : 'stable', revision: 1 }]);
     };
-    await publish(ada, 'my-sql', 'provides:\n  db: {interface: mysql}\n');
+    await publish(ada, 'my-sql', 'provides:\n  db: {interface: mysql}\ncategories: [databases]\nlicense: MIT\n');
     await publish(bob, 'sql');
     await publish(bob, 'sql-proxy', 'requires:\n  db: {interface: mysql}\n');
     await publish(ada, 'hidden-sql');
@@ -32,21 +33,22 @@ t.test(
     t.same(await names('q=sql&channel=edge'), ['sql']);
     t.same(await names('q=sql&type=bundle'), []);
     t.same(await names('q=sql&type=charm&category='), ['sql', 'sql-proxy', 'my-sql']);
-    t.same(await names('q=sql&category=databases'), [], 'there are no categories');
+    t.same(await names('q=sql&category=databases'), ['my-sql']);
+    t.same(await names('q=sql&category=web'), []);
     t.same(await names('q=sql&platforms=s390x'), []);
     t.same(await names('q=sql&platforms=s390x,arm64'), ['sql', 'sql-proxy', 'my-sql']);
     t.same(await names('q=sql&relation-requires=mysql'), ['sql-proxy']);
     t.same(await names('q=sql&relation-provides=mysql'), ['my-sql']);
 
     const { body } = await store.anyone.get(
-      '/v2/charms/find?q=my-sql&fields=result.summary,default-release.revision.bases.name',
+      '/v2/charms/find?q=my-sql&fields=result.summary,result.license,default-release.revision.bases.name',
     );
     const [{ id, ...found }] = body.results;
     t.type(id, 'string');
     t.same(found, {
       type: 'charm',
       name: 'my-sql',
-      result: { summary: '100% Safe_Database' },
+      result: { summary: '100% Safe_Database', license: 'MIT' },
       'default-release': { revision: { bases: [{ name: 'ubuntu' }, { name: 'ubuntu' }] } },
     });
   },
@@ -89,6 +91,52 @@ t.test('what is said of a charm begins with what is deployed by default', async 
     await info(),
     { 'default-release': { channel: { name: 'latest/stable' } } },
     'what was withdrawn is not given',
+  );
+});
+
+t.test('of a charm it is told of what sort it is and which bundles deploy it, of a bundle which charms', async (t) => {
+  const store = await startStore(t, servingCharms);
+  const [ada, bob] = [await store.as('ada'), await store.as('bob')];
+  for (const name of ['pages', 'pages-proxy', 'hidden']) {
+    await ada.post('/v1/charm', { name });
+    await pushCharm(ada, name, { metadata: 'license: Apache-2.0\ntags: [web]\n' });
+    await ada.post(`/v1/charm/${name}/releases`, [{ channel: 'stable', revision: 1 }]);
+  }
+  await ada.patch('/v1/charm/hidden', { private: true });
+  const bundle = async (name: string, charms: string[], channel = 'stable') => {
+    await bob.post('/v1/charm', { name, type: 'bundle' });
+    const applications = charms.map((charm, at) => `  a${at}: {charm: ${charm}}\n`).join('');
+    await bob.push('charm', name, zip({ 'bundle.yaml': `tags: [sites]\napplications:\n${applications}` }));
+    await bob.post(`/v1/charm/${name}/releases`, [{ channel, revision: 1 }]);
+  };
+  await bundle('site', ['pages', 'hidden', 'pages', 'elsewhere', './local']);
+  await bundle('another', ['ch:pages'], 'edge');
+  await bundle('proxied', ['pages-proxy']);
+  await bundle('secret', ['pages']);
+  await bob.patch('/v1/charm/secret', { private: true });
+  const info = async (name: string, query = '') =>
+    (await store.anyone.get(`/v2/charms/info/${name}?${query}`)).body as { id: string; result: object };
+  const { id, result } = await info('pages');
+  const web = { license: 'Apache-2.0', categories: [{ featured: false, name: 'web' }] };
+  t.match(result, { ...web, 'contains-charms': [], 'used-by': ['another', 'site'] });
+  t.match(await info('pages-proxy', 'fields=result.used-by'), { result: { 'used-by': ['proxied'] } });
+  t.match(await info('site', 'fields=result'), {
+    result: {
+      ...{ license: '', categories: [{ name: 'sites' }], 'used-by': [] },
+      'contains-charms': [
+        { name: 'pages', 'package-id': id, 'store-url': '' },
+        { name: 'hidden', 'package-id': '', 'store-url': '' },
+        { name: 'elsewhere', 'package-id': '', 'store-url': '' },
+      ],
+    },
+  });
+  t.same((await info('site', 'fields=result.license')).result, { license: '' });
+  t.match(await askedOne(store, { name: 'pages', channel: 'stable' }), { charm: { license: 'Apache-2.0' } });
+  await bob.post('/v1/charm/another/releases', [{ channel: 'edge', revision: null }]);
+  t.same(
+    (await info('pages', 'fields=result.used-by')).result,
+    { 'used-by': ['site'] },
+    'what no channel holds is gone',
   );
 });
 

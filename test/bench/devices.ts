@@ -6,6 +6,7 @@ import { changeConfig } from '#src/config.ts';
 import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';
+import { question } from './permissions.ts';
 import { fillStore, type FilledStore } from './store.ts';
 
 export const items = 30;
@@ -45,6 +46,7 @@ async function refreshIn(packages: number): Promise<number> {
       `${median(figures.map((one) => one.larder.perSecond)).toFixed(0)} a second; beside the bare server ${wall.toFixed(2)} by wall, ` +
       `${processor.toFixed(2)} by processor; ${answer.length} bytes (${busy()})`,
   );
+  if (packages >= 10_000) await permissionsBeside(filled, larder, body, cost);
   for (const client of Object.values(clients)) await client.close();
   await stopServer(bare.child);
   await stopServer(larder.child);
@@ -52,13 +54,46 @@ async function refreshIn(packages: number): Promise<number> {
   return cost;
 }
 
+/** Prints what `package_permissions` costs a gateway alone, and while devices refresh over four connections. */
+async function permissionsBeside(
+  { token, packageIds }: FilledStore,
+  larder: Server,
+  body: string,
+  refresh: number,
+): Promise<void> {
+  const { request } = question(token, packageIds);
+  const gateway = await openLoad({ port: larder.told.port, request, connections: 16 });
+  await gateway.slice({ requests: 60_000 });
+  const refreshing = await openLoad({ port: larder.told.port, request: requestOf(body), connections: 4, sleeps: true });
+  const figures: Record<'alone' | 'beside' | 'devices' | 'p99', number>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const alone = await figure(gateway, larder);
+    const before = processorTime(larder.child);
+    const [asked, refreshed] = await Promise.all(
+      [gateway, refreshing].map((client) => client.slice({ milliseconds: slice })),
+    );
+    const used = (processorTime(larder.child) - before) * 1000;
+    const beside = (used - refreshed!.requests * refresh) / asked!.requests;
+    figures.push({ alone: alone.cost, beside, devices: refreshed!.requestsPerSecond, p99: asked!.p99 });
+  }
+  const middle = (of: (one: (typeof figures)[number]) => number, digits: number): string =>
+    median(figures.map(of)).toFixed(digits);
+  console.log(
+    `  package_permissions: ${middle((one) => one.alone, 1)} µs of processor alone, ${middle((one) => one.beside, 1)} beside ` +
+      `${middle((one) => one.devices, 0)} refreshes a second (${middle((one) => one.alone / one.beside, 2)}), p99 ${middle((one) => one.p99, 1)} ms`,
+  );
+  for (const client of [gateway, refreshing]) await client.close();
+}
+
+type Server = Awaited<ReturnType<typeof startServer<{ port: number }>>>;
+
 const opened = async (body: string, port: number): Promise<Client> => {
   const client = await openLoad({ port, request: requestOf(body), connections: 16 });
   await client.slice({ requests: 3000 });
   return client;
 };
 
-async function figure(client: Client, { child }: Awaited<ReturnType<typeof startServer>>) {
+async function figure(client: Client, { child }: Pick<Server, 'child'>) {
   const before = processorTime(child);
   const { requests, requestsPerSecond, failures } = await client.slice({ milliseconds: slice });
   if (failures > 0) throw new Error(`cannot measure: ${failures} of ${requests} failed`);

@@ -6,8 +6,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import t from 'tap';
-
 import { asKept } from '#acts/assertions.ts';
 import { joined } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
@@ -27,9 +25,6 @@ import {
   watchMachine,
 } from './measure.ts';
 import { fillStore, type FilledStore } from './store.ts';
-
-// What is borrowed from tests brings along the patience of one.
-t.setTimeout(0);
 
 /** The whole of it takes ten minutes; a tenth comes as densely. */
 const devices = process.env['LARDER_LONG'] === '1' ? 20_000 : 2_000;

@@ -17,9 +17,12 @@ export interface Client {
 /** Opens the connections of a load, in a process of its own. */
 export async function openLoad(load: Load): Promise<Client> {
   const child = fork(join(import.meta.dirname, 'load.ts'), { stdio: 'inherit' });
+  const ended = gone(child, 'load.ts');
+  // Nobody hears of it whose slice is over.
+  ended.catch(() => undefined);
   const ask = async <Told>(order: Order): Promise<Told> => {
     child.send(order);
-    const [told] = (await Promise.race([once(child, 'message'), gone(child, 'load.ts')])) as [Told];
+    const [told] = (await Promise.race([once(child, 'message'), ended])) as [Told];
     return told;
   };
   await ask({ open: load });

@@ -91,7 +91,7 @@ async function beginTls(directory: string, [certificateFile, keyFile]: [string, 
 }
 
 /** The question as a gateway asks it, and where other packages may stand in it. */
-function question(
+export function question(
   token: string,
   packageIds: string[],
 ): { request: string; body: string; turns: Omit<Turns, 'different'> } {

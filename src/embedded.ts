@@ -44,5 +44,13 @@ export function programAgain(args: readonly [string, ...string[]]): {
   return { exec: join(root, 'src/main.ts'), args: [...args], execArgv: process.execArgv };
 }
 
+/** Starts a command of this program, as it would be typed, in a thread of its own; a message to it is a signal that ends it. */
+export function startCommand(argv: readonly string[], options: WorkerOptions): Worker {
+  const how = { ...options, argv: [...argv], stdout: true, stderr: true };
+  return isSea()
+    ? new Worker(getAsset('program.cjs', 'latin1'), { ...how, eval: true })
+    : new Worker(join(root, 'src/main.ts'), how);
+}
+
 /** How a part of the appliance is handed `startWorker`. */
 export type StartWorker = (options?: WorkerOptions) => Worker;

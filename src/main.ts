@@ -1,5 +1,6 @@
 // Argv in, exit code out.
 import { constants, getPriority, setPriority } from 'node:os';
+import { isMainThread, parentPort } from 'node:worker_threads';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
@@ -27,9 +28,14 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const problem = runtimeProblem(versions);
 if (problem === undefined) {
-  // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
-  process.umask(0o077);
-  leaveMemoryOut();
+  if (isMainThread) {
+    // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
+    process.umask(0o077);
+    leaveMemoryOut();
+  } else {
+    // A thread gets no signals; whoever has started the command there says so.
+    parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();
+  }
   void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }, groups).then((code) =>
     exit(outputFailed ? code || 1 : code),
   );

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
+import { workerData } from 'node:worker_threads';
 
 /** Where the executable keeps the module; packaging/build.ts puts it there. */
 export const nativeAsset = 'native/better_sqlite3.node';
@@ -34,7 +35,11 @@ let loaded: LoadedModule | undefined;
 /** What `new Database(file, { nativeBinding })` needs inside the executable; nothing in a checkout. */
 export function nativeBinding(): object | undefined {
   if (!isSea()) return undefined;
-  loaded ??= loadNative(Buffer.from(getAsset(nativeAsset)), installedCopy, directories(process.env));
+  const { native } = (workerData ?? {}) as { native?: string };
+  loaded ??=
+    native === undefined
+      ? loadNative(Buffer.from(getAsset(nativeAsset)), installedCopy, directories(process.env))
+      : load(native, native);
   return loaded.binding;
 }
 

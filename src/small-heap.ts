@@ -1,5 +1,6 @@
 // A command that goes through much and keeps little: garbage is collected often, in little memory, rather than seldom in much.
 import { setFlagsFromString } from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
 
 /**
  * From here on the young generation of the heap stays as it is. V8 lets it grow to 128 MiB on a host with much memory, for programs
@@ -7,5 +8,6 @@ import { setFlagsFromString } from 'node:v8';
  * (`npm run bench -- transfers`).
  */
 export function keepHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
+  // A thread has bounds of its own, and V8 knows this for the whole process alone.
+  if (isMainThread) setFlagsFromString('--semi-space-growth-factor=1');
 }

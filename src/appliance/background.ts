@@ -86,7 +86,7 @@ export async function startBackground(
   const watching = new AbortController();
   const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
-    watchingJob(storage, current, watching.signal),
+    watchingJob({ health, directory: store.directory }, current, watching.signal),
     ...(options.team === undefined ? [] : [sweepTemporary(records, storage.blobs, now)]),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.inEach === true && !ofKeeper.has(job.name));

@@ -1,32 +1,40 @@
-// The folder that is watched for transfers: what lies there is taken in, and let in where that may be without people.
-import { itself } from '#acts/act.ts';
-import { readTrusted } from '#assertions/trusted.ts';
+// The folder that is watched for transfers: what lies there is taken in, and let in where that may be without people. A thread of
+// its own does it, by the command that a person has for the same: to read a transfer of thousands of packages, and to compute what it would change, takes seconds in which
+// nobody would be answered here.
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
+
 import { seconds } from '#domain/clock.ts';
 import type { Job } from '#jobs/runner.ts';
-import { createReviewer } from '#review/reviewer.ts';
-import { startWorker } from '#src/embedded.ts';
-import { acceptAutomatically } from '#transfers/automatic.ts';
-import type { OpenPart } from '#transfers/form/read.ts';
-import { receive } from '#transfers/receive.ts';
-import { siteOf } from '#transfers/site.ts';
+import { startCommand } from '#src/embedded.ts';
+import { nativePath } from '#src/native.ts';
+import type { TakenFiles } from '#transfers/watched.ts';
 import { watchFolder } from '#transfers/watching.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
-import { credentialsOf, reviewsOf } from './taking-in.ts';
 
-type Watched = Pick<Storage, 'store' | 'blobs' | 'digests' | 'health'>;
+interface Watched {
+  health: Pick<Storage['health'], 'watch'>;
+  /** The data directory. */
+  directory: string;
+  /** Starts a command; handed in so that a test can hold it. */
+  start?: (argv: readonly string[], options: WorkerOptions) => Worker;
+}
 
-export function watchingJob(storage: Watched, current: Current, signal: AbortSignal): Job {
+/** What a command has on the host, a thread of the store need not exceed either. */
+const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
+
+export function watchingJob({ health, ...watched }: Watched, current: Current, signal: AbortSignal): Job {
   let problem: string | undefined;
   // With a file that is none in a folder of others, all can be well here.
-  storage.health.watch('transfers', () => problem, 'notice');
+  health.watch('transfers', () => problem, 'notice');
   const look = watchFolder({
     folder: () => current().config.transfers.watch,
-    take: (parts) => takeIn(parts, storage, current, signal),
+    take: (files) => takenIn(files, watched, signal),
     report: (told) => {
       problem = told;
     },
-    signal,
   });
   return {
     ...{ name: 'watch-transfers', every: seconds(30), inDoubt: 'waits' },
@@ -42,27 +50,25 @@ export function watchingJob(storage: Watched, current: Current, signal: AbortSig
   };
 }
 
-async function takeIn(
-  parts: readonly OpenPart[],
-  { store, blobs, digests }: Watched,
-  current: Current,
+/** Has `larder transfer watch` take these files in; it is ended with the signal, and waited for. */
+async function takenIn(
+  files: readonly string[],
+  { directory, start = startCommand }: Omit<Watched, 'health'>,
   signal: AbortSignal,
-): Promise<void> {
-  const { records, acts, newId, directory, siteKey, now } = store;
-  const { config } = current();
-  const here = { site: (await siteOf(records, siteKey))?.name, labels: config.site };
-  const doing = { records, acts, by: itself, blobs, now, directory, ...here };
-  const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+): Promise<TakenFiles> {
+  signal.throwIfAborted();
+  const argv = ['transfer', 'watch', ...files, '--data', directory, '--json', '--quiet'];
+  const thread = start(argv, { name: 'watch', execArgv: [], resourceLimits, workerData: { native: nativePath() } });
+  const end = (): void => {
+    thread.postMessage('end');
+  };
+  signal.addEventListener('abort', end);
   try {
-    const { id } = await receive(parts, {
-      ...doing,
-      ...{ digests, newId, signal, media: undefined, largest: config.uploads.max_size },
-      credentialFor: credentialsOf({ records, siteKey, newId, config }),
-      findingsOf: reviewsOf({ blobs, digests, reviewer, newId }),
-      progress: () => undefined,
-    });
-    await acceptAutomatically(id, { ...doing, roots: readTrusted(config.assertions.trusted) });
+    const exited = once(thread, 'exit') as Promise<[code: number]>;
+    const [said, why, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
+    if (said !== '' && code <= 1) return JSON.parse(said) as TakenFiles;
+    throw new Error(`cannot take in what lies in the watched folder: ${(why || said).trim().slice(-1000)}`);
   } finally {
-    await reviewer.close();
+    signal.removeEventListener('abort', end);
   }
 }

@@ -128,6 +128,7 @@ export const groups: readonly Group[] = [
       { name: 'transfer unpack', load: async () => (await import('./transfer/unpack.ts')).transferUnpack },
       { name: 'transfer pack', load: async () => (await import('./transfer/unpack.ts')).transferPack },
       { name: 'transfer receive', load: async () => (await import('./transfer/receive.ts')).transferReceive },
+      { name: 'transfer watch', load: async () => (await import('./transfer/watch.ts')).transferWatch },
       { name: 'transfer list', load: async () => (await import('./transfer/list.ts')).transferList },
       { name: 'transfer preview', load: async () => (await import('./transfer/preview.ts')).transferPreview },
       { name: 'transfer accept', load: async () => (await import('./transfer/accept.ts')).transferAccept },

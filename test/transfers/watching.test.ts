@@ -1,20 +1,22 @@
 // A folder that is watched: what a courier lays there comes in without anybody who types.
+import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 import t from 'tap';
 
 import { watchingJob } from '#appliance/watching.ts';
 import type { Current } from '#appliance/settings.ts';
-import { withBlobs } from '#data/blobs.ts';
-import { openStore } from '#data/store.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig, readConfig } from '#src/config.ts';
 import { createHealth } from '#src/health.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { folder } from '#test/cli/process.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { fingerprintOf } from '#transfers/site.ts';
+import { takeWhole } from '#transfers/watched.ts';
 import { watchFolder } from '#transfers/watching.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { example, goodNow, helloWith, partBytes, seedOf, written } from './example.ts';
@@ -23,19 +25,19 @@ import { offered, site } from './sites.ts';
 t.setTimeout(120_000);
 
 /** A watched folder, and what is taken in of it. */
-function watched(refuse: () => Refusal | undefined = () => undefined) {
+function watched(refuse: () => Error | undefined = () => undefined) {
   const path = folder(t);
   const taken: string[] = [];
   const problems: (string | undefined)[] = [];
+  const take = async (parts: readonly OpenPart[]): Promise<void> => {
+    taken.push(parts.map(({ part }) => String(part)).join());
+    const why = refuse();
+    if (why !== undefined) throw why;
+  };
   const look = watchFolder({
     folder: () => path,
-    async take(parts: readonly OpenPart[]) {
-      taken.push(parts.map(({ part }) => String(part)).join());
-      const why = refuse();
-      if (why !== undefined) throw why;
-    },
+    take: (files) => takeWhole(files, { take, signal: new AbortController().signal }),
     report: (problem) => problems.push(problem),
-    signal: new AbortController().signal,
   });
   return { path, taken, look, said: () => problems.at(-1) };
 }
@@ -83,6 +85,20 @@ t.test('what is no transfer is told and keeps nobody up; what was refused is tri
   t.equal(said(), undefined);
 });
 
+t.test('a fault of ours is told, and what came in before it is not read again', async (t) => {
+  const fault = new Error('the thread ended');
+  const { path, taken, look } = watched(() => (taken.length === 2 ? fault : undefined));
+  for (const name of ['one', 'two']) {
+    const [part = ''] = await written(example([Buffer.from(name)], goodNow()), folder(t));
+    copyFileSync(part, join(path, `${name}.tar`));
+  }
+  await look();
+  await t.rejects(look(), { message: `cannot take in what lies in ${path}: the thread ended` });
+  t.equal(taken.length, 2);
+  t.same(await look(), { taken: 1 }, 'it goes on where it was');
+  t.equal(taken.length, 3);
+});
+
 t.test('what lies in the folder is let in by the store itself, and what waits for people says why', async (t) => {
   const [path, stick, here] = [folder(t), folder(t), await site(t, 'site-a')];
   const { publicKey } = seedOf(1);
@@ -90,35 +106,74 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
   await here.done(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`);
   changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
-  const store = await openStore({ directory: here.data });
-  t.teardown(store.close);
   const file = snapOf(offered('hello-on', 1));
   const packages = [{ ...helloWith([file]), name: 'hello-on', id: 'h'.repeat(32) }];
   const laid = async (sequence: number): Promise<void> => {
     const [part = ''] = await written(example([file], { ...goodNow(), sequence, packages }), folder(t));
     copyFileSync(part, join(path, `in-${String(sequence)}.tar`));
   };
-  await withBlobs(store, async ({ blobs, digests }) => {
-    const health = createHealth({ error: () => undefined, info: () => undefined });
-    const current = () => ({ config: store.config }) as ReturnType<Current>;
-    const { run } = watchingJob({ store, blobs, digests, health }, current, new AbortController().signal);
-    await laid(1);
-    await run();
-    t.same(await run(), { taken: 1 });
-    const [waits] = (await here.done('transfer list')).transfers;
-    t.match(waits, { status: 'waiting', why: 'snap/hello-on is new here.', 'received-by': 'larder' });
-    await here.done(`transfer accept ${waits.id} --yes`);
-    await laid(2);
-    await run();
-    t.same(await run(), { taken: 1 });
-    const came = (await here.done('transfer list')).transfers.find((one: { sequence: number }) => one.sequence === 2);
-    t.match(came, { status: 'accepted', 'settled-by': 'larder' });
-    writeFileSync(join(path, 'bad.tar'), 'nothing');
-    await run();
-    await run();
-    t.match(health.notices(), [/bad\.tar in the watched folder was not taken in/]);
-    t.same(health.problems(), [], 'the store is well all the same');
-  });
+  const health = createHealth({ error: () => undefined, info: () => undefined });
+  const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;
+  const { run } = watchingJob({ health, directory: here.data }, current, new AbortController().signal);
+  await laid(1);
+  await run();
+  t.same(await run(), { taken: 1 });
+  const [waits] = (await here.done('transfer list')).transfers;
+  t.match(waits, { status: 'waiting', why: 'snap/hello-on is new here.', 'received-by': 'larder' });
+  await here.done(`transfer accept ${waits.id} --yes`);
+  await laid(2);
+  await run();
+  t.same(await run(), { taken: 1 });
+  const came = (await here.done('transfer list')).transfers.find((one: { sequence: number }) => one.sequence === 2);
+  t.match(came, { status: 'accepted', 'settled-by': 'larder' });
+  writeFileSync(join(path, 'bad.tar'), 'nothing');
+  await run();
+  await run();
+  t.match(health.notices(), [/bad\.tar in the watched folder was not taken in/]);
+  t.same(health.problems(), [], 'the store is well all the same');
+  t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
+});
+
+t.test('another thread takes it in: whoever serves goes on, and ends it when it ends itself', async (t) => {
+  const [path, here, { anyone }] = [folder(t), await site(t, 'site-a'), await startStore(t)];
+  changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
+  const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;
+  const health = createHealth({ error: () => undefined, info: () => undefined });
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const letGo = (): void => {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  };
+  t.teardown(letGo);
+  const codes: Promise<unknown[]>[] = [];
+  const start = (argv: readonly string[], options: WorkerOptions): Worker => {
+    const how = { ...options, argv: [...argv], stdout: true, stderr: true, workerData: { gate } };
+    const thread = new Worker(join(import.meta.dirname, 'held-command.ts'), how);
+    codes.push(once(thread, 'exit'));
+    return thread;
+  };
+  const ended = new AbortController();
+  const { run } = watchingJob({ health, directory: here.data, start }, current, ended.signal);
+  const lay = async (name: string): Promise<void> => {
+    const [part = ''] = await written(example([Buffer.from(name)], goodNow()), folder(t));
+    copyFileSync(part, join(path, `${name}.tar`));
+    t.same(await run(), {}, 'it may still be written');
+  };
+  await lay('one');
+  const looking = run();
+  for (let asked = 0; asked < 3; asked++) t.equal((await anyone.get('/metrics')).status, 200);
+  t.same([codes.length, health.notices()], [1, []], 'nothing of it is done by whoever serves');
+  letGo();
+  t.same(await looking, {});
+  t.match(health.notices(), [/one\.tar in the watched folder was not taken in: It comes from 'depot', whom this site/]);
+  await lay('two');
+  Atomics.store(gate, 0, 0);
+  const last = run();
+  while (codes.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  ended.abort();
+  letGo();
+  t.same(await last, {});
+  t.same(await codes[1], [128 + constants.signals.SIGTERM], 'it was ended as by a signal, and waited for');
 });
 
 t.test('the store that serves looks into the folder', async (t) => {

@@ -22,7 +22,7 @@ export async function withParts<Result>(
   keepHeapSmall();
   const open: OpenPart[] = [];
   try {
-    for (const name of names) open.push(...(await partsAt(resolve(name), asCaller)));
+    for (const name of names) open.push(...(await partsAt(resolve(name), asCaller, open.at(-1))));
     return await work(open);
   } catch (error) {
     if (error instanceof NotATransfer) throw new Failure(error.message, { code: 'no-transfer', cause: error });
@@ -33,10 +33,10 @@ export async function withParts<Result>(
   }
 }
 
-async function partsAt(path: string, asCaller: AsCaller): Promise<OpenPart[]> {
+async function partsAt(path: string, asCaller: AsCaller, beside: OpenPart | undefined): Promise<OpenPart[]> {
   try {
     if (await asCaller(() => isUnpacked(path))) return (await openUnpacked(path, asCaller)).parts;
-    return await asCaller(() => archivesAt(path));
+    return await asCaller(() => archivesAt(path, beside));
   } catch (error) {
     throw error instanceof NotATransfer ? noTransfer(path, error) : cannotRead(path, error);
   }
@@ -45,20 +45,24 @@ async function partsAt(path: string, asCaller: AsCaller): Promise<OpenPart[]> {
 /** A disc without long names shows it in capitals, and with a version behind it. */
 const ending = /\.tar(?:;\d+)?$/i;
 
-async function archivesAt(path: string): Promise<OpenPart[]> {
-  if (!statSync(path).isDirectory()) return [await opened(path)];
+async function archivesAt(path: string, beside: OpenPart | undefined): Promise<OpenPart[]> {
+  if (!statSync(path).isDirectory()) return [await opened(path, beside)];
   const files = readdirSync(path)
     .filter((name) => ending.test(name))
     .sort();
-  const parts = [];
-  for (const name of files) if (!(await isRequest(join(path, name)))) parts.push(await opened(join(path, name)));
+  const parts: OpenPart[] = [];
+  for (const name of files) {
+    const file = join(path, name);
+    if (!(await isRequest(file))) parts.push(await opened(file, parts.at(-1) ?? beside));
+  }
   if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
   return parts;
 }
 
-async function opened(file: string): Promise<OpenPart> {
+/** Of parts of one transfer the statement is in memory once. */
+async function opened(file: string, beside: OpenPart | undefined): Promise<OpenPart> {
   try {
-    return await openPart(file);
+    return await openPart(file, beside);
   } catch (error) {
     throw error instanceof NotATransfer ? noTransfer(file, error) : error;
   }

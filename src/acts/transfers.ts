@@ -32,6 +32,8 @@ export interface Leaving {
 
 interface NewTransfer extends Omit<MadeTransfer, 'madeAt' | 'madeBy'> {
   contents: readonly string[];
+  /** Those of them that no other record names; they stay here, so that a lost part can be made again. */
+  texts: readonly string[];
   told: ReadonlyMap<string, string>;
   leaving: Leaving;
 }
@@ -43,14 +45,14 @@ export const makeTransfer = act({
   object: ({ id }: NewTransfer) => `transfer/${id}`,
   gate: { never: 'nothing changes here; the audit log has what left, and for whom' },
 
-  async perform(tx, { contents, told, leaving, ...made }: NewTransfer, doing) {
+  async perform(tx, { contents, texts, told, leaving, ...made }: NewTransfer, doing) {
     const { at, actor, note } = doing;
     const { id, sequence, sites, bytes } = made;
     if (sequence <= (await tx.transfers.newestMade())) {
       throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
-    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, told });
+    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, texts, told });
     await letOut(tx, id, leaving, doing);
   },
 });

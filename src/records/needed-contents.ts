@@ -42,6 +42,9 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         UNION
         SELECT 'transfer ' || substr(id, 1, 12) FROM made_transfers WHERE statement = ${sha3_384}
         UNION
+        SELECT 'transfer ' || substr(id, 1, 12) FROM made_texts JOIN made_transfers ON made_transfers.sequence = made_texts.sequence
+        WHERE sha3_384 = ${sha3_384}
+        UNION
         SELECT 'transfer ' || substr(transfer, 1, 12) FROM passing_transfer_contents WHERE sha3_384 = ${sha3_384}
         UNION
         SELECT packages.namespace || '/' || packages.name || ' icon'

@@ -350,6 +350,11 @@ CREATE TABLE made_requests (
   made_at TEXT COLLATE "C" NOT NULL,
   made_by TEXT COLLATE "C" NOT NULL
 );
+CREATE TABLE made_texts (
+  sha3_384 TEXT COLLATE "C" NOT NULL,
+  sequence BIGINT NOT NULL,
+  PRIMARY KEY (sha3_384, sequence)
+);
 CREATE TABLE made_transfers (
   sequence  BIGINT NOT NULL PRIMARY KEY,
   id        TEXT COLLATE "C" NOT NULL,
@@ -839,6 +844,7 @@ ALTER TABLE invites ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
 ALTER TABLE invites ADD FOREIGN KEY (revoked_by) REFERENCES accounts (id);
 ALTER TABLE macaroons ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 CREATE TRIGGER a_number_made_requests BEFORE INSERT ON made_requests FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION next_number('number');
+ALTER TABLE made_texts ADD FOREIGN KEY (sequence) REFERENCES made_transfers (sequence);
 CREATE TRIGGER a_number_made_transfers BEFORE INSERT ON made_transfers FOR EACH ROW WHEN (NEW.sequence IS NULL) EXECUTE FUNCTION next_number('sequence');
 ALTER TABLE models ADD FOREIGN KEY (brand_account_id) REFERENCES brands (account_id);
 ALTER TABLE models ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
@@ -932,6 +938,7 @@ CREATE INDEX macaroons_by_account ON macaroons (account_id, valid_since);
 CREATE INDEX macaroons_by_end ON macaroons (valid_until, session_id);
 CREATE INDEX macaroons_by_root_key ON macaroons (root_key_id);
 CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
+CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
 CREATE INDEX package_figures_by_bytes ON package_figures (bytes);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
@@ -1007,6 +1014,7 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT substr(icon, 1, 96) FROM packages WHERE icon IS NOT NULL
   UNION ALL SELECT statement FROM transfers WHERE status <> 'discarded'
   UNION ALL SELECT statement FROM made_transfers
+  UNION ALL SELECT sha3_384 FROM made_texts WHERE sequence > (SELECT coalesce(max(sequence), 0) - 100 FROM made_transfers)
   UNION ALL SELECT sha3_384 FROM passing_transfer_contents
   UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL;
 CREATE VIEW package_contents (package_id, sha3_384, size) AS
@@ -1107,6 +1115,7 @@ INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
+INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

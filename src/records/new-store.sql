@@ -351,6 +351,11 @@ CREATE TABLE made_requests (
   made_at TEXT NOT NULL,
   made_by TEXT NOT NULL
 ) STRICT;
+CREATE TABLE made_texts (
+  sha3_384 TEXT NOT NULL,
+  sequence INTEGER NOT NULL REFERENCES made_transfers (sequence),
+  PRIMARY KEY (sha3_384, sequence)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE made_transfers (
   sequence  INTEGER PRIMARY KEY,
   id        TEXT NOT NULL,
@@ -870,6 +875,7 @@ CREATE INDEX macaroons_by_account ON macaroons (account_id, valid_since);
 CREATE INDEX macaroons_by_end ON macaroons (valid_until, session_id);
 CREATE INDEX macaroons_by_root_key ON macaroons (root_key_id);
 CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
+CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
 CREATE INDEX package_figures_by_bytes ON package_figures (bytes);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
@@ -945,6 +951,7 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT substr(icon, 1, 96) FROM packages WHERE icon IS NOT NULL
   UNION ALL SELECT statement FROM transfers WHERE status <> 'discarded'
   UNION ALL SELECT statement FROM made_transfers
+  UNION ALL SELECT sha3_384 FROM made_texts WHERE sequence > (SELECT coalesce(max(sequence), 0) - 100 FROM made_transfers)
   UNION ALL SELECT sha3_384 FROM passing_transfer_contents
   UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL;
 CREATE VIEW package_contents (package_id, sha3_384, size) AS
@@ -1045,6 +1052,7 @@ INSERT INTO migrations (name) VALUES ('0079-kinds-of-macaroons');
 INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
+INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);

@@ -199,11 +199,18 @@ export const transferChanges = (db: Queries) => ({
   /** Adds one with the contents that are in it, and what it tells of packages, by a digest of each. */
   async addMade(
     t: MadeTransfer,
-    { contents, told }: { contents: readonly string[]; told: ReadonlyMap<string, string> },
+    {
+      contents,
+      texts,
+      told,
+    }: { contents: readonly string[]; texts: readonly string[]; told: ReadonlyMap<string, string> },
   ): Promise<void> {
     await db.run(sql`
       INSERT INTO made_transfers (sequence, id, sites, statement, bytes, made_at, made_by)
       VALUES (${t.sequence}, ${t.id}, ${JSON.stringify(t.sites)}, ${t.statement}, ${t.bytes}, ${t.madeAt}, ${t.madeBy})`);
+    for (const text of texts) {
+      await db.run(sql`INSERT INTO made_texts (sha3_384, sequence) VALUES (${text}, ${t.sequence})`);
+    }
     for (const site of t.sites.length === 0 ? [''] : t.sites) {
       for (const content of contents) {
         await db.run(sql`

@@ -60,7 +60,13 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
   const { packages, request } = wished;
-  const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep: (text) => keepText(text, blobs) };
+  const texts = new Set<string>();
+  const keep = async (text: string): Promise<TransferContent> => {
+    const content = await keepText(text, blobs);
+    texts.add(content['sha3-384']);
+    return content;
+  };
+  const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep };
   const hold = (more: Partial<Wanted>) => holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : heldFor(request, records, hold));
   if (all.packages.length === 0 && all.assertions.length === 0) {
@@ -72,7 +78,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   const held = unchanged.size === 0 ? all : await hold({ except: unchanged });
   for (const id of unchanged) told.delete(id);
   const assertions = [];
-  for (const text of held.assertions) assertions.push(await keepText(text, blobs));
+  for (const text of held.assertions) assertions.push(await keep(text));
   const sequence = (await records.transfers.newestMade()) + 1;
   making.signal.throwIfAborted();
   const content = contentFrom(blobs, making.signal);
@@ -89,12 +95,9 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     making.signal.throwIfAborted();
     const made = { id, sequence, sites: statement.for, statement: kept.sha3_384, bytes };
     const leaving = leavingOf(statement, written, wished.media);
-    return acts.do(makeTransfer, by, {
-      ...made,
-      told,
-      leaving,
-      contents: [...statement.blobs.values().map((blob) => blob['sha3-384'])],
-    });
+    const carried = [...statement.blobs.values().map((blob) => blob['sha3-384'])];
+    const those = carried.filter((one) => texts.has(one));
+    return acts.do(makeTransfer, by, { ...made, told, leaving, contents: carried, texts: those });
   });
 }
 
@@ -126,6 +129,7 @@ export async function makeAgain(
       `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
     );
   }
+  await refuseGone({ sequence, part }, statement, blobs);
   const transfer = signedBy(site, { bytes, statement });
   const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs, making.signal) });
   try {
@@ -147,6 +151,23 @@ const leavingOf = (
 async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<TransferContent> {
   const { sha256, sha3_384, size } = await blobs.put(Buffer.from(text), { id: randomUUID() });
   return { sha256, 'sha3-384': sha3_384, size };
+}
+
+/** Refuses to make a part again of whose contents one was deleted meanwhile. */
+async function refuseGone(
+  { sequence, part }: { sequence: number; part: number },
+  { parts, blobs: carried }: Statement,
+  blobs: Pick<Blobs, 'stat'>,
+): Promise<void> {
+  for (const { blob } of parts[part - 1]!) {
+    const { 'sha3-384': sha3_384, size } = carried.at(blob)!;
+    if ((await blobs.stat(sha3_384))?.size === size) continue;
+    throw new Refusal(
+      'conflict',
+      `The content ${sha3_384} that part ${String(part)} of transfer number ${String(sequence)} carries is not here any more, so this ` +
+        'part cannot be made again; make another transfer.',
+    );
+  }
 }
 
 async function refuseLacking(carried: Sequence<TransferBlob>, blobs: Pick<Blobs, 'stat'>): Promise<void> {

@@ -1,4 +1,5 @@
 // What crosses beside packages' files: what is said of them, libraries of charms, and assertions that no package needs.
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -155,6 +156,9 @@ t.test('what is said of a package crosses, and its libraries; what was edited he
   await says({ title: 'Hello', links: { website: ['https://hello.site/'] } });
   const seen = await here.preview(depot, join(stick, 'one.tar'));
   t.strictSame(seen.problems, []);
+  const text = createHash('sha3-384').update('LIBPATCH = 1').digest('hex');
+  t.ok(await depot.store.beside.records.neededContents.has(text), 'its text stays, for a part that is made again');
+  t.match(await depot.store.beside.records.neededContents.neededBy(text, 10), [/^transfer [0-9a-f]{12}$/]);
   t.same(lines(seen).slice(0, 3), [
     'charm/hello package charm/hello',
     'charm/hello revision revision 1',

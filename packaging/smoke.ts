@@ -2,7 +2,17 @@
 // root file system that cannot be written; nothing that can be written can be run. It needs no network.
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -71,6 +81,45 @@ t.test('without /proc it serves from a private directory', needsJail, async (t) 
   t.match(readdirSync(join(place.directory, 'tmp/larder-native-65534')), [/^[0-9a-f]{64}\.node$/]);
 });
 
+t.test('two workers of it serve, and one that is killed is replaced', async (t) => {
+  const place = settle({ proc: true, exec: ['/tmp'] });
+  const listen = await initialised(t, place);
+  wantWorkers(place);
+  const server = place.larder('serve', '--data', place.data);
+  const ended = outcome(server);
+  const serving = async (): Promise<{ serving: number; each: { pid: number }[] } | undefined> => {
+    const answer = await fetch(`http://${listen}/readyz`).catch(() => undefined);
+    const { workers } = ((await answer?.json()) ?? {}) as { workers?: { serving: number } };
+    if (workers?.serving !== 2) return undefined;
+    const file = join(place.directory, 'data/serving.json');
+    return (JSON.parse(readFileSync(file, 'utf8')) as { workers: { serving: number; each: { pid: number }[] } })
+      .workers;
+  };
+  const both = async (but?: number): Promise<number> => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const pid = (await serving())?.each[1]?.pid;
+      if (pid !== undefined && pid !== but) return pid;
+      await sleep(100);
+    }
+    throw new Error('two workers do not serve');
+  };
+  const killed = await both();
+  process.kill(killed, 'SIGKILL');
+  t.not(await both(killed), killed, 'another one serves in its place');
+  server.kill('SIGTERM');
+  t.match(await ended, { code: 0 });
+});
+
+t.test('without /proc several workers are refused', needsJail, async (t) => {
+  const place = settle({ exec: ['/tmp'] });
+  await initialised(t, place);
+  wantWorkers(place);
+  t.match(await outcome(place.larder('serve', '--data', place.data)), {
+    code: 1,
+    stderr: /^larder: http\.workers is more than 1/,
+  });
+});
+
 t.test('the environment cannot put code into it', async (t) => {
   const place = settle({ environment: { NODE_OPTIONS: '--require=/none.js', NODE_EXTRA_CA_CERTS: '/none' } });
   t.match(await outcome(place.larder('version')), { code: 0, stdout: /^larder/ });
@@ -91,12 +140,24 @@ for (const journey of existsSync(journeys) ? readdirSync(journeys).filter((name)
   });
 }
 
-/** Makes a store there, serves it until it is ready and stops it, and serves what the first time has left. */
-async function serves(t: Test, { data, larder }: Jail): Promise<void> {
+/** Makes a store there; where it is to listen. */
+async function initialised(t: Test, { data, larder }: Jail): Promise<string> {
   const listen = `127.0.0.1:${String(await freePort())}`;
   const made = await outcome(larder('init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`));
   t.match(made, { code: 0 }, 'it makes a store');
-  if (made.code !== 0) return;
+  return listen;
+}
+
+/** Has two workers serve from the next start on. */
+function wantWorkers({ directory }: Jail): void {
+  const file = join(directory, 'data/larder.toml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^.*workers = .*$/m, 'workers = 2'));
+}
+
+/** Makes a store there, serves it until it is ready and stops it, and serves what the first time has left. */
+async function serves(t: Test, place: Jail): Promise<void> {
+  const { data, larder } = place;
+  const listen = await initialised(t, place);
   for (const time of ['first', 'second']) {
     const server = larder('serve', '--data', data);
     const ended = outcome(server);

@@ -4,6 +4,8 @@ import type { ServingState } from '#data/serving-state.ts';
 
 /** What a worker is among the others. */
 export interface Role {
+  /** The release of the supervisor. */
+  version: string;
   number: number;
   size: number;
   begins: boolean;

@@ -3,6 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 
 import type { Answers } from '#appliance/team.ts';
 import { seconds } from '#domain/clock.ts';
+import { version } from '#src/version.ts';
 import { wholeLines } from './lines.ts';
 import { workerVariable, type Order, type Report, type Role } from './messages.ts';
 
@@ -49,14 +50,14 @@ export class Place {
   }
 
   /** Starts a process in it. */
-  begin(role: Omit<Role, 'number'>): void {
+  begin(role: Omit<Role, 'number' | 'version'>): void {
     const worker = cluster.fork({ [workerVariable]: String(this.number) });
     this.#worker = worker;
     closeWhatIsNeverTaken(worker);
     const { take, end } = wholeLines(this.#heard.lines);
     worker.process.stderr?.on('data', take);
     worker.on('message', (report: Report) => {
-      if (report.report === 'here') this.tell({ order: 'begin', number: this.number, ...role });
+      if (report.report === 'here') this.tell({ order: 'begin', version, number: this.number, ...role });
       else this.#hear(report);
     });
     let hasEnded = false;

@@ -7,6 +7,7 @@ import type { ServingState } from '#data/serving-state.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
+import { version } from '#src/version.ts';
 import type { Order, Report, Role } from './messages.ts';
 
 export type WorkerOptions = Pick<ApplianceOptions, 'directory' | 'credentials' | 'listen' | 'logFormat'>;
@@ -18,7 +19,9 @@ export async function serveAsWorker(options: WorkerOptions): Promise<number> {
   let appliance: Appliance | undefined;
   process.on('uncaughtExceptionMonitor', (error) => appliance?.log.fatal({ err: error }, 'crashed'));
   try {
-    const team = teamOf(await begun);
+    const role = await begun;
+    refuseOtherRelease(role);
+    const team = teamOf(role);
     const fatal = (error: Error): void => void say(failed(error, options, true));
     appliance = await startAppliance({ ...options, team, fatal });
     hear(appliance);
@@ -30,6 +33,14 @@ export async function serveAsWorker(options: WorkerOptions): Promise<number> {
     await say(failed(error, options, false));
     return 1;
   }
+}
+
+/** An upgrade may put another program in the place of this one while the old one serves, whose data this one would change. */
+function refuseOtherRelease({ version: serving }: Role): void {
+  if (serving === version) return;
+  throw new Error(
+    `larder ${serving} serves this store, and the program is larder ${version} by now: start the store again`,
+  );
 }
 
 const failed = (error: unknown, { directory }: WorkerOptions, atOnce: boolean): Report => ({
@@ -66,7 +77,7 @@ function listenToSupervisor() {
   });
   void say({ report: 'here' });
 
-  const teamOf = ({ number, size, begins, keeps }: Role): Team => ({
+  const teamOf = ({ number, size, begins, keeps }: Omit<Role, 'version'>): Team => ({
     ...{ number, size, begins, keeps },
     others: () => others,
     certificateChanged: () => void say({ report: 'renewed' }),

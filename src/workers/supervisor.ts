@@ -2,6 +2,7 @@
 // hands connections to them in turn, tells them what it is told, and replaces whoever ends. It serves nothing itself and keeps
 // nothing that is not in the records, so that a worker that dies takes no more with it than the requests it had.
 import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
@@ -45,6 +46,11 @@ const longestSilence = 12;
 
 /** Starts as many workers as the configuration says; resolves when all of them serve. */
 export async function superviseWorkers(options: SupervisorOptions): Promise<Supervised> {
+  if (!existsSync('/proc/self/stat')) {
+    throw new Error(
+      'http.workers is more than 1, and workers find out by /proc which of them live: mount it, or set 1',
+    );
+  }
   const lock = lockDirectory(options.directory);
   const supervisor = new Supervisor(options);
   try {

@@ -1,6 +1,7 @@
 // How several workers begin and end where something is wrong: as one process does, with a sentence and an exit code.
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -11,6 +12,7 @@ import t from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { newStore, serve, start } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
+import type { Report } from '#src/workers/messages.ts';
 import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -118,4 +120,26 @@ t.test('another certificate is that of all, and told of once', async (t) => {
   t.equal(entries.length, 1);
   running.child.kill('SIGTERM');
   t.match(await running.ended, { code: 0 });
+});
+
+t.test('a worker of another release than what serves refuses, and changes nothing', async (t) => {
+  const { data } = await newStore(t);
+  const before = readFileSync(join(data, 'larder.db'));
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const child = fork(main, ['serve', '--data', data], {
+    env: { ...process.env, NODE_OPTIONS: '', LARDER_WORKER: '1' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const said: Report[] = [];
+  child.on('message', (report: Report) => {
+    said.push(report);
+    const role = { version: '0.0.1', number: 1, size: 2, begins: false, keeps: false };
+    if (report.report === 'here') child.send({ order: 'begin', ...role });
+  });
+  t.same(await once(child, 'exit'), [1, null]);
+  t.match(said, [
+    { report: 'here' },
+    { report: 'failed', problem: /^larder 0\.0\.1 serves this store, and .* start the store again$/, atOnce: false },
+  ]);
+  t.ok(readFileSync(join(data, 'larder.db')).equals(before));
 });

@@ -136,6 +136,14 @@ t.test('one that is killed is replaced, and counts that were told do not go back
   await until(async () => (await ask('/readyz')).body.workers.serving === 2);
 });
 
+t.test('what one does for all is done once', async (t) => {
+  await until(async () => (await figures('larder_job_runs{job="prove-records"}'))[0] === 1);
+  t.same(await figures('larder_job_runs{job="sweep-blobs"}'), [1]);
+  t.match(await figures('larder_job_runs{job="keep-room"}'), [Number], 'what each does for itself');
+  const { entries } = (await commands.json('audit list --action prove_records')) as { entries: unknown[] };
+  t.equal(entries.length, 1);
+});
+
 t.test('commands on the host tell of all of them', async (t) => {
   t.same(looks, ['larder status', 'larder doctor']);
   t.match(

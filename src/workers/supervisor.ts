@@ -107,7 +107,8 @@ class Supervisor {
         ...(listen === undefined ? [] : ['--listen', listen]),
       ]),
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Nothing is read or written there; to be given nothing at all would take a /dev/null.
+      stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     });
   }
 
@@ -204,12 +205,16 @@ class Supervisor {
     }
     this.#ended++;
     const how = signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
-    const pause = this.#starting.has(place) ? undefined : this.#patience.ended(served);
+    const first = this.#starting.get(place);
+    if (first !== undefined) {
+      // What it said before comes before this.
+      first.reject(new Error(`a worker ended ${how} before it served; the log says why`));
+      return;
+    }
+    const pause = this.#patience.ended(served);
     if (pause === undefined) {
-      const problem = new Error(`no worker serves for long: the last one ended ${how}; the log says why`);
-      this.#starting.get(place)?.reject(problem);
       this.log.error({ worker: place.number, code, signal }, 'no worker serves for long; the store ends');
-      this.#options.giveUp(problem);
+      this.#options.giveUp(new Error(`no worker serves for long: the last one ended ${how}; the log says why`));
       return;
     }
     this.log.error({ worker: place.number, code, signal, pause }, 'a worker has ended; another one takes its place');

@@ -57,6 +57,8 @@ export class Place {
     const { take, end } = wholeLines(this.#heard.lines);
     worker.process.stderr?.on('data', take);
     worker.on('message', (report: Report) => {
+      // What one that has ended said last may come when another one is in its place.
+      if (this.#worker !== worker) return;
       if (report.report === 'here') this.tell({ order: 'begin', version, number: this.number, ...role });
       else this.#hear(report);
     });

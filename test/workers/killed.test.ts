@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 
 import { count, killWorkers, startClients, wrongIn } from '#test/fixtures/killed-workers.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
 import { dataFolder, larder } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
@@ -20,7 +21,8 @@ async function store(t: Test) {
   const data = dataFolder(t);
   const made = await larder('init', '--data', data);
   const macaroon = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
-  const workers = await serveByWorkers(t, data);
+  // Should both be down for a moment, the address stays.
+  const workers = await serveByWorkers(t, data, 2, `127.0.0.1:${await freePort()}`);
   const exchanged = await ask(workers.url, '/v1/tokens/offline/exchange', { method: 'POST', body: { macaroon } });
   return { data, workers, token: String(exchanged.body.macaroon) };
 }

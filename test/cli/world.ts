@@ -18,11 +18,20 @@ export async function larder(
     terminal = false,
     groups = everyGroup,
     stdin = [],
-  }: { env?: Record<string, string>; terminal?: boolean; groups?: readonly Group[]; stdin?: readonly string[] } = {},
+    typed,
+  }: {
+    env?: Record<string, string>;
+    terminal?: boolean;
+    groups?: readonly Group[];
+    stdin?: readonly string[];
+    /** What somebody at the terminal types, once he is asked. */
+    typed?: AsyncIterable<string>;
+  } = {},
 ): Promise<Outcome> {
   const outcome = { out: '', err: '' };
   const output = (name: 'out' | 'err') => ({ isTTY: terminal, write: (text: string) => (outcome[name] += text) });
-  const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from(stdin), env };
+  const input = typed === undefined ? Readable.from(stdin) : Object.assign(Readable.from(typed), { isTTY: true });
+  const world = { stdout: output('out'), stderr: output('err'), stdin: input, env };
   const code = await run(words(line), world, groups);
   return { code, ...outcome };
 }

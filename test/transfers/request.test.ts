@@ -1,12 +1,13 @@
 // What a site asks for: wishes that stand, the file that is carried out, and what is not in it.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { account, storeKey } from '#test/assertions/world.ts';
 import { stream } from '#assertions/assertion.ts';
@@ -130,4 +131,34 @@ t.test('where requests wait for somebody, nothing is written before', async (t) 
   t.match(await run(`transfer request ${file} --yes`), { code: 0 });
   t.ok(existsSync(file));
   t.match(await run('audit report --from 2020-01-01 --json'), { out: /"what":"request"/ });
+});
+
+t.test('what was let in while somebody looked at a request is not left untold', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const { id } = (await depot.done(`transfer make ${join(stick, 'in.tar')}`)) as { id: string };
+  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
+  const out = folder(t);
+  async function* typed() {
+    // The request is shown, and asks whether all of it may leave.
+    await here.done(`transfer accept ${id} --yes`);
+    yield 'yes\n';
+  }
+  const env = { LARDER_DATA: here.data };
+  const refused = await larder(`transfer request ${out}`, { env, terminal: true, typed: typed() });
+  t.match(refused, {
+    code: 1,
+    err: /Go on\? \[y\/N\][^]*A transfer was let in or put back meanwhile, .* make it again/,
+  });
+  t.strictSame(readdirSync(out), [], 'nothing has left, under any name');
+  const { exports } = (await here.done('audit report --from 2026-01-01')) as { exports: { what: string }[] };
+  t.notOk(
+    exports.some(({ what }) => what === 'request'),
+    'nor does the list of what left say so',
+  );
+  t.match(
+    await here.done(`transfer request ${out} --yes`),
+    { number: 1, receipts: 1 },
+    'and made again it tells of it',
+  );
 });

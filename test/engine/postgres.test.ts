@@ -371,6 +371,28 @@ t.test('a store whose server is gone says so, and goes on when it is back', asyn
   t.same(await counted(db), { after: 1, before: 1 });
 });
 
+t.test('a server from which nothing comes is given up, and one that takes its time is not', async (t) => {
+  const { db, proxy } = await opened(t);
+  await db.transaction((tx) => add(tx, 'before'));
+  const slow = await db.get(sql`SELECT 1 AS one FROM pg_sleep(2)`);
+  t.same(slow, { one: 1 });
+  proxy.isSilent = true;
+  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not answer\. Nothing was changed\./ };
+  await Promise.all([
+    ...['a', 'b', 'c'].map((name) =>
+      t.rejects(
+        db.transaction((tx) => add(tx, name)),
+        gone,
+      ),
+    ),
+    t.rejects(db.get(sql`SELECT 1`), gone),
+    t.rejects(async () => db.version(), gone),
+  ]);
+  proxy.isSilent = false;
+  await db.transaction((tx) => add(tx, 'after'));
+  t.same(await counted(db), { after: 1, before: 1 });
+});
+
 t.test('whatever is killed under load, nothing that was acknowledged is lost, and nothing is done twice', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);

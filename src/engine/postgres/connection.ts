@@ -6,8 +6,11 @@ import { placeOf, type PostgresAddress } from './address.ts';
 import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
-/** How many milliseconds to wait for a connection; a request that needs one is answered within five seconds. */
-const patience = 3000;
+/** How many milliseconds to wait for a connection. */
+const patience = 2500;
+
+/** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
+const silence = 1500;
 
 /** What a connection is for: one that reads refuses to write, and one that writes does not hold others up for ever. */
 const settings = {
@@ -28,11 +31,14 @@ const types = { getTypeParser: ((type, format) => parsers[type] ?? others(type, 
 
 export class Connection {
   readonly #client: pg.Client;
+  readonly #address: PostgresAddress;
   #pending = 0;
   #isLost = false;
+  #trying: Promise<void> | undefined;
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, address: PostgresAddress) {
     this.#client = client;
+    this.#address = address;
     const lost = (): void => void (this.#isLost = true);
     // An error without anybody who waits would end the process; whoever asks next hears of it.
     client.on('error', lost).on('end', lost);
@@ -56,7 +62,9 @@ export class Connection {
       enableChannelBinding: true,
       ...(options !== undefined && { options }),
     });
-    const connection = new Connection(client);
+    const connection = new Connection(client, address);
+    // Also for a server that takes a connection and says nothing.
+    const late = setTimeout(() => connection.destroy(), patience);
     try {
       await client.connect();
       await client.query(settings[purpose]);
@@ -66,6 +74,8 @@ export class Connection {
     } catch (error) {
       connection.destroy();
       throw error instanceof NoConnection ? error : cannotConnect(address, error);
+    } finally {
+      clearTimeout(late);
     }
   }
 
@@ -91,14 +101,29 @@ export class Connection {
 
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     this.#pending++;
+    const silent = setInterval(() => {
+      this.#trying ??= this.#tryServer();
+    }, silence);
     try {
       return await ask();
     } catch (error) {
       if (isLost(error) || isStale(error)) this.destroy();
       throw error;
     } finally {
+      clearInterval(silent);
       this.#pending--;
     }
+  }
+
+  /** Whether the server answers anybody: one that does may take its time here, and from one that does not nothing will come. */
+  async #tryServer(): Promise<void> {
+    try {
+      const other = await Connection.open(this.#address, 'reads');
+      await other.close();
+    } catch {
+      this.destroy();
+    }
+    this.#trying = undefined;
   }
 
   /** Once what was asked is answered. */
@@ -110,7 +135,7 @@ export class Connection {
   /** At once; whoever waits for an answer gets an error. */
   destroy(): void {
     this.#isLost = true;
-    void this.#client.end().catch(() => undefined);
+    // To end it in words first would leave whoever waits for the connection itself without an answer.
     (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
   }
 }

@@ -28,6 +28,8 @@ const held = 'cannot write: another process has held the database for 5 seconds'
 const unknown = 'It is not known whether the change was made, so look first.';
 
 interface Change {
+  /** When its caller has waited long enough for a server that does not answer. */
+  deadline: number;
   work(queries: Queries): Promise<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -60,7 +62,8 @@ export class WriteLane {
   /** Does a change, with those that wait as well; it may be run again, when nothing is left of the first time. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: (result) => resolve(result as Result), reject });
+      const deadline = performance.now() + patience;
+      this.#waiting.push({ deadline, work, resolve: (result) => resolve(result as Result), reject });
       this.#running ??= this.#run();
     });
   }
@@ -91,7 +94,8 @@ export class WriteLane {
 
   /** Commits changes together and answers them; why not, where nothing was committed and nobody has been answered. */
   async #commit(batch: readonly Change[]): Promise<{ error: unknown } | undefined> {
-    const deadline = performance.now() + patience;
+    // Those who have waited through the silence before are not kept through another one.
+    const { deadline } = batch[0]!;
     for (let attempt = 1; ; attempt++) {
       try {
         for (const answer of await this.#attempt(batch, deadline)) answer();
@@ -103,11 +107,19 @@ export class WriteLane {
           return undefined;
         }
         const isLate = performance.now() > deadline;
+        if (isLost(error) && isLate) this.#refuseLate(error);
         const again = (isConflict(error) && attempt < tries) || (isLost(error) && !isLate);
         if (!again) return { error: isHeld(error) ? new Error(held, { cause: error }) : forCaller(error) };
         await sleep(isLost(error) ? 100 : Math.random() * 10 * attempt);
       }
     }
+  }
+
+  /** Tells those who wait behind, and have waited as long, what those before them hear. */
+  #refuseLate(error: unknown): void {
+    const now = performance.now();
+    const late = this.#waiting.findIndex(({ deadline }) => deadline > now + patience / 2);
+    for (const { reject } of this.#waiting.splice(0, late === -1 ? Infinity : late)) reject(forCaller(error));
   }
 
   async #attempt(batch: readonly Change[], deadline: number): Promise<(() => void)[]> {

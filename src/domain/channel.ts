@@ -1,4 +1,5 @@
 // Channels: track, risk and branch.
+import { BoundedMap } from './bounded-map.ts';
 
 export const risks = ['stable', 'candidate', 'beta', 'edge'] as const;
 export type Risk = (typeof risks)[number];
@@ -30,6 +31,17 @@ export const channel = (track: string, risk: Risk, branch: string | null = null)
  * `undefined` when it is no channel.
  */
 export function parseChannel(text: string): Channel | undefined {
+  const known = channels.get(text);
+  if (known !== undefined) return known;
+  const read = readChannel(text);
+  if (read !== undefined) channels.set(text, Object.freeze(read));
+  return read;
+}
+
+/** Those that were read last: a refresh of a device names thirty, nearly all the same, and takes a twentieth more without. */
+const channels = new BoundedMap<string, Channel>(1000);
+
+function readChannel(text: string): Channel | undefined {
   const parts = text.split('/');
   const [first = '', second, third] = parts;
   if (parts.length > 3) return undefined;

@@ -15,7 +15,7 @@ import { deltaBetween, takesDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
-import { bytesOf, fieldsOf, snapText, type Fields, type Pieces } from './served-snap.ts';
+import { bytesOf, fieldsOf, knownResults, snapText, type Fields, type Pieces } from './served-snap.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',
@@ -45,7 +45,7 @@ export const refreshSnaps = operation({
     const results: Pieces = ['{"results":['];
     for (const [at, action] of body.actions.entries()) {
       const { action: kind, key = '', assertions: wanted } = action;
-      if (at > 0) results.push(',');
+      if (at > 0) results.push(comma);
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
       else results.push(...(await resultOf(action, context.get(keyOf(action)), call)));
@@ -73,6 +73,8 @@ interface Calling {
 
 const heldIn = (context: Iterable<RefreshContext>): Held[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
+
+const comma = Buffer.from(',');
 
 const written = (result: RefreshResult): string => JSON.stringify(result);
 
@@ -115,14 +117,18 @@ async function resultOf(
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  const result = written({ result: action.action, ...said, ...whereFound(chosen) });
   const delta =
     isNews && deltas ? await deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
   const resources = fields.fields.includes('resources')
     ? await componentsOf(revision, channel, records, baseUrl)
     : undefined;
-  const text = snapText(snap, revision, fields, baseUrl, { delta, resources });
-  return [`${result.slice(0, -1)},"snap":`, ...text, '}'];
+  const result = (): Pieces => {
+    const about = written({ result: action.action, ...said, ...whereFound(chosen) });
+    return [`${about.slice(0, -1)},"snap":`, ...snapText(snap, revision, fields, baseUrl, { delta, resources }), '}'];
+  };
+  if (delta !== undefined || resources !== undefined || key['instance-key'] !== snap.id) return result();
+  const how = `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
+  return [knownResults.of(snap, revision, fields, how, result)];
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

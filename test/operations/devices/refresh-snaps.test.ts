@@ -291,6 +291,40 @@ t.test('what changed is told by the next refresh, also what another process has 
   t.same(await told(), 'id-not-found');
 });
 
+t.test('what is told of a snap again is told as it was asked for, and as it is now', async (t) => {
+  const { store, ada, id } = await withSnap(t, { 1: {} }, [
+    { channel: 'stable', revision: 1 },
+    { channel: 'edge', revision: 1 },
+  ]);
+  const root = await store.as('root');
+  await root.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '^[0-9]+$' });
+  await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
+  await release(ada, { channel: '2/stable', revision: 1 });
+  // Devices that refresh name a snap by its id, as this does whatever it wants of it.
+  const ask = async (action: 'refresh' | 'install' | 'download', channel: string, asked = fields) => {
+    const named = { 'snap-id': id, 'instance-key': id };
+    const context = action === 'refresh' ? [{ ...named, revision: 1, 'tracking-channel': channel }] : [];
+    const one = { action, ...named, name: 'hello', ...(action !== 'refresh' && { channel }) };
+    const body = { context, actions: [one], fields: asked };
+    const { results } = (await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders())).body;
+    const { result, snap, ...more } = results[0];
+    return [result, more['effective-channel'], more['redirect-channel'], snap.title, Object.keys(snap).length];
+  };
+  const all = (await ask('refresh', 'stable'))[4] as number;
+  for (let time = 0; time < 2; time++) {
+    t.same(await ask('refresh', 'stable'), ['refresh', 'latest/stable', undefined, undefined, all]);
+    t.same(await ask('refresh', 'edge'), ['refresh', 'latest/edge', undefined, undefined, all]);
+    t.same(await ask('install', 'edge'), ['install', 'latest/edge', undefined, undefined, all]);
+    t.same(await ask('download', 'edge'), ['download', 'latest/edge', undefined, undefined, all]);
+    t.same(await ask('install', '2/stable'), ['install', '2/stable', undefined, undefined, all]);
+    t.same(await ask('refresh', 'stable', ['revision']), ['refresh', 'latest/stable', undefined, undefined, 1]);
+  }
+  await ada.patch('/v1/snap/hello', { title: 'Hello', 'default-track': '2' });
+  t.same(await ask('refresh', 'stable'), ['refresh', 'latest/stable', undefined, 'Hello', all + 1]);
+  t.same(await ask('install', 'stable'), ['install', '2/stable', '2/stable', 'Hello', all + 1]);
+  t.same(await ask('install', '2/stable'), ['install', '2/stable', undefined, 'Hello', all + 1]);
+});
+
 t.test('every action has one result, and what no action named has none', async (t) => {
   const yaml = (epoch: string): Details => ({ packageYaml: `name: hello\nversion: '1'\nepoch: ${epoch}\n` });
   const { store, id } = await withSnap(t, { 1: yaml('0'), 2: yaml('1*'), 3: yaml('2') }, [

@@ -1,7 +1,7 @@
 // larder serve
 import { join } from 'node:path';
 
-import type { Appliance } from '#appliance/appliance.ts';
+import { startAppliance, type Appliance } from '#appliance/appliance.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
@@ -77,7 +77,6 @@ const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefin
 /** Serves in this process, or in as many as the configuration says. */
 async function start(how: Omit<SupervisorOptions, 'fatal' | 'giveUp'>, life: Life): Promise<Served> {
   if (readConfig(join(how.directory, 'larder.toml')).http.workers === 1) {
-    const { startAppliance } = await import('#appliance/appliance.ts');
     return startAppliance({ ...how, fatal: life.fail });
   }
   const { superviseWorkers } = await import('#workers/supervisor.ts');

@@ -1,4 +1,4 @@
-// The style sheet of a kind of pages, behind the colours that all pages share.
+// The style sheet of a kind of pages, behind what all pages share.
 import { embeddedText } from '#src/embedded.ts';
 
 /** `path` is the embedded file with what that kind of pages looks like. */

@@ -216,7 +216,7 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       read_transfer: [`/internal/v1/transfers/${'0'.repeat(64)}`, 404],
       list_proposals: '/internal/v1/proposals',
       read_proposal: '/internal/v1/proposals/1',
-      read_proposal_text: '/internal/v1/proposals/1/text',
+      read_proposal_text: ['/internal/v1/proposals/1/text', 409],
       list_audit: '/internal/v1/audit',
       'list_audit, filtered': '/internal/v1/audit?actor=nobody',
       read_changes: '/internal/v1/changes?since=1',

@@ -1,5 +1,6 @@
 // This site among others: what it is called, the key that it signs transfers with, and whose transfers it believes.
 import { Refusal } from '#domain/refusal.ts';
+import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready } from './act.ts';
 import { nobody } from './transfers.ts';
@@ -77,13 +78,7 @@ export const rotateSource = act({
 
   async perform(tx, { signers, ...rotated }: Rotation, { note }) {
     const { name, rotation, keys, threshold } = rotated;
-    const source = await tx.transferSources.find(name);
-    if (source === undefined) {
-      throw new Refusal(
-        'resource-not-found',
-        `This site does not believe '${name}'; 'larder site list' shows whom it does.`,
-      );
-    }
+    const source = await believed(tx, name);
     if (source.keys.join() === keys.join() && source.rotation === rotation) throw new DoneAlready(undefined);
     if (rotation <= source.rotation) {
       throw new Refusal(
@@ -190,8 +185,17 @@ export const distrustSource = act({
   gate: { never: 'who finds out that a key was stolen must not wait for others' },
 
   async perform(tx, { name }: { name: string }) {
-    if ((await tx.transferSources.remove(name)) === 0) {
-      throw new Refusal('resource-not-found', `There is no source '${name}'; 'larder site list' shows them.`);
-    }
+    await believed(tx, name);
+    await tx.transferSources.remove(name);
   },
 });
+
+/** The source of a name; refuses one that is not believed. */
+async function believed({ transferSources }: Changes, name: string): Promise<TransferSource> {
+  const source = await transferSources.find(name);
+  if (source !== undefined) return source;
+  throw new Refusal(
+    'resource-not-found',
+    `This site does not believe '${name}'; 'larder site show' shows whom it does.`,
+  );
+}

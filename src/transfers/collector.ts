@@ -12,7 +12,7 @@ import type { Sequence } from '#domain/sequence.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
 import { rememberLeft, type LetOut } from './collector-exports.ts';
-import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
+import { compose, madeBefore, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import type { Transfer } from './form/members.ts';
 import { SigningSeed } from './form/signatures.ts';
 import { idOf, readStatement } from './form/statement.ts';
@@ -173,13 +173,7 @@ export async function makePartAgain(
   const bytes = existsSync(sentFile(collector, sequence)) ? readFileSync(sentFile(collector, sequence)) : undefined;
   if (bytes === undefined)
     throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
-  const statement = readStatement(bytes);
-  if (part > statement.parts.length) {
-    throw new Refusal(
-      'resource-not-found',
-      `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
-    );
-  }
+  const statement = madeBefore(bytes, { sequence, part });
   const { places, texts } = JSON.parse(readFileSync(sentFile(collector, sequence, 'places'), 'utf8')) as {
     places: [string, Place[]][];
     texts: string[];

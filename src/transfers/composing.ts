@@ -4,11 +4,12 @@ import { createHash } from 'node:crypto';
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { PackedList, type Sequence } from '#domain/sequence.ts';
 import { cutInto } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
-import { contentsOf, idOf, writeStatement } from './form/statement.ts';
+import { contentsOf, idOf, readStatement, writeStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
 import { partFile, writeParts, type Placed, type Writing } from './part-files.ts';
 import type { Site } from './site.ts';
@@ -115,6 +116,16 @@ async function digestOf(
   const digest = createHash('sha256');
   for await (const bytes of content(blob, offset, size)) digest.update(bytes);
   return digest.digest('hex');
+}
+
+/** The statement of a transfer of which a part is made again; refuses a part that it has not. */
+export function madeBefore(bytes: Buffer, { sequence, part }: { sequence: number; part: number }): Statement {
+  const statement = readStatement(bytes);
+  if (part <= statement.parts.length) return statement;
+  throw new Refusal(
+    'resource-not-found',
+    `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
+  );
 }
 
 export interface Made {

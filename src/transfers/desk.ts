@@ -2,9 +2,7 @@
 import { rm } from 'node:fs/promises';
 
 import type { Acts, By } from '#acts/act.ts';
-import { acceptTransfer } from '#acts/transfer-accept.ts';
 import { discardTransfer, withdrawTransfer, type Receipt } from '#acts/transfers.ts';
-import type { Planning } from '#acts/transfer-planning.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -14,7 +12,8 @@ import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { Config } from '#src/config.ts';
 import { piecesOf } from './intake.ts';
-import { broughtBy, digestOf, lookAt, transferOf, type Brought } from './look.ts';
+import { letIn, whole, type LettingIn } from './letting-in.ts';
+import { broughtBy, lookAt, transferOf, type Brought } from './look.ts';
 import { present, receiptReport, reportOf } from './report.ts';
 import { provenanceOf } from './request/ask.ts';
 import { shortId, siteOf } from './site.ts';
@@ -28,20 +27,9 @@ export interface Settling {
   config: Pick<Config, 'site'>;
 }
 
-type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
-
-/** Lets in what was looked at; where nobody looked, what there is. */
-export async function letIn(
-  { records, acts, siteKey, directory, config }: Settling,
-  { transfer, statement, believed, seen, narrowed }: Brought & { seen: string | undefined; narrowed: Narrowing },
-  by: By,
-): Promise<Receipt> {
-  const site = (await siteOf(records, siteKey))?.name;
-  const here = { site, labels: config.site };
-  const accepted = { id: transfer.id, statement, ...here, believed, ...narrowed, seen, digestOf };
-  const receipt = await acts.do(acceptTransfer, by, accepted);
-  await rm(piecesOf(directory, transfer.id), { recursive: true, force: true });
-  return receipt;
+/** What it takes to let in here what waits. */
+export async function lettingIn({ records, acts, siteKey, directory, config }: Settling): Promise<LettingIn> {
+  return { acts, directory, site: (await siteOf(records, siteKey))?.name, labels: config.site };
 }
 
 /** Throws one away that waits, with what has come of it. */
@@ -64,8 +52,6 @@ interface Serving extends Omit<Settling, 'config'> {
 /** A longer statement, of some thousand packages, takes a serving process seconds in which nobody else is answered. */
 const longestLookedAt = 2 * 1024 * 1024;
 
-const whole: Narrowing = { only: [], without: [], asChannel: [] };
-
 export function transferDesk(serving: Serving): TransferDesk {
   const { records, acts, blobs, siteKey, roots, now } = serving;
   const settling = (): Settling => ({ ...serving, config: serving.config() });
@@ -87,7 +73,8 @@ export function transferDesk(serving: Serving): TransferDesk {
       if (receipt === null || site === undefined) return undefined;
       return receiptReport(JSON.parse(receipt) as Receipt, { site, auditHead: (await records.audit.head()) ?? null });
     },
-    accept: async (prefix, seen, by) => letIn(settling(), { ...(await brought(prefix)), seen, narrowed: whole }, by),
+    accept: async (prefix, seen, by) =>
+      letIn(await lettingIn(settling()), { ...(await brought(prefix)), seen, narrowed: whole }, by),
     async discard(prefix, by) {
       const transfer = await transferOf(records, prefix);
       await discard(serving, transfer, by);

@@ -13,8 +13,7 @@ import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import { ChunkReader, type Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
-import { compose, signedBy, writeAll, type Intent, type Made } from './composing.ts';
-import { readStatement } from './form/statement.ts';
+import { compose, madeBefore, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import type { Content } from './form/write.ts';
 import { holdingsOf, type Contents, type Wanted } from './holdings.ts';
 import { writeParts } from './part-files.ts';
@@ -122,13 +121,7 @@ export async function makeAgain(
   if (before === undefined || bytes === undefined) {
     throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made here.`);
   }
-  const statement = readStatement(bytes);
-  if (part > statement.parts.length) {
-    throw new Refusal(
-      'resource-not-found',
-      `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
-    );
-  }
+  const statement = madeBefore(bytes, { sequence, part });
   await refuseGone({ sequence, part }, statement, blobs);
   const transfer = signedBy(site, { bytes, statement });
   const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs, making.signal) });

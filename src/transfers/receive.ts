@@ -58,14 +58,9 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   if (before?.status === 'accepted' || before?.status === 'withdrawn') {
     return { id, statement, signers, lacking: [], takenOut: [], settled: before };
   }
-  if (source !== undefined) await settleDoubt(source, receiving);
-  refuseUnfit(statement, {
-    site: receiving.site,
-    labels: receiving.labels,
-    at: timestamp(receiving.now()),
-    floor: source === undefined ? 0 : await floorOf(source, receiving),
-    policy,
-  });
+  const floor = source === undefined ? 0 : await floorOf(source, receiving);
+  const { site, labels, now } = receiving;
+  refuseUnfit(statement, { site, labels, at: timestamp(now()), floor, policy });
   await refuseWithoutRoom(parts, receiving);
   const kept = await keepWhole(first.bytes, receiving.blobs);
   await receiving.acts.do(receiveTransfer, receiving.by, {
@@ -83,10 +78,10 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   return { id, statement, signers, lacking, takenOut: [...new Set(takenOut)] };
 }
 
-/** After a restore it must be said which number was let in last. */
-async function settleDoubt(source: TransferSource, { acts, by, lastReceipt }: Receiving): Promise<void> {
+/** Which number was let in last; after a restore it must be said. */
+async function floorOf(source: TransferSource, { records, acts, by, lastReceipt }: Receiving): Promise<number> {
   const { name } = source;
-  if (!source.floorInDoubt) return;
+  if (!source.floorInDoubt) return source.floor;
   if (lastReceipt === undefined) refuseDoubtfulFloor(source);
   else if (lastReceipt === 'lost') await acts.do(settleFloor, by, { name });
   else if (lastReceipt.source === name) await acts.do(settleFloor, by, { name, proven: lastReceipt.sequence });
@@ -95,10 +90,8 @@ async function settleDoubt(source: TransferSource, { acts, by, lastReceipt }: Re
       'conflict',
       `The receipt is of a transfer of '${lastReceipt.source}', and this one comes from '${name}'.`,
     );
+  return (await records.transferSources.find(name))?.floor ?? 0;
 }
-
-const floorOf = async ({ name }: TransferSource, { records }: Receiving): Promise<number> =>
-  (await records.transferSources.find(name))?.floor ?? 0;
 
 async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promise<TransferSource> {
   const source = await records.transferSources.find(statement.source);

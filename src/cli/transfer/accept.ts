@@ -1,5 +1,6 @@
 // larder transfer accept
-import { letIn } from '#transfers/desk.ts';
+import { lettingIn } from '#transfers/desk.ts';
+import { letIn } from '#transfers/letting-in.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
@@ -25,7 +26,7 @@ export const transferAccept = command({
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
       const carried = await waiting(store, named, options);
-      const receipt = await letIn(store, { ...carried, seen: options.seen }, store.person);
+      const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
       const id = shortId(carried.transfer.id);
       const { undo, ...told } = receipt;
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;

@@ -12,7 +12,8 @@ import {
   type Collector,
 } from '#transfers/collector.ts';
 import type { FoundInFolder } from '#transfers/gather/gather.ts';
-import { letIn } from '#transfers/desk.ts';
+import { lettingIn } from '#transfers/desk.ts';
+import { letIn } from '#transfers/letting-in.ts';
 import { present, reportOf } from '#transfers/report.ts';
 import { fetchScript } from '#transfers/request/table.ts';
 import { unwrittenIntent, unwrittenParts } from '#transfers/unwritten.ts';
@@ -169,7 +170,7 @@ async function adopted(found: FoundInFolder, { store, collector, call, folder }:
   if (looked.plan.problems.length > 0) {
     return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
   }
-  const receipt = await letIn(store, { ...looked, seen: looked.digest }, store.person);
+  const receipt = await letIn(await lettingIn(store), { ...looked, seen: looked.digest }, store.person);
   const said = answerOf(found);
   return {
     text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -21,15 +21,21 @@ import { firstSettings } from './store.ts';
 const long = process.env['LARDER_LONG'] === '1';
 /** Each snap has so many bytes; and one file beside them that is larger than any memory should be. */
 const size = { packages: long ? 10_000 : 1000, bytes: 256 * 1024, large: (long ? 4096 : 512) * 1024 * 1024 };
-const main = join(import.meta.dirname, '../../src/main.ts');
+const root = join(import.meta.dirname, '../..');
+const executable = join(root, 'dist/larder');
+/** What people run, where it was built: the sources are stripped of their types by each thread, which takes memory and time. */
+const program: readonly [string, ...string[]] = existsSync(executable)
+  ? [executable]
+  : [process.execPath, join(root, 'src/main.ts')];
 
 /** Prints the figures of transfers; LARDER_LONG=1 takes 10,000 packages, and a file of 4 GiB. */
 export async function transfers(): Promise<void> {
-  const root = mkdtempSync(join(tmpdir(), 'larder-bench-transfers-'));
+  const folder = mkdtempSync(join(tmpdir(), 'larder-bench-transfers-'));
   const machine = watchMachine();
   try {
     console.log(`transfers: ${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`);
-    const [depot, here, stick] = [join(root, 'depot'), join(root, 'here'), join(root, 'stick')];
+    console.log(`  by ${program.length === 1 ? 'the executable' : 'the sources (npm run build:executable)'}`);
+    const [depot, here, stick] = [join(folder, 'depot'), join(folder, 'here'), join(folder, 'stick')];
     mkdirSync(stick);
     for (const site of [depot, here]) await makeStore(site);
     const ids = Array.from({ length: size.packages }, (_, at) => String(at).padStart(7, '0').padStart(32, 'p'));
@@ -42,11 +48,11 @@ export async function transfers(): Promise<void> {
     print('1 % changed', `${(second.bytes / changed).toFixed(3)} of the changed bytes (at most 1.05)`);
     const third = await cross(depot, here, join(stick, 'third.tar'));
     print('nothing changed', `${(third.bytes / 1e6).toFixed(2)} MB (at most 1)`);
-    beside(join(stick, 'first.tar'), first, root);
+    beside(join(stick, 'first.tar'), first, folder);
     await large(depot, here, stick);
     console.log(`  ${machine()}`);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -120,12 +126,12 @@ async function cross(depot: string, here: string, file: string, ...what: string[
 }
 
 /** What hashing the same bytes takes, and what restic takes to restore and check them. */
-function beside(file: string, { bytes, seconds }: Crossed, root: string): void {
+function beside(file: string, { bytes, seconds }: Crossed, folder: string): void {
   for (const algorithm of ['sha256', 'sha3-384']) {
     const taken = hashed(file, algorithm);
     print(`receive beside ${algorithm}`, `${(taken / seconds).toFixed(2)} of its ${rate(bytes, taken)}`);
   }
-  const env = { ...process.env, RESTIC_PASSWORD: 'bench', RESTIC_REPOSITORY: join(root, 'restic') };
+  const env = { ...process.env, RESTIC_PASSWORD: 'bench', RESTIC_REPOSITORY: join(folder, 'restic') };
   const restic = (...args: string[]): number => {
     const began = performance.now();
     const { status, stderr } = spawnSync('restic', ['--quiet', '--no-cache', ...args], { env, encoding: 'utf8' });
@@ -137,12 +143,12 @@ function beside(file: string, { bytes, seconds }: Crossed, root: string): void {
     return;
   }
   restic('init');
-  restic('backup', join(root, 'depot'));
+  restic('backup', join(folder, 'depot'));
   const [check, restore] = [
     restic('check', '--read-data'),
-    restic('restore', 'latest', '--target', join(root, 'restored')),
+    restic('restore', 'latest', '--target', join(folder, 'restored')),
   ];
-  rmSync(join(root, 'restored'), { recursive: true });
+  rmSync(join(folder, 'restored'), { recursive: true });
   print('restic', `restores and checks in ${(check + restore).toFixed(2)} s; receive takes ${seconds.toFixed(2)} s`);
 }
 
@@ -179,9 +185,8 @@ async function larder(
   ...args: string[]
 ): Promise<{ said: unknown; seconds: number; memory: number }> {
   const began = performance.now();
-  const child = spawn(process.execPath, [main, ...args, '--json', '--data', directory], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const [file, ...first] = program;
+  const child = spawn(file, [...first, ...args, '--json', '--data', directory], { stdio: ['ignore', 'pipe', 'pipe'] });
   let memory = 0;
   const watch = setInterval(() => {
     memory = Math.max(memory, residentSoFar(child.pid));

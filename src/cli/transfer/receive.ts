@@ -7,6 +7,7 @@ import { refuseUnsigned } from '#acts/transfers.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { acceptAutomatically } from '#transfers/automatic.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { receive, type Received } from '#transfers/receive.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { toldInReceipt } from '#transfers/receipts.ts';
@@ -70,6 +71,8 @@ export const transferReceive = command({
   run(call) {
     const { parts: named, unsigned, release } = { ...call.positionals, ...call.options };
     if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
+    // Before the records are opened: what has grown by then stays.
+    keepHeapSmall();
     return withStore(
       call,
       (store) =>

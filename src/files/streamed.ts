@@ -27,29 +27,24 @@ const chunk = 1024 * 1024;
  * asked for. A buffer for each chunk waits for the garbage collector, a hundred MiB of them at times (`npm run bench -- transfers`).
  */
 export class ChunkReader {
-  #next = Buffer.alloc(0);
-  #other = Buffer.alloc(0);
+  /** The one that was given before the last one, and that one. */
+  #buffers: [Buffer, Buffer] | undefined;
 
   /** The bytes of a file from `offset` on, `size` of them or as many as there are. */
   async *read(file: string, offset: number, size: number, files: Pick<Files, 'open'> = onDisk): AsyncGenerator<Buffer> {
     const handle = await files.open(file, 'r');
     try {
       for (let at = 0; at < size;) {
-        const { bytesRead } = await handle.read(this.#turned(), 0, Math.min(chunk, size - at), offset + at);
+        const [into, last] = (this.#buffers ??= [Buffer.allocUnsafeSlow(chunk), Buffer.allocUnsafeSlow(chunk)]);
+        const { bytesRead } = await handle.read(into, 0, Math.min(chunk, size - at), offset + at);
         if (bytesRead === 0) return;
-        yield this.#other.subarray(0, bytesRead);
+        this.#buffers = [last, into];
+        yield into.subarray(0, bytesRead);
         at += bytesRead;
       }
     } finally {
       await handle.close();
     }
-  }
-
-  /** The buffer that was given before the last one. */
-  #turned(): Buffer {
-    const turned = this.#next.length === 0 ? Buffer.allocUnsafeSlow(chunk) : this.#next;
-    [this.#next, this.#other] = [this.#other, turned];
-    return turned;
   }
 }
 

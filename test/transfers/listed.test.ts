@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { canonical, canonicalBytes } from '#transfers/form/canonical.ts';
+import { canonical, canonicalBytes, canonicalLength } from '#transfers/form/canonical.ts';
 import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn } from '#transfers/form/listed.ts';
 
 const object = fc
@@ -14,6 +14,7 @@ t.test('the members of an object, and the items of its lists, are where they are
     fc.property(object, (value) => {
       const bytes = Buffer.from(canonical(value));
       t.ok(canonicalBytes(value).equals(bytes));
+      t.equal(canonicalLength(value), bytes.length);
       const members = membersOfObject(bytes);
       t.same(
         [...members.keys()],
@@ -27,6 +28,30 @@ t.test('the members of an object, and the items of its lists, are where they are
       }
     }),
     { numRuns: 300 },
+  );
+  t.end();
+});
+
+t.test('there is one form, whether its members come in order or not', (t) => {
+  const formOf = (value: unknown): string => {
+    if (value === null || typeof value !== 'object') return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
+    const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${formOf(one)}`).join(',')}}`;
+  };
+  // What looks like a number comes first in any object of JavaScript; no shape of ours has such names.
+  const named = fc.string({ unit: 'binary' }).map((name) => `.${name}`);
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 0 }), tie('list'), tie('object')),
+    list: fc.array(tie('value'), { maxLength: 4 }),
+    object: fc.array(fc.tuple(named, tie('value')), { maxLength: 4 }).map((all) => Object.fromEntries(all) as unknown),
+  }));
+  fc.assert(
+    fc.property(value, (one) => {
+      t.equal(canonical(one), formOf(one));
+      t.equal(canonical(JSON.parse(formOf(one))), formOf(one));
+    }),
+    { numRuns: 500 },
   );
   t.end();
 });

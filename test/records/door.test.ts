@@ -271,6 +271,21 @@ t.test('two processes at one file wait for each other and see each other at once
   t.same(await balances(beside), { ada: 120, bob: 3 });
 });
 
+t.test('what a change has read is still so when it writes, whichever process changes beside it', async (t) => {
+  const { db, beside } = await open(t);
+  const both = [db, await beside()];
+  await Promise.all(
+    [...Array(10).keys()].map((at) =>
+      both[at % 2]!.transaction(async (tx) => {
+        const { ada = 0 } = await balances(tx);
+        await sleep(2);
+        await tx.run(sql`UPDATE accounts SET balance = ${ada + 1} WHERE name = 'ada'`);
+      }),
+    ),
+  );
+  t.same(await balances(db), { ada: 110, bob: 0 });
+});
+
 t.test('waiting for another process holds up nobody here', async (t) => {
   const { db, beside: openBeside } = await open(t);
   const beside = await openBeside();

@@ -236,6 +236,8 @@ t.test('however calls come, and whenever they are written, a device counts once 
     later: fc.integer({ min: 0, max: 20 }),
     /** What it says, if anything: it may have got the snap meanwhile. */
     says: fc.constantFrom(undefined, [], [{ packageId: id, revision: 1 }]),
+    /** Which revision of it, which may be another one each time. */
+    revision: fc.constantFrom(1, 2),
     isWritten: fc.boolean(),
   });
   let round = 0;
@@ -248,12 +250,12 @@ t.test('however calls come, and whenever they are written, a device counts once 
       const has = new Set<string>();
       const add = (to: Map<string, Set<string>>, day: string, serial: string) =>
         to.set(day, (to.get(day) ?? new Set()).add(serial));
-      for (const { serial, later, says, isWritten } of sequence) {
+      for (const { serial, later, says, revision, isWritten } of sequence) {
         moment.setTime(moment.getTime() + hours(later));
         const at = moment.toISOString();
         // Once it has the snap it says so each time; what it says no more is a story of its own.
         if ((says?.length ?? 0) > 0) has.add(serial);
-        const holds = says === undefined ? undefined : has.has(serial) ? [{ packageId: id, revision: 1 }] : [];
+        const holds = says === undefined ? undefined : has.has(serial) ? [{ packageId: id, revision }] : [];
         records.noteContact({ brand: 'acme', model, serial, at, ...(holds && { holds }) });
         add(seen, at.slice(0, 10), serial);
         if (has.has(serial)) add(holders, at.slice(0, 10), serial);

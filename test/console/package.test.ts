@@ -122,6 +122,12 @@ t.test('a package', async (t) => {
     t.match(text, /Of 4 devices that ever called, 3 say to hold it/);
     t.match(text, /2 2 67 % 1 1 33 %/);
     t.match(text, /How far refreshes have come Revision Channel Offered to Held Failed Taken 2 latest\/stable 3 0 0 0/);
+    const refreshed = { brand: 'acme', model: 'box', serial: '0', at: store.clock.now.toISOString() };
+    beside.records.noteContact({ ...refreshed, holds: [{ packageId: id, revision: 2 }] });
+    await beside.records.writeContacts();
+    const all = await atHome.open(here);
+    t.match(all.text, /2 3 100 %/);
+    t.notMatch(all.html, /class="drawing bar full"/, 'that all hold a revision is nothing to be warned of');
   });
 
   await t.test('has revisions, each with what is known of it', async (t) => {

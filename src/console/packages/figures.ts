@@ -7,7 +7,7 @@ import { recentDays } from '#records/downloads.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { OfferCounts } from '#records/seen-devices.ts';
 import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
-import { bar } from '../parts/drawing.ts';
+import { share } from '../parts/drawing.ts';
 import { table, type Column } from '../parts/table.ts';
 import { count, counted } from '../parts/values.ts';
 
@@ -112,7 +112,7 @@ export const deviceWords = (devices: number, looked: number): string =>
 
 function shareOf(part: number, whole: number): Html {
   const percent = `${String(Math.round((100 * part) / Math.max(1, whole)))} %`;
-  return html`${percent} ${bar(part / Math.max(1, whole), `${percent} of the devices`)}`;
+  return html`${percent} ${share(part / Math.max(1, whole), `${percent} of the devices`)}`;
 }
 
 const offersTable = (offers: readonly OfferCounts[]): Html =>

@@ -1,11 +1,16 @@
 // Small drawings, made here and said in words beside them.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 
-/** How much of something is taken, as a bar; `portion` from 0 to 1. */
-export const bar = (portion: number, words: string): Html => {
+/** How much of something is taken, as a bar that warns where little is left; `portion` from 0 to 1. */
+export const bar = (portion: number, words: string): Html => barOf(portion, words, portion > 0.9);
+
+/** How large a part of something is, as a bar; all of it is as good as any. */
+export const share = (portion: number, words: string): Html => barOf(portion, words, false);
+
+const barOf = (portion: number, words: string, warns: boolean): Html => {
   const width = Math.round(Math.min(1, Math.max(0, portion)) * 1000) / 10;
   return html`<svg
-    class="drawing bar ${portion > 0.9 ? 'full' : ''}"
+    class="drawing bar ${warns ? 'full' : ''}"
     viewBox="0 0 100 6"
     preserveAspectRatio="none"
     role="img"

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
-import { lockDirectory } from '#data/lock.ts';
+import { lockToServe } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
@@ -50,7 +50,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   const { directory } = options;
   await parts.start(
     'lock',
-    () => (isBeside(options) ? undefined : lockDirectory(directory)),
+    () => (isBeside(options) ? undefined : lockToServe(directory)),
     (lock) => lock?.close(),
   );
   const { log: settings } = readConfig(join(directory, 'larder.toml'));

@@ -1,5 +1,6 @@
 // One process owns a data directory: it holds a lock that the operating system lets go of when the process dies.
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
@@ -19,6 +20,24 @@ export function lockDirectory(directory: string, name = 'store.lock'): { close()
     lock.close();
     if (error instanceof SQLite.SqliteError && error.code === 'SQLITE_BUSY') throw new DataDirectoryInUse(directory);
     throw error;
+  }
+}
+
+/** For how many milliseconds whoever serves waits for a command, and how often he looks. */
+const patience = { most: 1000, pause: 50 };
+
+/**
+ * The same for whoever serves from then on. A command that looks whether somebody does, or brings the data up to date, holds the
+ * directory for a moment, and that is no reason not to serve.
+ */
+export async function lockToServe(directory: string): Promise<{ close(): unknown }> {
+  for (const deadline = performance.now() + patience.most; ;) {
+    try {
+      return lockDirectory(directory);
+    } catch (error) {
+      if (!(error instanceof DataDirectoryInUse) || performance.now() > deadline) throw error;
+      await sleep(patience.pause);
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { ApplianceOptions } from '#appliance/options.ts';
 import { readAgain } from '#appliance/reload.ts';
 import { settingsOf } from '#appliance/settings.ts';
-import { lockDirectory } from '#data/lock.ts';
+import { lockToServe } from '#data/lock.ts';
 import { together, type ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
@@ -51,7 +51,7 @@ export async function superviseWorkers(options: SupervisorOptions): Promise<Supe
       'http.workers is more than 1, and workers find out by /proc which of them live: mount it, or set 1',
     );
   }
-  const lock = lockDirectory(options.directory);
+  const lock = await lockToServe(options.directory);
   const supervisor = new Supervisor(options);
   try {
     await supervisor.start();

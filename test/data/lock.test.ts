@@ -1,0 +1,15 @@
+// Who holds a data directory, and who waits for it.
+import t from 'tap';
+
+import { DataDirectoryInUse, lockDirectory, lockToServe } from '#data/lock.ts';
+
+t.test('a server waits for a command that holds the directory for a moment, and not for another server', async (t) => {
+  const directory = t.testdir();
+  const command = lockDirectory(directory);
+  const waiting = lockToServe(directory);
+  t.throws(() => lockDirectory(directory), DataDirectoryInUse, 'a second command is told at once');
+  command.close();
+  const server = await waiting;
+  t.teardown(() => server.close());
+  await t.rejects(lockToServe(directory), DataDirectoryInUse);
+});

@@ -27,6 +27,9 @@ export class List {
 /** The values of an `IN`, as many as there are: `` WHERE id IN ${list(ids)} ``. */
 export const list = (values: readonly (string | number)[]): List => new List(values);
 
+/** What LIKE matches of texts that hold this one, where the statement says `ESCAPE '\\'`. */
+export const holding = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
 /** A statement with its values kept apart; the text is the same array on every call, so that it is prepared once. */
 export interface Statement {
   readonly text: readonly string[];

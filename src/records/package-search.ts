@@ -1,6 +1,6 @@
 // The packages that somebody looks for by a piece of a name or a title, page by page, with what a list shows of each.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { columns, list, sql, type Reading } from '#engine/database.ts';
+import { columns, holding, list, sql, type Reading } from '#engine/database.ts';
 import type { PackagePlace } from './inventory.ts';
 
 export interface PackagesWanted {
@@ -44,7 +44,7 @@ export const packageSearch = (db: Reading) => ({
     after: PackagePlace,
     limit: number,
   ): Promise<{ packages: FoundPackage[]; next: PackagePlace | undefined }> {
-    const pattern = `%${wanted.text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = holding(wanted.text.toLowerCase());
     const { namespace, of } = wanted;
     const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
     const last = namespace ?? '~';
@@ -61,14 +61,13 @@ export const packageSearch = (db: Reading) => ({
     wanted: PackagesWanted,
     order: PackageOrder,
     { offset, limit }: { offset: number; limit: number },
-  ): Promise<{ packages: FoundPackage[]; isCut: boolean }> {
-    const pattern = `%${wanted.text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+  ): Promise<FoundPackage[]> {
+    const pattern = holding(wanted.text.toLowerCase());
     const { namespace, of } = wanted;
-    const [from, last] = [{ namespace: namespace ?? '', name: '' }, namespace ?? '~'];
     const found = await db.all<{ id: string }>(sql`
       SELECT looked.id FROM (
         SELECT ${lookedAt}, publisher_id FROM packages
-        WHERE (namespace, name) > (${from.namespace}, '') AND namespace <= ${last}
+        WHERE (namespace, name) > (${namespace ?? ''}, '') AND namespace <= ${namespace ?? '~'}
           AND (${of} IS NULL OR publisher_id = ${of}
             OR id IN (SELECT package_id FROM collaborators WHERE account_id = ${of}))
         ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
@@ -88,9 +87,12 @@ export const packageSearch = (db: Reading) => ({
       LIMIT ${limit} OFFSET ${offset}`);
     const places = new Map(found.map(({ id }, at) => [id, at]));
     const packages = await shown(db, found);
-    packages.sort((one, other) => places.get(one.id)! - places.get(other.id)!);
-    return { packages, isCut: of === null && (await lastLookedAt(db, from, last)) !== undefined };
+    return packages.sort((one, other) => places.get(one.id)! - places.get(other.id)!);
   },
+
+  /** Whether there are more names than are sorted. */
+  sortsNotAll: async ({ of, namespace }: PackagesWanted): Promise<boolean> =>
+    of === null && (await lastLookedAt(db, { namespace: namespace ?? '', name: '' }, namespace ?? '~')) !== undefined,
 });
 
 interface Range {

@@ -1,6 +1,6 @@
 // Packages: the names somebody owns within a namespace.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { columns, list, sql, type Queries } from '#engine/database.ts';
+import { columns, holding, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
@@ -131,7 +131,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     { text, type, publisher }: { text: string; type?: string | undefined; publisher?: string | undefined },
     limit: number,
   ): Promise<PublishedPackage[]> {
-    const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = holding(text);
     const rows = await db.all<RowWithPublisher>(sql`
       SELECT ${packageColumns},
         ${publisherColumns}

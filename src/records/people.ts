@@ -1,5 +1,5 @@
 // People: the accounts as somebody looks for them who administers the store, with how they log in and when they last did.
-import { columns, sql, type Reading } from '#engine/database.ts';
+import { columns, holding, sql, type Reading } from '#engine/database.ts';
 import { accountColumns, withRoles, type Account } from './accounts.ts';
 
 export interface Person extends Account {
@@ -49,7 +49,7 @@ export const people = (db: Reading) => ({
    * or e-mail address, or are called that by their id. To look through ten thousand takes 3 ms.
    */
   async page(text: string, after: string, limit: number): Promise<Person[]> {
-    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = holding(text.toLowerCase());
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}
       FROM accounts
@@ -66,7 +66,7 @@ export const people = (db: Reading) => ({
     order: PeopleOrder,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<Person[]> {
-    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = holding(text.toLowerCase());
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}
       FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts

@@ -1,10 +1,10 @@
 // A store that was killed proves by itself that it lost nothing.
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { kill } from '#test/fixtures/kill.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 
 t.test('a store that was killed is looked over soon after its next start', async (t) => {
@@ -18,7 +18,6 @@ t.test('a store that was killed is looked over soon after its next start', async
     const server = await serve(data);
     for (let wait = 0; (await proofs()) < times && wait < 200; wait++) await sleep(100);
     t.equal(await proofs(), times);
-    server.process.kill('SIGKILL');
-    await once(server.process, 'exit');
+    await kill(server.process);
   }
 });

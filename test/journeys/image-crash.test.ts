@@ -2,7 +2,6 @@
 // is there and whole; of what was on its way nothing is left.
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,9 +60,7 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
     const wanted = round + 1 < kills ? before : Math.max(before, kills);
     await until(() => told.size > wanted, Promise.all(work));
     await sleep(randomInt(0, 600));
-    const exited = once(served.process, 'exit');
-    served.process.kill('SIGKILL');
-    await exited;
+    await kill(served.process);
     await Promise.all(work);
   }
   t.ok(told.size > kills, `${told.size} blobs and manifests were acknowledged`);

@@ -1,7 +1,6 @@
 // Writing operations beside the given interface, each with its row in the table: two requests that are the same are under
 // way at once, and one is when the process is killed. What takes effect once has done so once, with its entry in the audit
 // log, or not at all.
-import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -136,8 +135,7 @@ t.test('killed in the middle', async (t) => {
     );
     const enough = randomInt(requests.length);
     await until(() => answered >= enough);
-    served.process.kill('SIGKILL');
-    await once(served.process, 'exit');
+    await kill(served.process);
     const done = (await Promise.all(answers)).map((answer) => (answer?.status ?? 500) < 300);
 
     served = await serve(store.directory);

@@ -80,7 +80,7 @@ export const consoleMyself = screen({
           rows: entries,
           empty: 'Nothing is.',
         })}
-        ${nextPage(next === null ? undefined : withQuery(here, { cursor: next }))}
+        ${nextPage(next && withQuery(here, { cursor: next }))}
         <p><a class="button" href="${here}/new-token">New token, for snapcraft, charmcraft or CI</a></p>`,
     };
   },

@@ -35,14 +35,14 @@ export const consoleReleaseHistory = screen({
 export async function releasesOf(
   records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
   subject: PublishedPackage,
-  { sort = '', cursor }: ConsoleHistoryQuery,
+  query: ConsoleHistoryQuery,
   most: number,
 ): Promise<Html> {
   const { pastReleases } = records;
-  const at = { ...(cursor !== undefined && { cursor }) };
+  const { sort = '' } = query;
   const found = await (sort === 'when'
-    ? pastReleases.oldest(subject.id, countBefore(at), most + 1)
-    : pastReleases.newest(subject.id, numberBefore(at), most + 1));
+    ? pastReleases.oldest(subject.id, countBefore(query), most + 1)
+    : pastReleases.newest(subject.id, numberBefore(query), most + 1));
   const { entries: rows, next } = pageOf(found, most, ({ seq }) => [String(seq)]);
   const names = await namesOf(
     records,
@@ -56,7 +56,7 @@ export async function releasesOf(
     sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(here, { sort }) },
     empty: 'Nothing was ever released.',
   })}
-  ${nextPage(next === null ? undefined : withQuery(here, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
+  ${nextPage(next && withQuery(here, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
 }
 
 const columnsOf = (subject: PublishedPackage, names: Names): Column<PastRelease>[] => [

@@ -11,7 +11,7 @@ import { placeOf } from '#operations/page.ts';
 import type { FoundPackage, PackagesWanted } from '#records/package-search.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
-import { countBefore, sortedAmong, sortedPage } from '../parts/sorting.ts';
+import { sortedAmong, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -60,17 +60,15 @@ async function pageOf(
   { packageSearch }: Pick<HandlerRecords, 'packageSearch'>,
   query: ConsolePackagesQuery,
   wanted: PackagesWanted,
-): Promise<{ packages: FoundPackage[]; next: string | undefined; isCut: boolean }> {
+): Promise<{ packages: FoundPackage[]; next: string | null | undefined; isCut: boolean }> {
   const [order, at] = [orderOf(query), { ...(query.cursor && { cursor: query.cursor }) }];
   if (order === 'kind') {
     const [namespace, name] = placeOf(at, ['', ''] as const);
     const { packages, next } = await packageSearch.page(wanted, { namespace, name }, pageSize);
     return { packages, next: next && writeCursor([next.namespace, next.name]), isCut: false };
   }
-  const offset = countBefore(at);
-  const { packages, isCut } = await packageSearch.sorted(wanted, order, { offset, limit: pageSize + 1 });
-  const { entries, next } = sortedPage(packages, offset, pageSize);
-  return { packages: entries, next, isCut };
+  const { entries, next } = await sortedPage(at, pageSize, (range) => packageSearch.sorted(wanted, order, range));
+  return { packages: entries, next, isCut: await packageSearch.sortsNotAll(wanted) };
 }
 
 function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: boolean) {

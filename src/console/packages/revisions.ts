@@ -8,7 +8,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Revision, RevisionOrder } from '#records/revisions.ts';
 import { withQuery } from '../parts/address.ts';
 import { badge } from '../parts/notice.ts';
-import { countBefore, sortedPage } from '../parts/sorting.ts';
+import { sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -59,16 +59,13 @@ async function pageOfRevisions(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   { id }: PublishedPackage,
   order: '' | '-revision' | RevisionOrder,
-  { cursor }: ConsoleRevisionsQuery,
-): Promise<{ entries: readonly Revision[]; next: string | undefined }> {
-  const at = { ...(cursor !== undefined && { cursor }) };
+  query: ConsoleRevisionsQuery,
+): Promise<{ entries: readonly Revision[]; next: string | null }> {
   if (order === '' || order === '-revision') {
-    const found = await revisions.before(id, numberBefore(at), pageSize + 1);
-    const { entries, next } = pageOf(found, pageSize, ({ revision }) => [String(revision)]);
-    return { entries, next: next ?? undefined };
+    const found = await revisions.before(id, numberBefore(query), pageSize + 1);
+    return pageOf(found, pageSize, ({ revision }) => [String(revision)]);
   }
-  const offset = countBefore(at);
-  return sortedPage(await revisions.sorted(id, order, { offset, limit: pageSize + 1 }), offset, pageSize);
+  return sortedPage(query, pageSize, (range) => revisions.sorted(id, order, range));
 }
 
 const emptyOf = ({ namespace, name }: PublishedPackage): Html =>

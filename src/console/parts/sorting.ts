@@ -42,15 +42,19 @@ export function countBefore(query: { cursor?: string }): number {
   return numberIn(before);
 }
 
-/** A page of entries that were found behind so many, one more than it has where there is another page; and the cursor of that one. */
-export const sortedPage = <Entry>(
-  found: readonly Entry[],
-  before: number,
+/** A page of a list that is sorted by a column, and the cursor of the next one; `find` gives so many entries behind so many. */
+export async function sortedPage<Entry>(
+  query: { cursor?: string },
   size: number,
-): { entries: Entry[]; next: string | undefined } => ({
-  entries: found.slice(0, size),
-  next: found.length > size ? writeCursor([String(before + size)]) : undefined,
-});
+  find: (range: { offset: number; limit: number }) => Promise<readonly Entry[]>,
+): Promise<{ entries: Entry[]; next: string | null }> {
+  const offset = countBefore(query);
+  const found = await find({ offset, limit: size + 1 });
+  return {
+    entries: found.slice(0, size),
+    next: found.length > size ? writeCursor([String(offset + size)]) : null,
+  };
+}
 
 /** What is said below a list that is too long to be sorted as a whole. */
 export const sortedAmong = (isCut: boolean, words: string): Html =>

@@ -73,8 +73,10 @@ export const facts = (pairs: readonly (readonly [name: string, value: Content] |
   </dl>`;
 
 /** The way to the next page of a list; nothing at its end. */
-export const nextPage = (address: string | undefined, words = 'Next page'): Html =>
-  address === undefined ? nothing : html`<p class="pager"><a href="${address}" rel="next">${words}</a></p>`;
+export const nextPage = (address: string | null | undefined, words = 'Next page'): Html =>
+  address === undefined || address === null
+    ? nothing
+    : html`<p class="pager"><a href="${address}" rel="next">${words}</a></p>`;
 
 /** How many entries a page shows. */
 export const pageSize = 50;

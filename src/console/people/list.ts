@@ -13,7 +13,7 @@ import type { Browsed } from '../access.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
-import { countBefore, sortedPage } from '../parts/sorting.ts';
+import { sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, time } from '../parts/values.ts';
 import { deed, screen } from '../screen.ts';
@@ -66,18 +66,13 @@ async function peoplePage(
   { people }: Pick<HandlerRecords, 'people'>,
   text: string,
   order: 'name' | PeopleOrder,
-  { cursor }: ConsolePeopleQuery,
-): Promise<{ entries: readonly Person[]; next: string | undefined }> {
-  const at = { ...(cursor !== undefined && { cursor }) };
+  query: ConsolePeopleQuery,
+): Promise<{ entries: readonly Person[]; next: string | null }> {
   if (order === 'name') {
-    const [behind] = placeOf(at, [''] as const);
-    const { entries, next } = pageOf(await people.page(text, behind, pageSize + 1), pageSize, ({ username }) => [
-      username,
-    ]);
-    return { entries, next: next ?? undefined };
+    const [behind] = placeOf(query, [''] as const);
+    return pageOf(await people.page(text, behind, pageSize + 1), pageSize, ({ username }) => [username]);
   }
-  const offset = countBefore(at);
-  return sortedPage(await people.sorted(text, order, { offset, limit: pageSize + 1 }), offset, pageSize);
+  return sortedPage(query, pageSize, (range) => people.sorted(text, order, range));
 }
 
 export const rolesCell = ({

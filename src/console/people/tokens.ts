@@ -12,7 +12,7 @@ import type { OwnedMacaroon } from '#records/macaroons.ts';
 import type { Browsed } from '../access.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf, searchOf } from '../parts/form.ts';
-import { countBefore, sortedPage } from '../parts/sorting.ts';
+import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { saying } from '../said.ts';
@@ -66,7 +66,7 @@ export const consoleTokens = screen({
             sorting: { order, address: (sort) => withQuery(tokensAddress, { account, show, sort }) },
             empty: emptyOf(show, account),
           })}
-          ${nextPage(next === null ? undefined : withQuery(tokensAddress, { account, show, sort, cursor: next }))}
+          ${nextPage(next && withQuery(tokensAddress, { account, show, sort, cursor: next }))}
         </div>`,
     };
   },
@@ -75,16 +75,13 @@ export const consoleTokens = screen({
 /** Those that are sought in the order that is asked for; without one, those that end soon by their ends, and all others the newest first. */
 async function inOrder(
   records: Pick<HandlerRecords, 'macaroons'>,
-  { cursor, sort = '' }: ConsoleTokensQuery,
+  query: ConsoleTokensQuery,
   sought: TokensSought,
 ): Promise<TokensPage> {
-  const at = { ...(cursor !== undefined && { cursor }) };
-  if (sort === '') return tokensPage(records, at, sought);
+  const { sort = '' } = query;
+  if (sort === '') return tokensPage(records, query, sought);
   const { endingBefore: by = null, size, ...wanted } = sought;
-  const offset = countBefore(at);
-  const found = await records.macaroons.sorted({ ...wanted, by }, sort, { offset, limit: size + 1 });
-  const { entries, next = null } = sortedPage(found, offset, size);
-  return { entries, next };
+  return sortedPage(query, size, (range) => records.macaroons.sorted({ ...wanted, by }, sort, range));
 }
 
 const search = ({ account, show, sort }: Record<'account' | 'show' | 'sort', string>): Html =>

@@ -12,7 +12,7 @@ import type { DeviceOrder, SeenDevice } from '#records/seen-devices.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
-import { countBefore, sortedPage } from '../parts/sorting.ts';
+import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { distance, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -63,17 +63,14 @@ export const consoleDevices = screen({
 async function devicesPage(
   { seenDevices }: Pick<HandlerRecords, 'seenDevices'>,
   order: 'brand' | DeviceOrder,
-  { cursor }: ConsoleDevicesQuery,
+  query: ConsoleDevicesQuery,
   until: string,
-): Promise<{ entries: readonly SeenDevice[]; next: string | undefined }> {
-  const at = { ...(cursor !== undefined && { cursor }) };
+): Promise<{ entries: readonly SeenDevice[]; next: string | null }> {
   if (order === 'brand') {
-    const found = await seenDevices.list(placeOf(at, ['', '', ''] as const), until, pageSize + 1);
-    const { entries, next } = pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
-    return { entries, next: next ?? undefined };
+    const found = await seenDevices.list(placeOf(query, ['', '', ''] as const), until, pageSize + 1);
+    return pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
   }
-  const offset = countBefore(at);
-  return sortedPage(await seenDevices.sorted(order, { offset, limit: pageSize + 1 }), offset, pageSize);
+  return sortedPage(query, pageSize, (range) => seenDevices.sorted(order, range));
 }
 
 /** How many devices called day by day; nothing where none is known to have. */

@@ -31,6 +31,7 @@ export interface Config {
   readonly http: Settled<SectionOf<'http'>>;
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
+  readonly records: Readonly<SectionOf<'records'>>;
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly quotas: Readonly<Partial<Record<keyof QuotasConfig, number>>>;
   readonly revisions: Readonly<SectionOf<'revisions'>> & { readonly older_than_days: number };

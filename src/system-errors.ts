@@ -16,10 +16,13 @@ export function inOneSentence(error: unknown, about: About = {}): string {
     const words = inWords(cause, about);
     said.push(words ?? (cause instanceof Error ? cause.message : String(cause)));
     // What is behind an error of the system only repeats it in the system's own words.
-    if (words !== undefined) break;
+    if (words !== undefined || saysAll(cause)) break;
   }
   return said.join(': ');
 }
+
+/** Whether an error has said in words what the one that caused it says in those of the system. */
+const saysAll = (error: unknown): boolean => error instanceof Error && 'saysAll' in error && error.saysAll === true;
 
 /** An error, what caused it, and so on. */
 export function causes(error: unknown): unknown[] {

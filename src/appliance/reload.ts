@@ -45,6 +45,8 @@ function forRestart(before: Config, now: Config, listensElsewhere: boolean): str
     ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
     ...(before.http.workers === now.http.workers ? [] : ['http.workers']),
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
+    ...(before.records.postgres === now.records.postgres ? [] : ['records.postgres']),
+    ...(before.records.password_file === now.records.password_file ? [] : ['records.password_file']),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];
 }

@@ -5,6 +5,7 @@ import { problems } from '#api/schema.ts';
 import { readReleaseRule, readRule, singleKinds } from '#domain/approvals.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/package-name.ts';
+import { parseAddress } from '#engine/postgres/address.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { findKey, sections, type Key } from './keys.ts';
 import { nearest } from './nearest.ts';
@@ -180,6 +181,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
     broken.push({ path: ['tls', 'authority_file'], message });
   }
+  broken.push(...brokenRecords(values, alreadyWrong));
   const [label, levels] = [at(values, ['site', 'label']), at(values, ['site', 'levels']) ?? []];
   const isListed = Array.isArray(levels) && levels.includes(label);
   if (label !== undefined && !isListed && !alreadyWrong.some(([section]) => section === 'site')) {
@@ -187,6 +189,24 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     broken.push({ path: ['site', 'label'], message });
   }
   return broken;
+}
+
+/** What is wrong with the place of the records; a password that stands in the address by mistake is not repeated. */
+function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
+  if (alreadyWrong.some(([section]) => section === 'records')) return;
+  const [path, file] = [
+    ['records', 'postgres'],
+    ['records', 'password_file'],
+  ];
+  const address = at(values, path);
+  if (typeof address === 'string') {
+    const read = parseAddress(address);
+    const secret = 'a password stands in it; write it into a file of its own, and name that in records.password_file';
+    const problem = 'wrong' in read ? read.wrong : read.password === undefined ? undefined : secret;
+    if (problem !== undefined) yield { path, message: `records.postgres: ${problem}` };
+  } else if (at(values, file) !== undefined) {
+    yield { path: file, message: 'records.password_file is the password for records.postgres: set that too' };
+  }
 }
 
 function at(values: unknown, path: Path): unknown {

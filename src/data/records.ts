@@ -6,13 +6,12 @@ import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { Now } from '#domain/clock.ts';
-import type { Database } from '#engine/database.ts';
-import { openSqlite } from '#engine/sqlite/driver.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
 import { nativeBinding } from '#src/native.ts';
 import { version } from '#src/version.ts';
+import { databaseFile, openDatabase, type RecordsPlace } from './records-place.ts';
 import { sealFileIn } from './seal-file.ts';
 import { bringUpToDate, lockForUpgrade, type Upgrade } from './upgrade.ts';
 
@@ -28,10 +27,8 @@ export interface Opening {
   damaged?: (table: string, row: RowPlace) => void;
   /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
   siteKey?: Buffer;
-  /** The database, where it is not the one of the data directory. */
-  file?: string;
-  /** The address of the server that has the database, where it is not a file. */
-  postgres?: string | undefined;
+  /** Where the database is, where it is not the one of the data directory. */
+  place?: RecordsPlace;
 }
 
 /** How the audit log of a data directory is sealed. */
@@ -65,30 +62,22 @@ export async function openRecords(
     now = () => new Date(),
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
     siteKey,
-    file = join(directory, 'larder.db'),
-    postgres,
+    place = { file: databaseFile(directory) },
   }: Opening = {},
 ): Promise<OpenRecords> {
   const sealing = sealingOf(directory, siteKey);
-  const inFile = (): Database =>
-    openSqlite(file, {
-      nativeBinding: nativeBinding(),
-      makeRoom,
-      ...(fatal && { fatal }),
-      ...(damaged && { damaged }),
-    });
-  const onServer = async (address: string): Promise<Database> => {
-    // Nobody whose records are a file waits for what speaks to a server.
-    const { openPostgres } = await import('#engine/postgres/driver.ts');
-    return openPostgres(address);
-  };
-  const db = postgres === undefined ? inFile() : await onServer(postgres);
+  const db = await openDatabase(place, {
+    nativeBinding: nativeBinding(),
+    makeRoom,
+    ...(fatal && { fatal }),
+    ...(damaged && { damaged }),
+  });
   let lock: { close(): unknown } | undefined;
   try {
     // A server lets one process at a time bring its tables up to date.
-    if (!held && postgres === undefined) lock = await lockForUpgrade(db, directory);
-    const place = { directory, file: postgres === undefined ? file : undefined };
-    const { upgrade, sealsAnew } = await bringUpToDate(db, { ...place, sealing: sealing.with });
+    const file = 'file' in place ? place.file : undefined;
+    if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
+    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with });
     const known = records(db, sealing.with);
     const acts = createActs(known, now);
     if (upgrade !== undefined) {

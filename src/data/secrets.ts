@@ -1,5 +1,5 @@
 // The two wrapping keys: the site key, without which nothing runs, and the signing master key,
-// without which the store is sealed: it serves, and signs nothing.
+// without which the store is sealed: it serves, and signs nothing. And the password for a server that has the records.
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
@@ -53,10 +53,10 @@ export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
 /** The key in `master.key.sealed`; nothing where that file is not there, or nobody gives its passphrase. */
 function underPassphrase(places: SecretPlaces): Buffer | undefined {
   const file = join(places.directory, 'master.key.sealed');
-  const sealed = readKey(file);
+  const sealed = readSecret(file);
   if (sealed === undefined) return undefined;
   for (const source of [credential(places, 'larder-master-passphrase'), places.passphraseFile]) {
-    const passphrase = source === undefined ? undefined : readKey(source);
+    const passphrase = source === undefined ? undefined : readSecret(source);
     if (passphrase === undefined) continue;
     try {
       return unwrapWithPassphrase(sealed, passphraseIn(passphrase));
@@ -67,11 +67,35 @@ function underPassphrase(places: SecretPlaces): Buffer | undefined {
   return undefined;
 }
 
-const credential = ({ credentials }: SecretPlaces, name: string): string | undefined =>
+/** The name of the credential with the password of the PostgreSQL server that has the records. */
+const postgresPassword = 'larder-postgres-password';
+
+/**
+ * The password of the PostgreSQL server that has the records: that credential, or the file of the configuration, or the
+ * credential of the service. Nothing where none of them is there and the configuration names no file: the server may
+ * know its users otherwise.
+ */
+export function readPostgresPassword(
+  places: Pick<SecretPlaces, 'credentials' | 'service'>,
+  file: string | undefined,
+): string | undefined {
+  const files = [credential(places, postgresPassword), file, ofService(places, postgresPassword)];
+  for (const one of files) {
+    const text = one === undefined ? undefined : readSecret(one);
+    if (text !== undefined) return passphraseIn(text);
+  }
+  if (file !== undefined) throw new Error(`cannot find the password of PostgreSQL: there is no ${file}`);
+  return undefined;
+}
+
+const credential = ({ credentials }: Pick<SecretPlaces, 'credentials'>, name: string): string | undefined =>
   credentials === undefined ? undefined : join(credentials, name);
 
 /** A credential of the serving system service, for commands beside it: readable for its user, while it serves. */
-function ofService({ service = '/run/credentials/larder.service' }: SecretPlaces, name: string): string | undefined {
+function ofService(
+  { service = '/run/credentials/larder.service' }: Pick<SecretPlaces, 'service'>,
+  name: string,
+): string | undefined {
   const file = join(service, name);
   try {
     accessSync(file, constants.R_OK);
@@ -84,7 +108,7 @@ function ofService({ service = '/run/credentials/larder.service' }: SecretPlaces
 /** The key in the first of these files that is there. */
 function firstOf(files: (string | undefined)[]): Buffer | undefined {
   for (const file of files) {
-    const text = file === undefined ? undefined : readKey(file);
+    const text = file === undefined ? undefined : readSecret(file);
     if (text === undefined) continue;
     const key = Buffer.from(text.trim(), 'base64');
     if (key.length !== 32) throw new Error(`cannot use ${file}: it does not hold a key of 32 bytes in base64`);
@@ -93,10 +117,10 @@ function firstOf(files: (string | undefined)[]): Buffer | undefined {
   return undefined;
 }
 
-function readKey(file: string): string | undefined {
+function readSecret(file: string): string | undefined {
   try {
     return readIfThere(file);
   } catch (error) {
-    throw new Error(`cannot read the key in ${file}`, { cause: error });
+    throw new Error(`cannot read the secret in ${file}`, { cause: error });
   }
 }

@@ -16,6 +16,7 @@ import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.t
 import { readConfig, type Config } from '#src/config.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import type { Keeping } from '#tls/keeper.ts';
+import { recordsPlace } from './records-place.ts';
 import { openRecords, type AuditSealing, type Opening } from './records.ts';
 import { readSiteKey } from './secrets.ts';
 import type { Upgrade } from './upgrade.ts';
@@ -29,8 +30,6 @@ export interface StoreOptions {
   newId?: NewIds;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
-  /** The address of the server that has the records, where they are not a file of the data directory. */
-  postgres?: string | undefined;
   /** Told when the disk broke a promise: the process must end at once, with an error. */
   fatal?: (error: Error) => void;
 }
@@ -60,7 +59,14 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const { records: known, acts, upgrade, sealing, close } = await openRecords(directory, { ...options, siteKey });
+  const place = recordsPlace(directory, config, credentials);
+  const {
+    records: known,
+    acts,
+    upgrade,
+    sealing,
+    close,
+  } = await openRecords(directory, { ...options, place, siteKey });
   try {
     await refuseForeignKey(known, siteKey);
     await settleSeals(known);

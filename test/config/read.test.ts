@@ -37,6 +37,7 @@ const defaults = {
   },
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
+  records: {},
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   quotas: {},
   revisions: { older_than_days: 30 },
@@ -92,6 +93,9 @@ certificate_file = "/etc/larder/server.pem"
 key_file = "/etc/larder/server.key"
 [internal]
 package_permissions = true
+[records]
+postgres = "postgres://larder@db.internal:6432/larder?sslmode=verify-ca&sslrootcert=/etc/larder/db-ca.pem"
+password_file = "/etc/larder/postgres-password"
 [uploads]
 max_size = 1_048_576
 reserve = "2 GiB"
@@ -172,6 +176,10 @@ const everythingRead = {
     key_file: '/etc/larder/server.key',
   },
   internal: { package_permissions: true, build_records: false },
+  records: {
+    postgres: 'postgres://larder@db.internal:6432/larder?sslmode=verify-ca&sslrootcert=/etc/larder/db-ca.pem',
+    password_file: '/etc/larder/postgres-password',
+  },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   quotas: { bytes: 20 * 2 ** 30, packages: 50 },
   revisions: { keep: 20, older_than_days: 90 },
@@ -237,6 +245,46 @@ t.test('the two files of a certificate belong together', async (t) => {
   ]);
   t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
 });
+
+t.test(
+  'the address of PostgreSQL is one, without a password, and what is wrong with it never repeats it',
+  async (t) => {
+    const wrong = (address: string): string[] => refusal(`[records]\npostgres = "${address}"\n`);
+    const said: [string, string][] = [
+      [
+        'postgres://larder:secret@db/larder',
+        'a password stands in it; write it into a file of its own, and name that in records.password_file',
+      ],
+      ['postgres://db/larder', 'it does not say which user'],
+      ['postgres://larder:secret@db', 'it does not say which database'],
+      ['postgres://larder:secret@/larder', 'it does not say which host'],
+      [
+        'postgres://larder:secret@db/larder?sslmode=secret',
+        'its sslmode may be verify-full, verify-ca, require or disable',
+      ],
+      [
+        'postgres://larder:secret@db/larder?password=secret',
+        'behind its question mark it may say host, options, sslcert, sslkey, sslmode, sslrootcert',
+      ],
+      ['postgres://larder:%ZZsecret@db/larder', 'a percent sign in it stands for itself as %25'],
+      ['postgres://larder:secret@db:99999/larder', 'write it as postgres://user@host:5432/database'],
+    ];
+    for (const [address, why] of said)
+      t.strictSame(wrong(address), [`larder.toml:2: records.postgres: ${why}`], address);
+    const shape =
+      'expected postgres://USER@HOST:PORT/DATABASE, or postgres://USER@/DATABASE?host=FOLDER for a Unix socket';
+    for (const other of ['mysql://larder:secret@db/larder', 'larder:secret', '']) {
+      t.strictSame(wrong(other), [`larder.toml:2: records.postgres: ${shape}`], other);
+    }
+    t.strictSame(wrong('postgres://larder@/larder?host=/run/postgresql'), []);
+    t.strictSame(refusal('[records]\npassword_file = "/p"\n'), [
+      'larder.toml:2: records.password_file is the password for records.postgres: set that too',
+    ]);
+    t.match(refusal('[records]\npostgres = "postgres://a@b/c"\npassword_file = "p"\n'), [
+      /larder\.toml:3: records\.password_file: expected an absolute path/,
+    ]);
+  },
+);
 
 t.test('the label of a site is one of its labels', async (t) => {
   t.match(refusal('[site]\nlabel = "secret"\n'), [/larder\.toml:2: site\.label: expected one of site\.levels/]);

@@ -12,7 +12,7 @@ import { migrations, newStore } from '#data/upgrade.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { list, sql, type Database, type Queries, type Statement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
-import { readAddress } from '#engine/postgres/address.ts';
+import { readAddress, tlsOptions } from '#engine/postgres/address.ts';
 import { refuseLess } from '#engine/postgres/connection.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
 import { postgresText, prepared } from '#engine/postgres/statements.ts';
@@ -133,13 +133,24 @@ t.test('an address says where, who, and how the server is known', (t) => {
     database: 'larder',
     user: 'ada',
     password: 's@cret',
-    tls: { rejectUnauthorized: true, host: 'db.example', checkServerIdentity: undefined },
+    tls: { mode: 'verify-full' },
+  });
+  const spoken = (text: string) => tlsOptions(readAddress(text));
+  t.match(spoken('postgres://ada@db.example/larder'), {
+    rejectUnauthorized: true,
+    host: 'db.example',
+    checkServerIdentity: undefined,
   });
   t.match(readAddress('postgresql://ada@/larder?host=/run/postgresql'), { host: '/run/postgresql', tls: false });
   t.match(readAddress('postgres://ada@[::1]/larder?sslmode=disable'), { host: '::1', port: 5432, tls: false });
-  t.match(readAddress('postgres://ada@db/larder?sslmode=require'), { tls: { rejectUnauthorized: false } });
-  t.match(readAddress('postgres://ada@db/larder?sslmode=verify-ca'), {
-    tls: { rejectUnauthorized: true, checkServerIdentity: Function },
+  t.equal(spoken('postgres://ada@db/larder?sslmode=disable'), false);
+  t.match(spoken('postgres://ada@db/larder?sslmode=require'), { rejectUnauthorized: false });
+  t.match(spoken('postgres://ada@db/larder?sslmode=verify-ca'), {
+    rejectUnauthorized: true,
+    checkServerIdentity: Function,
+  });
+  t.throws(() => spoken('postgres://ada@db/larder?sslrootcert=/none'), {
+    message: 'cannot read /none, which the address of PostgreSQL names',
   });
   for (const [address, why] of [
     ['mysql://ada@db/larder', /write it as postgres:\/\//],
@@ -147,9 +158,9 @@ t.test('an address says where, who, and how the server is known', (t) => {
     ['postgres://db/larder', /does not say which user/],
     ['postgres://ada:secret@db', /does not say which database/],
     ['postgres://ada:secret@/larder', /does not say which host/],
-    ['postgres://ada:secret@db/larder?sslmode=prefer', /sslmode is prefer, and may be verify-full/],
-    ['postgres://ada:secret@db/larder?sslrootcert=/none', /cannot read \/none, the sslrootcert/],
-    ['postgres://ada:secret@db/larder?application_name=x', /it says application_name/],
+    ['postgres://ada:secret@db/larder?sslmode=prefer', /its sslmode may be verify-full, verify-ca, require or disable/],
+    ['postgres://ada:secret@db/larder?application_name=x', /behind its question mark it may say host, options/],
+    ['postgres://ada:100%secret@db/larder', /a percent sign in it stands for itself as %25/],
   ] as const) {
     t.throws(() => readAddress(address), { message: why }, address);
     t.throws(() => readAddress(address), { message: /^(?!.*secret)/ }, 'without its password');

@@ -48,7 +48,7 @@ export const goBack = command({
         masterKeyFile: undefined,
       });
       const finish = async (database: string): Promise<void> => {
-        const { acts, close } = await openRecords(data, { held: true, siteKey, file: database });
+        const { acts, close } = await openRecords(data, { held: true, siteKey, place: { file: database } });
         await acts.beginAnew(enterGoingBack, { actor }, undefined).finally(close);
       };
       await putBack(data, file, aside, { ...binding, finish });

@@ -10,7 +10,10 @@ import type { Account } from '#records/accounts.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import { openStore, type Store } from '#data/store.ts';
+import type { Upgrade } from '#data/upgrade.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
+import { databaseFile } from '#data/records-place.ts';
+import { readConfig } from '#src/config.ts';
 import { Failure, type Call, type World } from './command.ts';
 import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
 
@@ -48,11 +51,14 @@ export async function withStore<Result>(
 
 /** Refuses a directory whose database is gone: one that is opened where there is none would be a new and empty store. */
 export function refuseWithoutDatabase(data: string): void {
-  if (!existsSync(join(data, 'larder.toml'))) return;
-  const found = statSync(join(data, 'larder.db'), { throwIfNoEntry: false });
+  const configuration = join(data, 'larder.toml');
+  // A server whose database is gone says so when it is opened.
+  if (!existsSync(configuration) || readConfig(configuration).records.postgres !== undefined) return;
+  const file = databaseFile(data);
+  const found = statSync(file, { throwIfNoEntry: false });
   if (found !== undefined && found.size > 0) return;
   throw new Failure(
-    `the database ${join(data, 'larder.db')} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
+    `the database ${file} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
       `and restore the last backup: 'larder restore FILE --data ${data} --keys DIR'`,
     { code: 'store-damaged' },
   );
@@ -64,9 +70,7 @@ export async function openUpgraded(data: string, world: World): Promise<Store> {
   try {
     const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
     if (store.upgrade !== undefined) {
-      world.stderr.write(
-        `larder: upgraded data of an older release; as it was before, it is in ${store.upgrade.copy}\n`,
-      );
+      world.stderr.write(`larder: upgraded data of an older release; ${asItWas(store.upgrade)}\n`);
     }
     return store;
   } catch (error) {
@@ -77,6 +81,11 @@ export async function openUpgraded(data: string, world: World): Promise<Store> {
     );
   }
 }
+
+const asItWas = ({ copy }: Upgrade): string =>
+  copy === undefined
+    ? 'of what it was before, the backups of the PostgreSQL server are the copies'
+    : `as it was before, it is in ${copy}`;
 
 /** The person at the terminal, `cli:ada`; asked before this process becomes somebody else. */
 export function actorOf({ env }: World): string {

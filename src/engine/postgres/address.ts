@@ -12,8 +12,17 @@ export interface PostgresAddress {
   /** What the server is told for the session, as with `psql`: `-c search_path=larder`. */
   options: string | undefined;
   /** `false` where nothing is encrypted: through a Unix socket, or because the address says so. */
-  tls: ConnectionOptions | false;
+  tls: ServerIdentity | false;
 }
+
+/** How the server is known, and how it knows us. */
+interface ServerIdentity {
+  mode: (typeof modes)[number];
+  /** The files of the authority, of a certificate and of its key, where the address names them. */
+  files: { ca: string | undefined; cert: string | undefined; key: string | undefined };
+}
+
+const modes = ['verify-full', 'verify-ca', 'require'] as const;
 
 /** In the place of a host that is not there. */
 const socket = 'socket.invalid';
@@ -23,32 +32,51 @@ const known = ['host', 'options', 'sslcert', 'sslkey', 'sslmode', 'sslrootcert']
 
 /** Reads an address; what is wrong with it is said without its password. */
 export function readAddress(text: string): PostgresAddress {
+  const read = parseAddress(text);
+  if ('wrong' in read) throw new Error(`cannot use the address of PostgreSQL: ${read.wrong}`);
+  return read;
+}
+
+/** The same; or what is wrong with it, a clause without a full stop. */
+export function parseAddress(text: string): PostgresAddress | { wrong: string } {
   // Who comes through a socket names no host before the path, which other addresses may not leave out behind a user.
   const whole = text.replace(/^(\w+:\/\/[^/?]*@)(?=\/)/, `$1${socket}`);
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
-    throw new Error('cannot use the address of PostgreSQL: write it as postgres://user@host:5432/database');
+    return { wrong: 'write it as postgres://user@host:5432/database' };
   }
   const unknown = [...url.searchParams.keys()].find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw new Error(`cannot use the address of PostgreSQL: it says ${unknown}, and may say ${known.join(', ')}`);
-  }
+  // Whose password has a question mark in it has a part of it here.
+  if (unknown !== undefined) return { wrong: `behind its question mark it may say ${known.join(', ')}` };
   const said = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
-  const named = url.hostname === socket ? '' : decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
-  const host = said('host') ?? named;
-  const [database, user] = [decodeURIComponent(url.pathname.slice(1)), decodeURIComponent(url.username)];
+  const names = decoded(url);
+  if (names === undefined) return { wrong: 'a percent sign in it stands for itself as %25' };
+  const host = said('host') ?? (names.host === socket ? '' : names.host.replace(/^\[(.*)\]$/, '$1'));
+  const { database, user, password } = names;
   for (const [name, value] of Object.entries({ host, database, user })) {
-    if (value === '') throw new Error(`cannot use the address of PostgreSQL: it does not say which ${name}`);
+    if (value === '') return { wrong: `it does not say which ${name}` };
   }
+  const tls = tlsOf(host, said);
+  if (tls !== false && 'wrong' in tls) return tls;
   return {
     host,
     port: Number(url.port || '5432'),
     database,
     user,
-    password: url.password === '' ? undefined : decodeURIComponent(url.password),
+    password: password === '' ? undefined : password,
     options: said('options'),
-    tls: tlsOf(host, said),
+    tls,
   };
+}
+
+function decoded({ hostname, pathname, username, password }: URL) {
+  const parts = [hostname, pathname.slice(1), username, password];
+  try {
+    const [host = '', database = '', user = '', secret = ''] = parts.map(decodeURIComponent);
+    return { host, database, user, password: secret };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Where the database is, in words for a person, without any secret. */
@@ -58,30 +86,32 @@ export const placeOf = ({ host, port, database }: PostgresAddress): string =>
 const isSocket = (host: string): boolean => host.startsWith('/');
 
 /** How the server is known: by a certificate for its name, unless the address says less. */
-function tlsOf(host: string, said: (name: string) => string | undefined): ConnectionOptions | false {
-  const mode = said('sslmode') ?? (isSocket(host) ? 'disable' : 'verify-full');
-  if (mode === 'disable') return false;
-  if (!['verify-full', 'verify-ca', 'require'].includes(mode)) {
-    throw new Error(
-      `cannot use the address of PostgreSQL: sslmode is ${mode}, and may be verify-full, verify-ca, require or disable`,
-    );
-  }
-  const file = (name: string): Buffer | undefined => {
-    const path = said(name);
-    try {
-      return path === undefined ? undefined : readFileSync(path);
-    } catch (cause) {
-      throw new Error(`cannot read ${path!}, the ${name} of PostgreSQL`, { cause });
-    }
-  };
-  const [ca, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(file);
+function tlsOf(host: string, said: (name: string) => string | undefined): PostgresAddress['tls'] | { wrong: string } {
+  const wanted = said('sslmode') ?? (isSocket(host) ? 'disable' : 'verify-full');
+  if (wanted === 'disable') return false;
+  const mode = modes.find((one) => one === wanted);
+  if (mode === undefined) return { wrong: `its sslmode may be ${modes.join(', ')} or disable` };
+  return { mode, files: { ca: said('sslrootcert'), cert: said('sslcert'), key: said('sslkey') } };
+}
+
+/** What it takes to speak TLS to a server; the files are read each time, because certificates are renewed. */
+export function tlsOptions({ host, tls }: Pick<PostgresAddress, 'host' | 'tls'>): ConnectionOptions | false {
+  if (tls === false) return false;
+  const { mode, files } = tls;
+  const given = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     host,
     rejectUnauthorized: mode !== 'require',
     minVersion: 'TLSv1.2',
     ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
+    ...Object.fromEntries(given.map(([name, path]) => [name, fileAt(path)])),
   };
+}
+
+function fileAt(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new Error(`cannot read ${path}, which the address of PostgreSQL names`, { cause });
+  }
 }

@@ -1,8 +1,10 @@
 // One connection to PostgreSQL: opened, looked over, and asked one thing after the other.
+import type { ConnectionOptions } from 'node:tls';
+
 import pg from 'pg';
 
 import type { Statement } from '../database.ts';
-import { placeOf, type PostgresAddress } from './address.ts';
+import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
 import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
@@ -46,14 +48,14 @@ export class Connection {
 
   /** Opens one, and throws in words for a person where there is none, or the server keeps less than is promised here. */
   static async open(address: PostgresAddress, purpose: keyof typeof settings): Promise<Connection> {
-    const { host, port, database, user, password, options, tls } = address;
+    const { host, port, database, user, password, options } = address;
     const client = new pg.Client({
       host,
       port,
       database,
       user,
       password,
-      ssl: tls,
+      ssl: tlsOf(address),
       types: types,
       application_name: 'larder',
       connectionTimeoutMillis: patience,
@@ -137,6 +139,14 @@ export class Connection {
     this.#isLost = true;
     // To end it in words first would leave whoever waits for the connection itself without an answer.
     (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+}
+
+function tlsOf(address: PostgresAddress): ConnectionOptions | false {
+  try {
+    return tlsOptions(address);
+  } catch (cause) {
+    throw new NoConnection(`cannot open ${placeOf(address)}`, { cause, saysAll: false });
   }
 }
 

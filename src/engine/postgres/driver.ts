@@ -2,24 +2,37 @@
 import { randomBytes } from 'node:crypto';
 
 import { sql, type Database, type Statement } from '../database.ts';
-import { readAddress, type PostgresAddress } from './address.ts';
+import { placeOf, readAddress, type PostgresAddress } from './address.ts';
 import { lastCommit, marks } from './commits.ts';
 import { Connection } from './connection.ts';
+import { NoConnection } from './errors.ts';
 import { queriesOn, tableNamed } from './queries.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';
+
+export interface PostgresOptions {
+  /** Asked for the password where the address says none, each time a connection is opened. */
+  password?: (() => string | undefined) | undefined;
+  /** Whether a database without the tables of a store is refused, and left as it is. */
+  mustHoldStore?: boolean;
+}
 
 /**
  * Opens a database of a server, by its address. Every commit is on its disk before it is reported, and on those of its synchronous standbys:
  * a server that is set to promise less is refused, and so is a schema with tables of somebody else. Other processes, also of
  * other machines, may have it open.
  */
-export async function openPostgres(text: string): Promise<Database> {
+export async function openPostgres(
+  text: string,
+  { password, mustHoldStore = false }: PostgresOptions = {},
+): Promise<Database> {
   const address = readAddress(text);
-  await prepare(address);
-  const readers = new Readers(() => Connection.open(address, 'reads'));
-  const lane = new WriteLane(() => Connection.open(address, 'writes'), randomBytes(16).toString('hex'));
+  const open = async (purpose: Parameters<typeof Connection.open>[1]): Promise<Connection> =>
+    Connection.open(password === undefined ? address : withPassword(address, password), purpose);
+  await prepare(address, await open('writes'), mustHoldStore);
+  const readers = new Readers(() => open('reads'));
+  const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'));
   const versions = new Versions(async () => (await readers.all<{ number: number }>(lastCommit()))[0]!.number);
   let closing: Promise<void> | undefined;
 
@@ -38,9 +51,16 @@ export async function openPostgres(text: string): Promise<Database> {
   };
 }
 
+function withPassword(address: PostgresAddress, password: () => string | undefined): PostgresAddress {
+  try {
+    return { ...address, password: password() ?? address.password };
+  } catch (cause) {
+    throw new NoConnection(`cannot open ${placeOf(address)}`, { cause, saysAll: false });
+  }
+}
+
 /** Makes the marks of commits where they are not there. */
-async function prepare(address: PostgresAddress): Promise<void> {
-  const connection = await Connection.open(address, 'writes');
+async function prepare(address: PostgresAddress, connection: Connection, mustHoldStore: boolean): Promise<void> {
   const { get } = queriesOn(connection, () => undefined);
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
@@ -53,8 +73,15 @@ async function prepare(address: PostgresAddress): Promise<void> {
       ORDER BY table_name LIMIT 1`);
     if (foreign !== undefined) {
       throw new Error(
-        `cannot make a store in the database ${address.database}: it holds tables of something else, such as ${foreign.name}; ` +
-          'name a database, or a schema, that is empty',
+        `cannot use ${placeOf(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
+          'schema, of the store, or an empty one for a new store',
+      );
+    }
+    // One that is named by mistake would become a new and empty store.
+    if (mustHoldStore && (await get(tableNamed('migrations'))) === undefined) {
+      throw new NoConnection(
+        `cannot open ${placeOf(address)}: it holds no store; name the database that has its records, or make a new store ` +
+          "with 'larder init --postgres'",
       );
     }
     await connection.script(`${marks}; COMMIT`);

@@ -17,8 +17,16 @@ export const isHeld = (error: unknown): boolean => codeOf(error) === '55P03';
 export const isStale = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as Error).message.includes('cached plan');
 
-/** That there is no connection, or none that is good enough; why, in one sentence. */
-export class NoConnection extends Error {}
+/** That there is no connection, or none that is good enough; why, in one sentence, unless what caused it says so. */
+export class NoConnection extends Error {
+  /** Whether what caused it would only say the same again, in the words of the system. */
+  readonly saysAll: boolean;
+
+  constructor(message: string, { cause, saysAll = true }: { cause?: unknown; saysAll?: boolean } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.saysAll = saysAll;
+  }
+}
 
 /** Whether the connection is gone, or there is none: whatever was asked on it may be asked on another one. */
 export function isLost(error: unknown): boolean {

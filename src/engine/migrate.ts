@@ -1,5 +1,5 @@
 // Brings a database up to date: numbered SQL files, run in order, remembered by name, forward only.
-import { sql, type Database } from './database.ts';
+import { sql, type Database, type Queries } from './database.ts';
 
 /** A migration: its name, such as `0001-accounts`, and its statements. */
 export interface Migration {
@@ -43,6 +43,17 @@ export async function migrate(db: Database, migrations: Migration[], newest?: st
     if (isDone) ran.push(name);
   }
   return ran;
+}
+
+/** Makes the tables of a new database, all of them, within somebody's transaction. */
+export async function makeTables(tx: Queries, migrations: Migration[], newest: string): Promise<void> {
+  await tx.script('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)');
+  await tx.script(newest);
+  const done = new Set((await tx.all<{ name: string }>(sql`SELECT name FROM migrations`)).map(({ name }) => name));
+  for (const { name, text } of migrations.filter(({ name }) => !done.has(name))) {
+    await tx.script(text);
+    await tx.run(sql`INSERT INTO migrations (name) VALUES (${name})`);
+  }
 }
 
 /** Makes the tables of a new database, which another process may have done at the same moment. */

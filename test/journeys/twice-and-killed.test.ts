@@ -2,22 +2,32 @@
 // way at once, and one is when the process is killed. What takes effect once has done so once, with its entry in the audit
 // log, or not at all.
 import { randomInt } from 'node:crypto';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
-import t from 'tap';
+import t, { type Test } from 'tap';
 
+import { copyToFile, copyToServer } from '#data/copies.ts';
+import { openRecords } from '#data/records.ts';
+import { readSiteKey } from '#data/secrets.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
 import { operations } from '#operations/index.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { trusted } from '#test/assertions/world.ts';
 import { addBrand, addSigningKey, trusting } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
+import { fillTables } from '#test/fixtures/some-of-everything.ts';
 import { kill } from '#test/fixtures/kill.ts';
+import { sharedPostgres } from '#test/fixtures/postgres.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import { asked, pack, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
 
 t.setTimeout(600_000);
+const root = t;
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 2;
 
 async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
@@ -108,6 +118,9 @@ t.test('twice at once', async (t) => {
     if (takes === 'once') t.same(two, one, `${name}: two come to what one does`);
     else t.same(rowsOf(two), rowsOf(one), `${name}: two leave what one does`);
   }
+  await here.store.appliance.stop();
+  fillTables(join(directory, 'larder.db'));
+  await thereAndBack(t, directory);
 });
 
 const rowsOf = (change: Record<string, number>): Record<string, number> =>
@@ -158,4 +171,27 @@ t.test('killed in the middle', async (t) => {
   }
   t.match(await larder('verify', '--data', store.directory), { good: true });
   t.match(await larder('audit', 'verify', '--data', store.directory), { good: true });
+  // Its rows have their digests, and its tables are those that every store has.
+  const { address, back } = await thereAndBack(t, store.directory);
+  const siteKey = readSiteKey({ directory: store.directory, credentials: undefined, masterKeyFile: undefined });
+  const there = await openRecords(store.directory, { postgres: address, siteKey });
+  const { problems } = await verifyAudit(there.records, { siteKey, file: there.sealing.file });
+  t.same(problems, [], 'and its log is whole there');
+  await there.close();
+  renameSync(back, join(store.directory, 'larder.db'));
+  for (const end of ['-wal', '-shm']) rmSync(join(store.directory, `larder.db${end}`), { force: true });
+  t.match(await larder('verify', '--data', store.directory), { good: true });
 });
+
+/** All records go to the other engine and come back, the same in every row; where they are on the server, and the file. */
+async function thereAndBack(t: Test, directory: string): Promise<{ address: string; back: string }> {
+  const [file, back] = ['larder.db', 'back.db'].map((name) => join(directory, name)) as [string, string];
+  const rows = await rowsOfFile(file);
+  const address = await (await sharedPostgres(root)).newSchema();
+  await copyToServer({ file, postgres: address, attempt: 'there' });
+  t.strictSame(await rowsOfServer(address), rows, 'the same on the server');
+  await copyToFile({ postgres: address, file: back });
+  t.strictSame(await rowsOfFile(back), rows, 'and back in a file');
+  t.same(checkDatabase(back), []);
+  return { address, back };
+}

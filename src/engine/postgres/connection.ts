@@ -4,6 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 
 import type { Statement } from '../database.ts';
+import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
 import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
@@ -19,6 +20,8 @@ const settings = {
   reads: `SET default_transaction_read_only = on`,
   // A process that was stopped in the midst of a change must not keep all others from writing.
   writes: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'`,
+  // One that brings a whole store waits for the disk that it comes from.
+  loads: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10min'`,
 } as const;
 
 /** Numbers and truth as SQLite gives them: PostgreSQL's client would give texts, and true for 1. */
@@ -27,9 +30,14 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.NUMERIC]: Number,
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
 };
+/** As they are, whatever their size. */
+const exact: Readonly<Record<number, (text: string) => unknown>> = { [pg.types.builtins.INT8]: BigInt };
 type ParserOf = (type: number, format?: 'text' | 'binary') => (text: string) => unknown;
 const others = pg.types.getTypeParser as ParserOf;
-const types = { getTypeParser: ((type, format) => parsers[type] ?? others(type, format)) satisfies ParserOf };
+const typesBy = (parsers: Readonly<Record<number, (text: string) => unknown>>) => ({
+  getTypeParser: ((type, format) => parsers[type] ?? others(type, format)) satisfies ParserOf,
+});
+const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
 
 export class Connection {
   readonly #client: pg.Client;
@@ -94,6 +102,12 @@ export class Connection {
   /** Asks one thing; rows, and how many were changed. */
   query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {
     return this.#ask(() => this.#client.query<Row>(prepared(statement)));
+  }
+
+  /** Asks in PostgreSQL's own words; the values of each row one after the other, and whole numbers of any size. */
+  async rows(text: string, values: readonly (Cell | readonly Cell[])[] = []): Promise<Cell[][]> {
+    const wanted = { text, values: [...values], rowMode: 'array' as const, types: exactTypes };
+    return (await this.#ask(() => this.#client.query<Cell[]>(wanted))).rows;
   }
 
   /** Runs a text of several statements, without values. */

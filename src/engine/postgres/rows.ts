@@ -1,0 +1,216 @@
+// All rows of a database of a server, read as of one moment while others write, or written by one transaction.
+import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
+import type { Queries } from '../database.ts';
+import { readAddress, placeOf } from './address.ts';
+import { marks } from './commits.ts';
+import { Connection } from './connection.ts';
+import { forCaller } from './errors.ts';
+import { queriesOn } from './queries.ts';
+
+/** The rows as of one moment, until it is closed; nobody is kept from writing meanwhile. */
+export async function postgresSource(text: string): Promise<RowSource & { close(): Promise<void> }> {
+  const connection = await Connection.open(readAddress(text), 'reads');
+  await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  return { ...readingOf(connection), close: () => connection.close() };
+}
+
+/** There is something in the database that should be empty; the message is for a person. */
+export class NotEmpty extends Error {
+  /** Whether it is a store. */
+  readonly isStore: boolean;
+
+  constructor(message: string, isStore: boolean) {
+    super(message);
+    this.isStore = isStore;
+  }
+}
+
+export interface NewTables {
+  /** Makes the tables of a new store. */
+  make: (tx: Queries) => Promise<void>;
+  /**
+   * What this attempt is known by, in letters, digits and `-`: what an earlier one of the same name has left is taken away.
+   * Nobody else's is. It is forgotten by `settle`.
+   */
+  attempt: string;
+}
+
+/** A transaction that makes the tables of a store and all of its rows, or nothing. */
+export interface PostgresTarget extends RowTarget {
+  commit(): Promise<void>;
+  /** Leaves nothing, unless it was committed. */
+  close(): Promise<void>;
+}
+
+/** Begins it. Throws NotEmpty where there are tables already. */
+export async function postgresTarget(text: string, { make, attempt }: NewTables): Promise<PostgresTarget> {
+  const address = readAddress(text);
+  const connection = await Connection.open(address, 'loads');
+  try {
+    await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
+    await clear(connection, attempt, placeOf(address));
+    await connection.script(marks);
+    await make(queriesOn(connection, () => undefined));
+    await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
+    const reading = readingOf(connection);
+    const tables = inOrder(await reading.tables(), await references(connection));
+    // What they would make of the rows is among the rows.
+    for (const { name } of tables) {
+      await connection.script(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER; DELETE FROM ${quoted(name)}`);
+    }
+    return {
+      ...reading,
+      tables: async () => tables,
+      write: writerOn(connection),
+      async commit() {
+        for (const { name } of tables) await connection.script(`ALTER TABLE ${quoted(name)} ENABLE TRIGGER USER`);
+        // Before anybody asks: a server that knows nothing of the rows looks for them in all of a table.
+        await connection.script('ANALYZE; COMMIT');
+      },
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    connection.destroy();
+    throw error instanceof NotEmpty ? error : forCaller(error);
+  }
+}
+
+/** Forgets that the tables were made by an attempt: from here on they are taken away by nobody. */
+export async function settle(text: string): Promise<void> {
+  const connection = await Connection.open(readAddress(text), 'writes');
+  try {
+    await connection.script('COMMENT ON TABLE migrations IS NULL');
+  } finally {
+    await connection.close();
+  }
+}
+
+const nameOf = (attempt: string): string => {
+  if (!/^[\w-]{1,64}$/.test(attempt)) throw new Error('an attempt is called by letters and digits');
+  return `larder attempt ${attempt}`;
+};
+
+/** Takes away what an earlier attempt has left; throws NotEmpty where there is something else. */
+async function clear(connection: Connection, attempt: string, place: string): Promise<void> {
+  const rows = await connection.rows(
+    `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND relname <> 'larder_commits'
+     ORDER BY relname`,
+  );
+  if (rows.length === 0) return;
+  const left = rows.some(([name, comment]) => name === 'migrations' && comment === nameOf(attempt));
+  if (!left) {
+    const isStore = rows.some(([name]) => name === 'migrations');
+    throw new NotEmpty(
+      isStore
+        ? `there is a store in ${place} already`
+        : `${place} is not empty: it has tables of something else, such as ${String(rows[0]![0])}`,
+      isStore,
+    );
+  }
+  await connection.script(`DO $$ DECLARE one RECORD; BEGIN
+    FOR one IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
+      EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', one.relname);
+    END LOOP;
+    FOR one IN SELECT proname FROM pg_proc
+      WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype
+        AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') LOOP
+      EXECUTE format('DROP FUNCTION IF EXISTS %I() CASCADE', one.proname);
+    END LOOP; END $$`);
+}
+
+/** Which table refers to which other one. */
+const references = async (connection: Connection): Promise<Cell[][]> =>
+  connection.rows(
+    `SELECT child.relname::text, parent.relname::text FROM pg_constraint
+     JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
+     WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND conrelid <> confrelid`,
+  );
+
+/** The tables, each behind those that it refers to. */
+function inOrder(tables: readonly Table[], refers: readonly Cell[][]): Table[] {
+  const ordered: Table[] = [];
+  const waiting = new Set(tables);
+  while (waiting.size > 0) {
+    const names = new Set([...waiting].map(({ name }) => name));
+    const free = [...waiting].filter(
+      ({ name }) => !refers.some(([child, parent]) => child === name && names.has(String(parent))),
+    );
+    if (free.length === 0)
+      throw new Error(`cannot order the tables ${[...names].join(', ')}: they refer to one another`);
+    for (const table of free) waiting.delete(table);
+    ordered.push(...free);
+  }
+  return ordered;
+}
+
+/** Writes rows of any table, a column at a time. */
+function writerOn(connection: Connection): PostgresTarget['write'] {
+  const texts = new Map<string, string>();
+  return async ({ name, columns }, rows) => {
+    const text = texts.get(name) ?? (await insertInto(connection, name, columns));
+    texts.set(name, text);
+    await connection
+      .rows(
+        text,
+        columns.map((_, at) => rows.map((row) => row[at]!)),
+      )
+      .catch((error: unknown) => {
+        throw Object.assign(new Error(`cannot write the table ${name}`, { cause: forCaller(error) }));
+      });
+  };
+}
+
+async function insertInto(connection: Connection, name: string, columns: readonly string[]): Promise<string> {
+  const types = new Map(
+    (
+      await connection.rows(
+        `SELECT column_name::text, data_type::text FROM information_schema.columns
+         WHERE table_schema = current_schema() AND table_name = $1`,
+        [name],
+      )
+    ).map(([column, type]) => [column, String(type)]),
+  );
+  const values = columns.map((column, at) => `$${String(at + 1)}::${types.get(column) ?? 'text'}[]`);
+  return `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) SELECT * FROM unnest(${values.join(', ')})`;
+}
+
+const readingOf = (connection: Connection): RowSource => ({
+  async tables() {
+    const rows = await connection.rows(
+      `SELECT tables.table_name::text, column_name::text FROM information_schema.tables AS tables
+       JOIN information_schema.columns AS columns USING (table_schema, table_name)
+       WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND tables.table_name <> 'larder_commits'
+       ORDER BY tables.table_name, ordinal_position`,
+    );
+    const found = new Map<string, string[]>();
+    for (const [table, column] of rows.map((row) => row.map(String))) {
+      found.set(table!, [...(found.get(table!) ?? []), column!]);
+    }
+    return [...found].map(([name, columns]) => ({ name, columns }));
+  },
+  async *read({ name, columns }) {
+    const key = await connection.rows(
+      `SELECT attname::text FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+       WHERE indrelid = to_regclass($1) AND indisprimary ORDER BY array_position(indkey::int2[], attnum)`,
+      [quoted(name)],
+    );
+    const order = key.length === 0 ? '' : ` ORDER BY ${key.map(([column]) => quoted(String(column))).join(', ')}`;
+    await connection.script(
+      `DECLARE rows_of NO SCROLL CURSOR FOR SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)}${order}`,
+    );
+    try {
+      for (let count = 100; ;) {
+        const rows = await connection.rows(`FETCH ${String(count)} FROM rows_of`);
+        if (rows.length === 0) return;
+        yield rows;
+        const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 1);
+        count = Math.max(1, Math.min(batch.rows, Math.floor((rows.length * batch.bytes) / bytes), 4 * count));
+      }
+    } finally {
+      if (!connection.isLost) await connection.script('CLOSE rows_of').catch(() => undefined);
+    }
+  },
+});
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -5,6 +5,7 @@ import { copyRows, type CopyOptions, type Counted } from '#engine/rows.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
 import { nativeBinding } from '#src/native.ts';
+import type { PostgresPlace } from './records-place.ts';
 import { migrations, newStore } from './upgrade.ts';
 
 export type CopiedRecords = ReadonlyMap<string, Counted>;
@@ -12,14 +13,14 @@ export type CopiedRecords = ReadonlyMap<string, Counted>;
 export interface ToServer extends CopyOptions {
   /** The database file, of this very release, which nobody writes meanwhile. */
   file: string;
-  /** The address of the database, which is empty. */
-  postgres: string;
+  /** The database, which is empty. */
+  to: PostgresPlace;
   /** What this attempt is known by until `settle`: what an earlier one of that name has left is taken away first. */
   attempt: string;
 }
 
 /** Copies a file to a server: all of it, or nothing. Throws NotEmpty, and NotTheSame. */
-export async function copyToServer({ file, postgres, attempt, ...options }: ToServer): Promise<CopiedRecords> {
+export async function copyToServer({ file, to: place, attempt, ...options }: ToServer): Promise<CopiedRecords> {
   // Nobody whose records are a file waits for what speaks to a server.
   const { postgresTarget } = await import('#engine/postgres/rows.ts');
   const binding = { nativeBinding: nativeBinding() };
@@ -27,7 +28,7 @@ export async function copyToServer({ file, postgres, attempt, ...options }: ToSe
   try {
     const make: Parameters<typeof postgresTarget>[1]['make'] = (tx) =>
       makeTables(tx, migrations('postgres'), newStore('postgres'));
-    const to = await postgresTarget(postgres, { make, attempt });
+    const to = await postgresTarget(place.postgres, { make, attempt, password: place.password });
     try {
       const copied = await copyRows(from, to, options);
       await to.commit();
@@ -41,17 +42,17 @@ export async function copyToServer({ file, postgres, attempt, ...options }: ToSe
 }
 
 export interface ToFile extends CopyOptions {
-  /** The address of the database, which others may write meanwhile. */
-  postgres: string;
+  /** The database, which others may write meanwhile. */
+  from: PostgresPlace;
   /** Not there yet; of a copy that fails it is left behind. */
   file: string;
 }
 
 /** Copies the records of a server to a new file, as of one moment. Throws NotTheSame. */
-export async function copyToFile({ postgres, file, ...options }: ToFile): Promise<CopiedRecords> {
+export async function copyToFile({ from: place, file, ...options }: ToFile): Promise<CopiedRecords> {
   const { postgresSource } = await import('#engine/postgres/rows.ts');
   const binding = { nativeBinding: nativeBinding() };
-  const from = await postgresSource(postgres);
+  const from = await postgresSource(place.postgres, place.password);
   try {
     // SQLite gives the files that it makes beside this one the same mode.
     createFile(file, '', 0o600);

@@ -174,7 +174,7 @@ t.test('killed in the middle', async (t) => {
   // Its rows have their digests, and its tables are those that every store has.
   const { address, back } = await thereAndBack(t, store.directory);
   const siteKey = readSiteKey({ directory: store.directory, credentials: undefined, masterKeyFile: undefined });
-  const there = await openRecords(store.directory, { postgres: address, siteKey });
+  const there = await openRecords(store.directory, { place: { postgres: address }, siteKey });
   const { problems } = await verifyAudit(there.records, { siteKey, file: there.sealing.file });
   t.same(problems, [], 'and its log is whole there');
   await there.close();
@@ -188,9 +188,9 @@ async function thereAndBack(t: Test, directory: string): Promise<{ address: stri
   const [file, back] = ['larder.db', 'back.db'].map((name) => join(directory, name)) as [string, string];
   const rows = await rowsOfFile(file);
   const address = await (await sharedPostgres(root)).newSchema();
-  await copyToServer({ file, postgres: address, attempt: 'there' });
+  await copyToServer({ file, to: { postgres: address }, attempt: 'there' });
   t.strictSame(await rowsOfServer(address), rows, 'the same on the server');
-  await copyToFile({ postgres: address, file: back });
+  await copyToFile({ from: { postgres: address }, file: back });
   t.strictSame(await rowsOfFile(back), rows, 'and back in a file');
   t.same(checkDatabase(back), []);
   return { address, back };

@@ -2,18 +2,18 @@
 import { randomBytes } from 'node:crypto';
 
 import { sql, type Database, type Statement } from '../database.ts';
-import { placeOf, readAddress, type PostgresAddress } from './address.ts';
+import { placeOf, type PostgresAddress } from './address.ts';
 import { lastCommit, marks } from './commits.ts';
-import { Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { NoConnection } from './errors.ts';
 import { queriesOn, tableNamed } from './queries.ts';
+import { reach, type Password } from './reach.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';
 
 export interface PostgresOptions {
-  /** Asked for the password where the address says none, each time a connection is opened. */
-  password?: (() => string | undefined) | undefined;
+  password?: Password;
   /** Whether a database without the tables of a store is refused, and left as it is. */
   mustHoldStore?: boolean;
 }
@@ -27,9 +27,7 @@ export async function openPostgres(
   text: string,
   { password, mustHoldStore = false }: PostgresOptions = {},
 ): Promise<Database> {
-  const address = readAddress(text);
-  const open = async (purpose: Parameters<typeof Connection.open>[1]): Promise<Connection> =>
-    Connection.open(password === undefined ? address : withPassword(address, password), purpose);
+  const { address, open } = reach(text, password);
   await prepare(address, await open('writes'), mustHoldStore);
   const readers = new Readers(() => open('reads'));
   const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'));
@@ -49,14 +47,6 @@ export async function openPostgres(
     },
     close: () => (closing ??= lane.close().then(() => readers.close())),
   };
-}
-
-function withPassword(address: PostgresAddress, password: () => string | undefined): PostgresAddress {
-  try {
-    return { ...address, password: password() ?? address.password };
-  } catch (cause) {
-    throw new NoConnection(`cannot open ${placeOf(address)}`, { cause, saysAll: false });
-  }
 }
 
 /** Makes the marks of commits where they are not there. */

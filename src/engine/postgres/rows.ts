@@ -1,15 +1,19 @@
 // All rows of a database of a server, read as of one moment while others write, or written by one transaction.
 import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
 import type { Queries } from '../database.ts';
-import { readAddress, placeOf } from './address.ts';
+import { placeOf } from './address.ts';
 import { marks } from './commits.ts';
-import { Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { forCaller } from './errors.ts';
 import { queriesOn } from './queries.ts';
+import { reach, type Password } from './reach.ts';
 
 /** The rows as of one moment, until it is closed; nobody is kept from writing meanwhile. */
-export async function postgresSource(text: string): Promise<RowSource & { close(): Promise<void> }> {
-  const connection = await Connection.open(readAddress(text), 'reads');
+export async function postgresSource(
+  text: string,
+  password?: Password,
+): Promise<RowSource & { close(): Promise<void> }> {
+  const connection = await reach(text, password).open('reads');
   await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return { ...readingOf(connection), close: () => connection.close() };
 }
@@ -33,6 +37,7 @@ export interface NewTables {
    * Nobody else's is. It is forgotten by `settle`.
    */
   attempt: string;
+  password?: Password;
 }
 
 /** A transaction that makes the tables of a store and all of its rows, or nothing. */
@@ -43,9 +48,9 @@ export interface PostgresTarget extends RowTarget {
 }
 
 /** Begins it. Throws NotEmpty where there are tables already. */
-export async function postgresTarget(text: string, { make, attempt }: NewTables): Promise<PostgresTarget> {
-  const address = readAddress(text);
-  const connection = await Connection.open(address, 'loads');
+export async function postgresTarget(text: string, { make, attempt, password }: NewTables): Promise<PostgresTarget> {
+  const { address, open } = reach(text, password);
+  const connection = await open('loads');
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
     await clear(connection, attempt, placeOf(address));
@@ -76,8 +81,8 @@ export async function postgresTarget(text: string, { make, attempt }: NewTables)
 }
 
 /** Forgets that the tables were made by an attempt: from here on they are taken away by nobody. */
-export async function settle(text: string): Promise<void> {
-  const connection = await Connection.open(readAddress(text), 'writes');
+export async function settle(text: string, password?: Password): Promise<void> {
+  const connection = await reach(text, password).open('writes');
   try {
     await connection.script('COMMENT ON TABLE migrations IS NULL');
   } finally {

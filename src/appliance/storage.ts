@@ -36,8 +36,8 @@ export interface Storage {
   clock: TimeKeeper;
   /** What one process of the store does at a time. */
   leases: Leases;
-  /** What this process has of what all of the store have together. */
-  shares: Shares;
+  /** What this process has of what all of its host have together, and all of the store. */
+  shares: { readonly ofHost: Shares; readonly ofStore: Shares };
   digests: DigestPool;
   /** Threads of the scrub's own: uploads never wait for it. */
   scrubDigests: DigestPool;
@@ -78,7 +78,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
-  const files = await openBlobs(parts, options, store, { ...telling, shares, isAlone });
+  const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
   return { store, log, health, isBroken: promises.areBroken, clock, leases, shares, room, ...files };
 }
 
@@ -87,17 +87,22 @@ const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === tru
 
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
 async function joinProcesses(parts: Parts, options: ApplianceOptions, { records, newId, now }: Store) {
-  const { isAlone } = await succeed(records);
-  if (isBeside(options)) {
+  const { isAlone } = await succeed(records, now);
+  if (isBeside(options) || records.server !== undefined) {
     await parts.start(
       'process',
-      () => serveBeside(records),
+      () => serveBeside(records, now),
       (served) => served.end(),
     );
   }
   const holder = newHolder(newId);
-  const [leases, shares] = [createLeases({ records, holder, now }), createShares(records, holder)];
-  return { leases, shares, isAlone: isAlone && (options.team?.begins ?? !isBeside(options)) };
+  const leases = createLeases({ records, holder, now });
+  const sharesOf = (ofHost: boolean): Shares => createShares({ records, holder, now, ofHost });
+  return {
+    leases,
+    shares: { ofHost: sharesOf(true), ofStore: sharesOf(false) },
+    isAlone: isAlone && (options.team?.begins ?? !isBeside(options)),
+  };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */

@@ -23,6 +23,7 @@ import { createLeases, type Leases } from '#shared/leases.ts';
 import { newHolder, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
+import { watchEngines, type Engine, type Engines } from './engines.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import { shareOf } from './team.ts';
@@ -33,6 +34,8 @@ export interface Storage {
   health: Health;
   /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
   isBroken(): boolean;
+  /** What this host works with on other machines. */
+  engines: Engines;
   clock: TimeKeeper;
   /** What one process of the store does at a time. */
   leases: Leases;
@@ -78,9 +81,13 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
+  const engines = await watchEngines(parts, enginesOf(store), { health });
   const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
-  return { store, log, health, isBroken: promises.areBroken, clock, leases, shares, room, ...files };
+  return { store, log, health, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
 }
+
+const enginesOf = ({ records: { server } }: Store): Engine[] =>
+  server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }];
 
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;

@@ -117,10 +117,8 @@ let host: string | undefined;
  * process numbers these are.
  */
 function thisHost(): string {
-  host ??= createHash('sha256')
-    .update([machineId(), hostname(), readlinkSync('/proc/self/ns/pid')].join('\n'))
-    .digest('hex')
-    .slice(0, 12);
+  const known = [machineId(), hostname(), readlinkSync('/proc/self/ns/pid')].join('\n');
+  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(known).digest('hex').slice(0, 12)}`;
   return host;
 }
 

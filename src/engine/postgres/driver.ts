@@ -35,7 +35,7 @@ export async function openPostgres(
   let closing: Promise<void> | undefined;
 
   return {
-    server: { clock: async () => new Date((await readers.all<{ at: number }>(serverClock()))[0]!.at) },
+    server: { clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at) },
     get: async <Row>(statement: Statement) => (await readers.all<Row>(statement))[0],
     all: (statement) => readers.all(statement),
     isDamaged: () => Promise.resolve(false),

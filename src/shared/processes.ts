@@ -9,7 +9,7 @@ import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 
 /** What this process is called: its number, when it began, since numbers come again, and its host. No other ever had this name. */
-export const processName = (): string => `${nameHere(process.pid)!}@${thisHost()}`;
+export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
 
 /** What holds leases and shares here: of several stores that one process opens, each has its own name. */
 export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processName()} ${uuid().slice(0, 8)}`;
@@ -18,7 +18,7 @@ export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processN
 export function isHere(holder: string): boolean {
   const [, host] = nameIn(holder).split('@');
   // Earlier releases had one host and said nothing of it.
-  return host === undefined || host === thisHost();
+  return host === undefined || host === hostName();
 }
 
 /** Whether a process of this host that held something goes on. */
@@ -116,7 +116,7 @@ let host: string | undefined;
  * What this host is called here: by what tells machines apart (machine-id(5)), by its name, which containers have of their own, and by whose
  * process numbers these are.
  */
-function thisHost(): string {
+export function hostName(): string {
   const known = [machineId(), hostname(), readlinkSync('/proc/self/ns/pid')].join('\n');
   host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(known).digest('hex').slice(0, 12)}`;
   return host;

@@ -9,18 +9,21 @@ import t, { type Test } from 'tap';
 import { startAppliance } from '#appliance/appliance.ts';
 import { hours } from '#domain/clock.ts';
 import { newWrappingKey } from '#data/secrets.ts';
-import { initialConfig } from '#src/config.ts';
+import { changeConfig, initialConfig } from '#src/config.ts';
 import { createLog } from '#src/log.ts';
+import { makeStore } from '#test/fixtures/engines.ts';
 import { startPostgres } from '#test/fixtures/postgres.ts';
 import { startProxy } from '#test/fixtures/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
 
 async function serving(t: Test, postgres: string) {
   const directory = mkdtempSync(join(tmpdir(), 'larder-'));
-  const config = { baseUrl: 'http://127.0.0.1:8080', listen: '127.0.0.1:0', storeAdminId: 'root' };
-  writeFileSync(join(directory, 'larder.toml'), initialConfig({ ...config, storeAdminDigest: '0'.repeat(96) }));
+  const configuration = join(directory, 'larder.toml');
+  const settings = { baseUrl: 'http://127.0.0.1:8080', listen: '127.0.0.1:0', storeAdminId: 'root' };
+  writeFileSync(configuration, initialConfig({ ...settings, storeAdminDigest: '0'.repeat(96) }));
+  changeConfig(configuration, { 'records.postgres': postgres });
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
-  const appliance = await startAppliance({ directory, postgres, log: createLog('silent'), jobsAfter: hours(1) });
+  const appliance = await startAppliance({ directory, log: createLog('silent'), jobsAfter: hours(1) });
   t.teardown(async () => {
     await appliance.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -35,6 +38,8 @@ async function serving(t: Test, postgres: string) {
   return { ask, ready };
 }
 
+t.setTimeout(240_000);
+
 /** A change, a question that a stranger asks, and one that somebody asks whose token must be known. */
 const asks: readonly (readonly [string, RequestInit?])[] = [
   ['/v1/tokens', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }],
@@ -47,6 +52,7 @@ for (const how of ['it has ended', 'nothing comes from it'] as const) {
     t.teardown(server.end);
     const proxy = await startProxy(server.folder);
     t.teardown(proxy.end);
+    await makeStore(server.address());
     const { ask, ready } = await serving(
       t,
       server.address().replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)),
@@ -82,6 +88,7 @@ for (const how of ['it has ended', 'nothing comes from it'] as const) {
 t.test('a host that tells the time otherwise than the server is not ready', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);
+  await makeStore(server.address());
   // What the schema has of this name is found before what PostgreSQL has.
   const turn = (seconds: number): Promise<unknown> =>
     server.ask(`

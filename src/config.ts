@@ -56,6 +56,8 @@ export interface Config {
 
 const largest = 1024 * 1024;
 
+type Changes = Readonly<Record<string, Value | undefined>>;
+
 /** Reads and checks a configuration file; throws ConfigError. */
 export function readConfig(file: string): Config {
   return parseConfig(file, readText(file));
@@ -69,15 +71,16 @@ export function parseConfig(file: string, text: string): Config {
 }
 
 /**
- * Sets keys, by their dotted names, in a configuration file that stays otherwise as it is, comments and order too.
+ * Sets keys, by their dotted names, in a configuration file that stays otherwise as it is, comments and order too; what is
+ * undefined is not set from then on.
  * The file is replaced all at once, and only by one that is accepted; throws ConfigError when it would not be.
  */
-export function changeConfig(file: string, changes: Readonly<Record<string, Value>>): void {
+export function changeConfig(file: string, changes: Changes): void {
   prepareConfig(file, changes).place();
 }
 
 /** The same up to the point where only the new file must be put in the place of the old one. */
-export function prepareConfig(file: string, changes: Readonly<Record<string, Value>>): PreparedFile {
+export function prepareConfig(file: string, changes: Changes): PreparedFile {
   const before = readText(file);
   // A file that the parser refuses cannot be edited; one with a wrong value can, and the change may mend it.
   const { values, problems } = checkText(before);

@@ -1,7 +1,7 @@
 // Makes a backup beside a serving store: the database as of one moment, the configuration, the certificates, every blob
 // that an earlier backup has not, and the manifest last. What the records need is held against what there is, and the
 // archive is read back; it has its name only when it is whole, proved and durable.
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
-import { checkDatabase, copyDatabase, type FileOptions } from '#engine/sqlite/check.ts';
+import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
 import { onDisk, type Files } from '#files/streamed.ts';
@@ -23,6 +23,11 @@ import { mebibytes, NoRoom, openTarget, requireRoom, roomIn, type Room, type Tar
 export interface BackupOptions extends FileOptions {
   /** The data directory. */
   directory: string;
+  /** The records: how much they take, and how they come, as of one moment, to a file that is not there yet. */
+  database: {
+    size: number;
+    copyTo: (file: string, progress: (done: number, total: number) => void) => Promise<void>;
+  };
   /** The archive to write, which is not there yet. */
   file: string;
   /** A folder for the copy of the database: empty, the store's own. */
@@ -145,17 +150,15 @@ interface DatabaseCopy {
 }
 
 /** Copies the database as of one moment, and looks the copy over. */
-async function copyOf({ directory, workspace, progress, signal, ...options }: BackupOptions): Promise<DatabaseCopy> {
+async function copyOf({ database, workspace, progress, signal, ...options }: BackupOptions): Promise<DatabaseCopy> {
   const file = join(workspace, 'larder.db');
-  await copyDatabase(join(directory, 'larder.db'), file, {
-    nativeBinding: options.nativeBinding,
-    progress: (done, total) => {
-      progress('database', done, total);
-      signal?.throwIfAborted();
-    },
-  }).catch((error: unknown) => {
+  const told = (done: number, total: number): void => {
+    progress('database', done, total);
+    signal?.throwIfAborted();
+  };
+  await database.copyTo(file, told).catch((error: unknown) => {
     if (isDamage(error)) throw new DamagedDatabase([error.message]);
-    throw isFull(error) ? new NoRoom(noRoomForCopy(directory, workspace), { cause: error }) : error;
+    throw isFull(error) ? new NoRoom(noRoomForCopy(database.size, workspace), { cause: error }) : error;
   });
   const problems = checkDatabase(file, { nativeBinding: options.nativeBinding });
   if (problems.length > 0 && !options.evenSo) throw new DamagedDatabase(problems);
@@ -170,8 +173,8 @@ const isDamage = (error: unknown): error is Error =>
 
 const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
 
-const noRoomForCopy = (directory: string, workspace: string): string =>
-  `a copy of the database takes ${mebibytes(statSync(join(directory, 'larder.db')).size)} while the backup is made, and ` +
+const noRoomForCopy = (size: number, workspace: string): string =>
+  `a copy of the database takes ${mebibytes(size)} while the backup is made, and ` +
   `${dirname(workspace)} has no room for it; make room there, or on the disk of the store`;
 
 /** What the archive will take, rather a little more. */

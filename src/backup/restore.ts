@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
 import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
+import { readIfThere } from '#files/read.ts';
 import { onDisk, syncFolder, writeWhole, type Files } from '#files/streamed.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
 import { upgradesFolder } from './before-upgrade.ts';
@@ -21,14 +22,21 @@ export interface RestoreOptions extends FileOptions {
   progress: (step: string, done: number, total: number) => void;
   /** Looks at the restored data, and may change it, before it becomes visible. */
   finish: (directory: string) => Promise<void>;
+  /** By what this attempt is known elsewhere, from before `finish` until the directory is a store: see `attemptIn`. */
+  attempt?: string | undefined;
   /** Ends the restore before the directory is a store, as an error would; what it throws is the signal's reason. */
   signal?: AbortSignal | undefined;
   files?: Files;
 }
 
 const work = '.restoring';
+const attempt = 'attempt';
 /** So many blobs are made durable at once. */
 const atOnce = 16;
+
+/** By what an interrupted restore into a directory is known elsewhere. */
+export const attemptIn = (directory: string): string | undefined =>
+  readIfThere(join(directory, work, attempt)) || undefined;
 
 /** Restores; of a restore that fails nothing is left. */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
@@ -39,11 +47,16 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     const plural = lacking > 1 ? 's' : '';
     throw new CannotRestore(`${file} builds on ${String(lacking)} earlier backup${plural}; name each with --base`);
   }
-  const made = await makeRoom(files, directory);
+  const made = await makeRoom(files, directory, options.attempt !== undefined);
   const target = join(directory, work);
   const placing: Placing = { placed: [], isStore: false };
   try {
     await files.mkdir(target, { recursive: true, mode: 0o700 });
+    if (options.attempt !== undefined && attemptIn(directory) === undefined) {
+      await writeWhole(join(target, attempt), options.attempt, 0o600, files);
+      await syncFolder(target, files);
+      await syncFolder(directory, files);
+    }
     await fill(target, archives, options, files);
     options.signal?.throwIfAborted();
     await place(files, directory, target, placing);
@@ -78,7 +91,7 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
 }
 
 /** Clears away what an interrupted restore has left; refuses a directory with anything else. Whether it was not there. */
-async function makeRoom(files: Files, directory: string): Promise<boolean> {
+async function makeRoom(files: Files, directory: string, again: boolean): Promise<boolean> {
   const made = (await files.mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
   if (made) await syncFolder(dirname(directory), files);
   const names = await files.readdir(directory);
@@ -92,7 +105,12 @@ async function makeRoom(files: Files, directory: string): Promise<boolean> {
   const left = names
     .filter((name) => partial.has(name))
     .sort((one, other) => Number(one === work) - Number(other === work));
-  for (const name of left) await files.rm(join(directory, name), { recursive: true, force: true });
+  const remove = (...path: string[]): Promise<void> =>
+    files.rm(join(directory, ...path), { recursive: true, force: true });
+  for (const name of left) {
+    if (name !== work || !again) await remove(name);
+    else for (const one of await files.readdir(join(directory, work))) if (one !== attempt) await remove(work, one);
+  }
   return made;
 }
 
@@ -180,7 +198,7 @@ interface Placing {
 }
 
 async function place(files: Files, directory: string, target: string, state: Placing): Promise<void> {
-  const all = await files.readdir(target);
+  const all = (await files.readdir(target)).filter((name) => name !== attempt);
   if (all.includes('tls')) await syncFolder(join(target, 'tls'), files);
   await syncFolder(target, files);
   for (const name of all.filter((name) => name !== 'larder.toml')) {
@@ -191,6 +209,7 @@ async function place(files: Files, directory: string, target: string, state: Pla
   state.placed.push('larder.toml');
   await files.rename(join(target, 'larder.toml'), join(directory, 'larder.toml'));
   state.isStore = true;
+  await files.rm(join(target, attempt), { force: true });
   await files.rmdir(target);
   await syncFolder(directory, files);
 }

@@ -5,16 +5,27 @@ import { entries, type Entry } from './toml-text.ts';
 
 export type Value = string | number | boolean | readonly string[];
 
-/** The text with `value` for `section.key`. */
-export function edit(text: string, section: string, key: string, value: Value): string {
+/** The text with `value` for `section.key`, or without the key where there is none. */
+export function edit(text: string, section: string, key: string, value: Value | undefined): string {
   const all = [...entries(text)];
-  const written = tomlValue(value);
   const present = all.find(({ path }) => isDeepStrictEqual(path, [section, key]));
+  if (value === undefined) {
+    const without = present === undefined ? text : asComment(text, present);
+    checkEdit(text, without, section, key, value);
+    return without;
+  }
+  const written = tomlValue(value);
   const edited = present
     ? splice(text, present.valueFrom, present.to, written)
     : withNewKey(text, all, section, `${key} = ${written}`);
   checkEdit(text, edited, section, key, value);
   return edited;
+}
+
+/** The text with a key behind a `#`, on every line that it takes. */
+function asComment(text: string, { from, to }: Entry): string {
+  const begin = text.lastIndexOf('\n', from) + 1;
+  return splice(text, begin, to, text.slice(begin, to).replaceAll(/^/gm, '# '));
 }
 
 /** A value as it is written in TOML. */
@@ -70,15 +81,18 @@ function lineEnd(text: string, offset: number): number {
 const splice = (text: string, from: number, to: number, put: string) => text.slice(0, from) + put + text.slice(to);
 
 /** The parser has the last word on whether the edit did what it should and nothing else. */
-function checkEdit(before: string, after: string, section: string, key: string, value: Value): void {
+function checkEdit(before: string, after: string, section: string, key: string, value: Value | undefined): void {
   const wanted: Record<string, unknown> = { ...parse(before) };
-  wanted[section] = { ...(wanted[section] as object | undefined), [key]: value };
-  let got: unknown;
+  const keys = Object.entries(wanted[section] ?? {}).filter(([name]) => name !== key);
+  wanted[section] = Object.fromEntries(value === undefined ? keys : [...keys, [key, value]]);
+  let got: Record<string, unknown>;
   try {
     got = parse(after);
   } catch (cause) {
     throw new Error(`cannot write ${section}.${key} into the configuration file`, { cause });
   }
+  // What is taken out may have been all of its section.
+  if (value === undefined) got = { ...got, [section]: got[section] ?? {} };
   if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(wanted))) {
     throw new Error(`cannot write ${section}.${key} into the configuration file without changing another key`);
   }

@@ -1,11 +1,14 @@
 // All records of a store, copied from the engine that has them to the other one.
+import { statSync } from 'node:fs';
+
 import { createFile, syncPath } from '#files/durable.ts';
 import { makeTables } from '#engine/migrate.ts';
 import { copyRows, type CopyOptions, type Counted } from '#engine/rows.ts';
+import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
 import { nativeBinding } from '#src/native.ts';
-import type { PostgresPlace } from './records-place.ts';
+import type { PostgresPlace, RecordsPlace } from './records-place.ts';
 import { migrations, newStore } from './upgrade.ts';
 
 export type CopiedRecords = ReadonlyMap<string, Counted>;
@@ -41,6 +44,28 @@ export async function copyToServer({ file, to: place, attempt, ...options }: ToS
   }
 }
 
+/** Forgets by what an attempt was known: what it has made is taken away by nobody from then on. */
+export async function settle({ postgres, password }: PostgresPlace): Promise<void> {
+  await (await import('#engine/postgres/rows.ts')).settle(postgres, password);
+}
+
+/** Takes away what an attempt has made that came to nothing. */
+export async function takeBack({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
+  await (await import('#engine/postgres/rows.ts')).takeBack(postgres, { attempt, password });
+}
+
+/** Throws NotEmpty where a database has anything but what an attempt has left. */
+export async function refuseUsed({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
+  await (await import('#engine/postgres/rows.ts')).refuseUsed(postgres, { attempt, password });
+}
+
+/** How many bytes the records take. */
+export async function sizeOf(place: RecordsPlace): Promise<number> {
+  const size = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  if ('file' in place) return size(place.file) + size(`${place.file}-wal`);
+  return (await import('#engine/postgres/rows.ts')).sizeOnServer(place.postgres, place.password);
+}
+
 export interface ToFile extends CopyOptions {
   /** The database, which others may write meanwhile. */
   from: PostgresPlace;
@@ -74,5 +99,12 @@ export async function copyToFile({ from: place, file, ...options }: ToFile): Pro
   }
 }
 
-/** What passes is worth nothing in a backup. */
-export const passes = (table: string): boolean => table.startsWith('passing_');
+/** Copies the records to a new file as of one moment, wherever they are, without what passes. */
+export const copyForBackup =
+  (from: RecordsPlace) =>
+  async (file: string, progress: (done: number, total: number) => void): Promise<void> => {
+    if ('file' in from) return copyDatabase(from.file, file, { nativeBinding: nativeBinding(), progress });
+    const leave = (table: string): boolean => table.startsWith('passing_');
+    // A server does not say how many rows there are before they are counted.
+    await copyToFile({ from, file, leave, progress: (rows) => progress(rows, 0) });
+  };

@@ -44,6 +44,12 @@ export const batch = { bytes: 1024 * 1024, rows: 1000 };
 /** What was copied is not what was read, or the tables are not the same. */
 export class NotTheSame extends Error {}
 
+/** There is something in the database that should be empty; the message is for a person. */
+export class NotEmpty extends Error {}
+
+/** Whether it is that. */
+export const isNotEmpty = (error: unknown): error is NotEmpty => error instanceof NotEmpty;
+
 /** Copies all rows, and reads them back; how many there are of each table. Throws NotTheSame. */
 export async function copyRows(
   from: RowSource,

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { onDisk, type Files } from '#files/streamed.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
 import { lendCopies } from '#test/fixtures/lent-copies.ts';
+import { copyForBackup } from '#data/copies.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
@@ -24,6 +25,7 @@ async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Pr
   mkdirSync(workspace, { recursive: true });
   return withBlobs(beside, ({ blobs }) =>
     makeBackup({
+      database: { size: 0, copyTo: copyForBackup({ file: join(store.directory, 'larder.db') }) },
       ...{ directory: store.directory, file: join(folder, 'full.tar'), workspace, blobs },
       ...{ siteKey: beside.siteKey, id: 'an-id', now: beside.now, version: '0', evenSo: false },
       needed: () => beside.records.neededContents.list('', 1000),

@@ -57,6 +57,27 @@ t.test(
   },
 );
 
+t.test('a key that is not to be set any more stays to be read, as a comment', (t) => {
+  const before =
+    '[store] # ours\n  id = "a" # short\n\n[names]\nreserved = [\n  "core", # one\n]\n[log]\r\nlevel = "info"\r\n';
+  t.equal(edit(before, 'store', 'id', undefined), before.replace('  id =', '#   id ='));
+  t.equal(
+    edit(before, 'names', 'reserved', undefined),
+    before.replace('reserved = [\n  "core", # one\n]', '# reserved = [\n#   "core", # one\n# ]'),
+  );
+  t.equal(edit(before, 'log', 'level', undefined), before.replace('level', '# level'));
+  t.equal(edit(before, 'log', 'format', undefined), before, 'what was not set');
+  t.equal(edit('store.id = "a"\nlog.level = "info"', 'store', 'id', undefined), '# store.id = "a"\nlog.level = "info"');
+  t.throws(() => edit('store = { id = "a", offline_mode = true }', 'store', 'id', undefined), /changing another key/);
+  const again = edit(edit(before, 'store', 'id', undefined), 'store', 'id', 'b');
+  t.equal(
+    again,
+    before.replace('  id = "a" # short', '#   id = "a" # short\r\nid = "b"'),
+    'and stands below it when it is set again',
+  );
+  t.end();
+});
+
 t.test('a change that would not be accepted changes nothing', async (t) => {
   const folder = t.testdir({ 'larder.toml': '[store]\nid = "a"\n', 'broken.toml': '[store\n' });
   const file = join(folder, 'larder.toml');

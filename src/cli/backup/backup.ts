@@ -9,6 +9,8 @@ import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#b
 import { NoRoom } from '#backup/target.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { copyForBackup, sizeOf } from '#data/copies.ts';
+import { recordsPlace } from '#data/records-place.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
 import { fileIn, rotate } from './folder.ts';
@@ -130,11 +132,14 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   const progress = progressOf(call);
   const id = newId.uuid();
   const site = await siteOf(records, siteKey);
+  const place = recordsPlace(store.directory, store.config, call.world.env['CREDENTIALS_DIRECTORY']);
+  const database = { size: await sizeOf(place), copyTo: copyForBackup(place) };
   const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
   const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>
       makeBackup({
         directory: store.directory,
+        database,
         file,
         workspace,
         blobs: withoutDeltas(blobs, records),
@@ -155,7 +160,9 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
         stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
       }),
     );
-  const made = await interruptible((signal) => withWorkspace(store, file, (workspace) => make(workspace, signal)))
+  const made = await interruptible((signal) =>
+    withWorkspace(store, { file, size: database.size }, (workspace) => make(workspace, signal)),
+  )
     .catch((error: unknown) => writing(file, () => Promise.reject(told(error) as Error)))
     .finally(progress.end)
     .finally(() => closeArchives(base));

@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path';
 import { restore as enterRestore } from '#acts/appliance.ts';
 import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
-import { restoreBackup } from '#backup/restore.ts';
+import { attemptIn, restoreBackup } from '#backup/restore.ts';
+import { settle, takeBack } from '#data/copies.ts';
+import { randomIds } from '#domain/ids.ts';
 import { missingContents } from '#integrity/verify.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding } from '#src/native.ts';
@@ -14,6 +16,15 @@ import { lockDirectory } from '#data/lock.ts';
 import { readSiteKey } from '#data/secrets.ts';
 import { readConfig } from '#src/config.ts';
 import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
+import {
+  bringRecords,
+  namedServer,
+  nameOfServer,
+  nameRecords,
+  requireEmpty,
+  serverOptions,
+  type NamedServer,
+} from './onto-server.ts';
 import { nameOf, openedArchives, unusable } from './words.ts';
 import { cannotWrite, writing } from '../frame/outside.ts';
 import { interruptible } from '../frame/interruption.ts';
@@ -54,9 +65,11 @@ export const restore = command({
       value: 'FILE',
       summary: 'The file whose first line is the passphrase of the keys in the backup; without it a terminal is asked.',
     },
+    ...serverOptions,
   },
   examples: [
     'larder restore /media/usb/larder-monday.tar --data /var/lib/larder --keys /media/safe',
+    'larder restore ./monday.tar --data ./data --keys ./keys --postgres postgres://larder@db.internal/larder',
     'larder restore ./tuesday.tar --base ./monday.tar --data ./data --passphrase-file ./passphrase',
     'larder restore /media/usb/larder-monday.tar --missing',
   ],
@@ -66,14 +79,17 @@ export const restore = command({
     if (call.options.missing) {
       if (call.options.keys !== undefined || call.options['passphrase-file'] !== undefined)
         throw new UsageError('--missing takes no keys: the store has its own');
+      if (call.options.postgres !== undefined)
+        throw new UsageError('--missing takes no --postgres: the store has its records');
       return restoreMissing(call, [call.positionals.file, ...call.options.base]);
     }
     const actor = actorOf(world);
+    const server = namedServer(call.options, world);
     const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
     try {
       const keys = await keysFor(call, archives[0]!);
       const progress = progressOf(call);
-      return await interruptible((signal) => restoreInto(data, { archives, keys, actor, progress, signal }));
+      return await interruptible((signal) => restoreInto(data, { archives, keys, actor, progress, signal, server }));
     } finally {
       await closeArchives(archives);
     }
@@ -86,34 +102,47 @@ interface Restoring {
   actor: string;
   progress: Progress;
   signal: AbortSignal;
+  /** Where the records go; otherwise they are a file. */
+  server: NamedServer | undefined;
 }
 
 async function restoreInto(data: string, restoring: Restoring): Promise<Answer> {
-  const { archives, keys, actor, progress, signal } = restoring;
+  const { archives, keys, progress, signal, server } = restoring;
   // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
   const made = await writing(data, () => makeForOwner(data));
-  const nativeModule = nativeBinding();
-  let lacking: string[] = [];
+  const attempt = server && (attemptIn(data) ?? randomIds.uuid());
+  if (server && attempt !== undefined) {
+    await requireEmpty({ server, attempt }).catch((error: unknown) => {
+      if (made) leave(data);
+      throw error;
+    });
+  }
+  let found: Found = { lacking: [], before: undefined };
   const manifest = await restoreBackup({
     archives,
     directory: data,
     keys,
-    nativeBinding: nativeModule,
+    nativeBinding: nativeBinding(),
     progress: progress.at,
     signal,
+    attempt,
     async finish(directory) {
-      lacking = await finish(directory, actor);
+      found = await finish(directory, restoring, attempt);
     },
   })
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
       if (made) leave(data);
+      if (server && attempt !== undefined) await takeBack(server.place, attempt).catch(() => undefined);
       throw told(error, archives[0]!.file, data);
     })
     .finally(progress.end);
+  if (server) await settle(server.place);
+  const { lacking, before } = found;
   const count = manifest.blobs.length;
   return {
     text:
       `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
+      recordsText(server, before) +
       lackingText(lacking) +
       `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
       `for the store administrator: no backup holds one.`,
@@ -123,10 +152,18 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
       id: manifest.id,
       blobs: count,
       'audit-head': manifest.auditHead,
+      postgres: server?.postgres ?? null,
       lacking,
     },
     exitCode: lacking.length === 0 ? 0 : 1,
   };
+}
+
+/** Where the records are, where that is not a file, or was not. */
+function recordsText(server: NamedServer | undefined, before: string | undefined): string {
+  const were = before === undefined ? '' : `; they were in ${before} when the backup was made`;
+  if (server !== undefined) return `Its records are in ${nameOfServer(server.postgres)}${were}.\n`;
+  return before === undefined ? '' : `Its records are in larder.db there${were}.\n`;
 }
 
 function lackingText(names: readonly string[]): string {
@@ -192,13 +229,41 @@ export function keyTextsIn(folder: string): KeyTexts {
   return texts;
 }
 
+interface Found {
+  /** The names of what the records need and the backup had not. */
+  lacking: string[];
+  /** Where the records were that the backup was made of, where that is another place than now. */
+  before: string | undefined;
+}
+
 /**
  * Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was
- * restored. The names of what the records need and the backup had not.
+ * restored; then the records go to where they are wanted.
  */
-async function finish(directory: string, actor: string): Promise<string[]> {
+async function finish(
+  directory: string,
+  { actor, server, progress, signal }: Restoring,
+  attempt: string | undefined,
+): Promise<Found> {
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
   const lock = lockDirectory(directory);
+  try {
+    const before = nameRecords(directory, server);
+    const lacking = await finishRecords(directory, actor, siteKey);
+    if (server && attempt !== undefined) {
+      const told = (rows: number): void => {
+        progress.at('records', rows, 0);
+        signal.throwIfAborted();
+      };
+      await bringRecords(directory, { server, attempt, siteKey, progress: told });
+    }
+    return { lacking, before };
+  } finally {
+    lock.close();
+  }
+}
+
+async function finishRecords(directory: string, actor: string, siteKey: Buffer): Promise<string[]> {
   const { records, acts, close } = await openRecords(directory, { held: true, siteKey });
   try {
     const { problems } = await verifyAudit(records, { siteKey });
@@ -209,6 +274,5 @@ async function finish(directory: string, actor: string): Promise<string[]> {
     return await Promise.all(needed.map((content) => nameOf(records, content)));
   } finally {
     await close();
-    lock.close();
   }
 }

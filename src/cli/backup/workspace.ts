@@ -10,12 +10,12 @@ import type { OpenStore } from '../frame/store.ts';
 const batch = 1000;
 
 /**
- * Holds the backups of a store, with a folder for the copy of its database: in the data directory, or, where that has no
- * room, beside the archive. What a backup that was killed has left there is cleared away.
+ * Holds the backups of a store, with a folder for the copy of its database, which takes so much: in the data directory, or,
+ * where that has no room, beside the archive. What a backup that was killed has left there is cleared away.
  */
 export async function withWorkspace<Result>(
   store: Pick<OpenStore, 'directory' | 'asCaller'>,
-  file: string,
+  { file, size }: { file: string; size: number },
   work: (workspace: string) => Promise<Result>,
 ): Promise<Result> {
   const { directory, asCaller } = store;
@@ -23,7 +23,7 @@ export async function withWorkspace<Result>(
   const [here, there] = [join(directory, 'backup.tmp'), `${file}.tmp`];
   try {
     rmSync(here, { recursive: true, force: true });
-    if (hasRoom(directory)) {
+    if (hasRoom(directory, size)) {
       mkdirSync(here, { mode: 0o700 });
       return await work(here);
     }
@@ -78,10 +78,9 @@ function held(directory: string): { close(): unknown } {
 }
 
 /** Whether a copy of the database fits beside it, without taking the last block. */
-function hasRoom(directory: string): boolean {
+function hasRoom(directory: string, size: number): boolean {
   const { bavail, bsize } = statfsSync(directory);
-  const size = (name: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
-  return bavail * bsize > size('larder.db') + size('larder.db-wal') + 16 * 1024 * 1024;
+  return bavail * bsize > size + 16 * 1024 * 1024;
 }
 
 /** Makes a folder for the owner of the data directory, where the file system knows owners. */

@@ -1,5 +1,5 @@
 // All rows of a database of a server, read as of one moment while others write, or written by one transaction.
-import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
+import { batch, NotEmpty, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
 import type { Queries } from '../database.ts';
 import { placeOf } from './address.ts';
 import { marks } from './commits.ts';
@@ -16,17 +16,6 @@ export async function postgresSource(
   const connection = await reach(text, password).open('reads');
   await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return { ...readingOf(connection), close: () => connection.close() };
-}
-
-/** There is something in the database that should be empty; the message is for a person. */
-export class NotEmpty extends Error {
-  /** Whether it is a store. */
-  readonly isStore: boolean;
-
-  constructor(message: string, isStore: boolean) {
-    super(message);
-    this.isStore = isStore;
-  }
 }
 
 export interface NewTables {
@@ -52,7 +41,7 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
   const { address, open } = reach(text, password);
   const connection = await open('loads');
   try {
-    await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
+    await connection.script(`BEGIN; ${lock}`);
     await clear(connection, attempt, placeOf(address));
     await connection.script(marks);
     await make(queriesOn(connection, () => undefined));
@@ -80,6 +69,9 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
   }
 }
 
+/** The one under which a store is written. */
+const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
+
 /** Forgets that the tables were made by an attempt: from here on they are taken away by nobody. */
 export async function settle(text: string, password?: Password): Promise<void> {
   const connection = await reach(text, password).open('writes');
@@ -95,24 +87,64 @@ const nameOf = (attempt: string): string => {
   return `larder attempt ${attempt}`;
 };
 
-/** Takes away what an earlier attempt has left; throws NotEmpty where there is something else. */
-async function clear(connection: Connection, attempt: string, place: string): Promise<void> {
+/** Throws NotEmpty where a database has anything but what an attempt has left. */
+export async function refuseUsed(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
+  const { address, open } = reach(text, password);
+  const connection = await open('reads');
+  try {
+    await isLeft(connection, attempt, placeOf(address));
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Takes away what an attempt has left; nothing else. */
+export async function takeBack(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
+  const { address, open } = reach(text, password);
+  const connection = await open('loads');
+  try {
+    await connection.script(`BEGIN; ${lock}`);
+    await clear(connection, attempt, placeOf(address));
+    await connection.script('COMMIT');
+  } finally {
+    await connection.close();
+  }
+}
+
+/** How many bytes the tables of a store take, with their indexes. */
+export async function sizeOnServer(text: string, password?: Password): Promise<number> {
+  const connection = await reach(text, password).open('reads');
+  try {
+    const [row] = await connection.rows(
+      `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
+    );
+    return Number(row![0]);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Whether an earlier attempt has left something; throws NotEmpty where there is something else. */
+async function isLeft(connection: Connection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(
     `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND relname <> 'larder_commits'
      ORDER BY relname`,
   );
-  if (rows.length === 0) return;
-  const left = rows.some(([name, comment]) => name === 'migrations' && comment === nameOf(attempt));
-  if (!left) {
-    const isStore = rows.some(([name]) => name === 'migrations');
-    throw new NotEmpty(
-      isStore
-        ? `there is a store in ${place} already`
-        : `${place} is not empty: it has tables of something else, such as ${String(rows[0]![0])}`,
-      isStore,
-    );
-  }
+  if (rows.length === 0) return false;
+  const known = rows.find(([name]) => name === 'migrations');
+  if (known?.[1] === nameOf(attempt)) return true;
+  throw new NotEmpty(
+    known === undefined
+      ? `${place} is not empty: it has tables of something else, such as ${String(rows[0]![0])}`
+      : `there is a store in ${place} already${known[1] === '' ? '' : ', or what an interrupted command has left of one'}`,
+  );
+}
+
+/** Takes away what an earlier attempt has left; throws NotEmpty where there is something else. */
+async function clear(connection: Connection, attempt: string, place: string): Promise<void> {
+  if (!(await isLeft(connection, attempt, place))) return;
   await connection.script(`DO $$ DECLARE one RECORD; BEGIN
     FOR one IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
       EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', one.relname);

@@ -1,0 +1,102 @@
+// Records that are put onto a PostgreSQL server: what the administrator says of it, and how a store of a data directory goes there.
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { copyToServer, refuseUsed, takeBack } from '#data/copies.ts';
+import { databaseFile, recordsPlace, type PostgresPlace } from '#data/records-place.ts';
+import { openRecords } from '#data/records.ts';
+import { parseAddress, placeOf, readAddress } from '#engine/postgres/address.ts';
+import { isNotEmpty } from '#engine/rows.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import { changeConfig, readConfig } from '#src/config.ts';
+import { Failure, UsageError, type World } from '../frame/command.ts';
+
+/** How a command is told of the server. */
+export const serverOptions = {
+  postgres: {
+    type: 'string',
+    value: 'ADDRESS',
+    summary: 'Put the records into this database of a PostgreSQL server, which is empty.',
+  },
+  'postgres-password-file': {
+    type: 'string',
+    value: 'FILE',
+    summary: 'The file with the password for it, where the server wants one.',
+  },
+} as const;
+
+/** A server as somebody has named it. */
+export interface NamedServer {
+  postgres: string;
+  passwordFile: string | undefined;
+  place: PostgresPlace;
+}
+
+/** The server that the options name; nothing where the records are to be a file. Throws UsageError. */
+export function namedServer(
+  options: { readonly postgres: string | undefined; readonly 'postgres-password-file': string | undefined },
+  { env }: World,
+): NamedServer | undefined {
+  const { postgres, 'postgres-password-file': file } = options;
+  if (postgres === undefined) {
+    if (file !== undefined) throw new UsageError('--postgres-password-file is of use only with --postgres');
+    return undefined;
+  }
+  const read = parseAddress(postgres);
+  if ('wrong' in read) throw new UsageError(`--postgres: ${read.wrong}`);
+  if (read.password !== undefined) {
+    throw new UsageError(
+      '--postgres: a password stands in it; write it into a file of its own, and name that with --postgres-password-file',
+    );
+  }
+  const passwordFile = file === undefined ? undefined : resolve(file);
+  const records = { postgres, ...(passwordFile !== undefined && { password_file: passwordFile }) };
+  const place = recordsPlace('', { records }, env['CREDENTIALS_DIRECTORY']) as PostgresPlace;
+  return { postgres, passwordFile, place };
+}
+
+/** Where a server's database is, in words for a person. */
+export const nameOfServer = (postgres: string): string => placeOf(readAddress(postgres));
+
+/** Has the configuration of a directory say where the records are; where they were before, if that is somewhere else. */
+export function nameRecords(directory: string, server: NamedServer | undefined): string | undefined {
+  const file = join(directory, 'larder.toml');
+  const { postgres } = readConfig(file).records;
+  changeConfig(file, { 'records.postgres': server?.postgres, 'records.password_file': server?.passwordFile });
+  return postgres === undefined || postgres === server?.postgres ? undefined : nameOfServer(postgres);
+}
+
+export interface Bringing {
+  server: NamedServer;
+  /** What this attempt is known by. */
+  attempt: string;
+  siteKey: Buffer;
+  progress: (rows: number) => void;
+}
+
+/** Refuses a database that is not empty before anything is done; what this attempt has left there does not count. */
+export const requireEmpty = ({ server, attempt }: Pick<Bringing, 'server' | 'attempt'>): Promise<void> =>
+  refuseUsed(server.place, attempt).catch((error: unknown) => {
+    throw told(error);
+  });
+
+/** Brings the records of a directory onto the server, proves the audit log there, and removes their file. */
+export async function bringRecords(directory: string, { server, attempt, siteKey, progress }: Bringing): Promise<void> {
+  const file = databaseFile(directory);
+  await copyToServer({ file, to: server.place, attempt, progress }).catch((error: unknown) => {
+    throw told(error);
+  });
+  try {
+    const { records, close } = await openRecords(directory, { held: true, siteKey, place: server.place });
+    const { problems } = await verifyAudit(records, { siteKey }).finally(close);
+    if (problems.length > 0) throw new Failure(`the audit log is not whole on the server: ${problems[0]!}`);
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+  } catch (error) {
+    await takeBack(server.place, attempt).catch(() => undefined);
+    throw error;
+  }
+}
+
+const told = (error: unknown): unknown =>
+  isNotEmpty(error)
+    ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })
+    : error;

@@ -17,7 +17,7 @@ import { dynamicSymbols } from './elf.ts';
 import { scriptOf } from './program.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
-const sizeLimit = 136_000_000;
+const sizeLimit = 137_500_000;
 const work = join(root, 'dist/build');
 
 if (import.meta.main) {

@@ -15,7 +15,6 @@ export const sweepTemporary = (
 ): Job => ({
   name: 'sweep-temporary',
   inDoubt: 'waits',
-  oncePer: 'host',
   every: hours(1),
 
   async run() {

@@ -18,7 +18,6 @@ import { copyRanges, CutOff, type FileRanges } from '../copying.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
 import { diskFull, type Space, type SpaceClaim } from '../space.ts';
-import type { Contents } from './contents.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
 import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
@@ -29,9 +28,19 @@ const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
 const gatheredByAll = 64 * 1024 * 1024;
 const smallBlob = 4 * 1024 * 1024;
 
+/** Where what was received goes. */
+export interface Destination {
+  /** Where files are while they are received. */
+  readonly temporary: string;
+  /** Moves a temporary file to its place, durably. */
+  settle(temporaryFile: string, sha3_384: string): Promise<void>;
+  /** The same, of many; it may be durable later. */
+  settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void>;
+}
+
 interface Parts {
   files: DurableFiles;
-  contents: Contents;
+  contents: Destination;
   digests: DigestPool;
   places: Places;
   room: Space;
@@ -64,7 +73,7 @@ export class Receiver {
     ).finally(() => place.leave());
   }
 
-  /** Takes in what lies in files that are open; `Contents.placed` makes the places of many durable. */
+  /** Takes in what lies in files that are open; whoever has the places makes the places of many durable. */
   async copyIn(ranges: FileRanges, { id, expected, limit, wrong, signal }: CopyInOptions): Promise<void> {
     const { size } = expected;
     if (size > limit) throw tooLarge(limit);

@@ -3,7 +3,6 @@ import type { ConnectionOptions } from 'node:tls';
 
 import pg from 'pg';
 
-import { limit } from '#domain/limit.ts';
 import type { Statement } from '../database.ts';
 import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
@@ -43,7 +42,6 @@ const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
 export class Connection {
   readonly #client: pg.Client;
   readonly #address: PostgresAddress;
-  readonly #inTurn = limit({ atOnce: 1 });
   #pending = 0;
   #isLost = false;
   #trying: Promise<void> | undefined;
@@ -123,7 +121,7 @@ export class Connection {
       this.#trying ??= this.#tryServer();
     }, silence);
     try {
-      return await this.#inTurn(ask);
+      return await ask();
     } catch (error) {
       if (isLost(error) || isStale(error)) this.destroy();
       throw error;
@@ -147,7 +145,7 @@ export class Connection {
   /** Once what was asked is answered. */
   async close(): Promise<void> {
     this.#isLost = true;
-    await this.#inTurn(() => this.#client.end()).catch(() => undefined);
+    await this.#client.end().catch(() => undefined);
   }
 
   /** At once; whoever waits for an answer gets an error. */

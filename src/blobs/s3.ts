@@ -1,0 +1,157 @@
+// Blobs in S3. In the bucket, below the prefix of the store:
+//
+//   larder-store.json   the marker: whose this is
+//   sha3/ab/ab12…       complete content under its sha3-384
+//   quarantine/ab12…    content that was found damaged
+//   trial/<id>          what is written, read and removed to see whether that can be done
+//
+// and in the data directory, `blobs/tmp`, what is being received or is lent. Content is acknowledged only when the server has all of
+// it: it has held every part against its MD5, the object has the size, and nobody is about to remove it (s3/removals.ts).
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import { after, days, type Now } from '#domain/clock.ts';
+import { keepBallast, releaseBallast } from './ballast.ts';
+import type { DiskBlobs } from './disk.ts';
+import { DurableFiles } from './disk/durable.ts';
+import { isFull } from './disk/errors.ts';
+import { Receiver } from './disk/receiving.ts';
+import type { Loan } from './blobs.ts';
+import type { DigestPool } from './digests.ts';
+import { Places, type PlaceOptions } from './places.ts';
+import type { BucketAccess, BucketAddress } from './s3/address.ts';
+import { arriving } from './s3/arriving.ts';
+import { Bucket } from './s3/bucket.ts';
+import { placeInQuarantine, placeOfContent, S3Contents } from './s3/contents.ts';
+import { markerKey, openMarker, tryWriting, type Opening } from './s3/marker.ts';
+import type { Sizes } from './s3/parts.ts';
+import { Reading } from './s3/reading.ts';
+import { ownRemovals, type Removals } from './s3/removals.ts';
+import { asked, type Traffic } from './s3/requests.ts';
+import { onlyOne, type Shares } from './shares.ts';
+import { diskBytes, diskFull, DiskSpace, freeBytes, type Space } from './space.ts';
+
+export interface S3Blobs extends DiskBlobs {
+  /** Why the server cannot be used just now, as far as is known. */
+  problem(): string | undefined;
+  traffic(): Traffic;
+}
+
+export interface S3BlobsOptions extends Opening {
+  address: BucketAddress;
+  access: BucketAccess;
+  /** The data directory, where content is on its way. */
+  directory: string;
+  /** Bytes of its disk that uploads never use. */
+  reserve: number;
+  digests: DigestPool;
+  /** Told that the disk broke a promise; the process must accept no more writes and end. */
+  fatal: (error: Error) => void;
+  damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
+  places?: Partial<Omit<PlaceOptions, 'shares'>> | undefined;
+  shares?: Shares;
+  /** How processes agree on what is removed; left out, no other process has this store. */
+  removals?: Removals;
+  /** Whether it is tried first if the bucket can be written into. */
+  tries?: boolean;
+  now?: Now;
+  sizes?: Partial<Sizes>;
+}
+
+/** So long what was begun to be sent in parts may take. */
+const still = days(1);
+
+/** Throws `NoBucket` where the place cannot be used as it is. */
+export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
+  const { address, access, directory, digests, fatal, now = () => new Date(), removals = ownRemovals() } = options;
+  const { shares = onlyOne, reserve, sizes = {} } = options;
+  const bucket = await Bucket.connect(address, access, { marker: markerKey, sizes });
+  let isMd5: boolean;
+  try {
+    ({ isMd5 } = await openMarker(bucket, options));
+    if (options.tries === true) await tryWriting(bucket);
+  } catch (error) {
+    bucket.close();
+    throw error;
+  }
+  const root = join(directory, 'blobs');
+  for (const folder of [root, join(root, 'tmp')]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  }
+  const room = new DiskSpace({ reserve, freeOnDisk: () => freeBytes(directory), shares });
+  const places = new Places({ ...options.places, shares });
+  const files = new DurableFiles({ open, move: rename, now, fatal });
+  const reading = new Reading({ bucket, now, damaged: options.damaged });
+  const remember: Reading['remember'] = (sha3_384, found) => reading.remember(sha3_384, found);
+  const contents = new S3Contents(directory, { bucket, removals, now, isMd5, remember });
+  const receiver = new Receiver({ files, contents, digests, places, room });
+  const lend = (key: string): Promise<Loan> => lent(contents, bucket, room, key);
+
+  return {
+    receive: (source, how) => receiver.receive(source, how),
+    copyIn: (ranges, how) => receiver.copyIn(ranges, how),
+    // Each content is in its place when it has been taken in.
+    placed: () => Promise.resolve(),
+    put: (bytes, { id }) => receiver.put(bytes, id),
+    stat: async (sha3_384) => contents.stat(sha3_384),
+    open: async (sha3_384, range) => reading.open(sha3_384, range),
+    prove: async (sha3_384) => reading.prove(sha3_384),
+    borrow: async (sha3_384) => lend(placeOfContent(sha3_384)),
+    list: () => contents.list(),
+    remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
+    quarantine: async (sha3_384) => contents.quarantine(sha3_384),
+    quarantined: {
+      borrow: async (sha3_384) => lend(placeInQuarantine(sha3_384)),
+      stat: async (sha3_384) => contents.stat(sha3_384, placeInQuarantine),
+    },
+    putBack: async (sha3_384) => contents.putBack(sha3_384),
+    async sweepTemporary(isLive) {
+      const swept = await receiver.sweep(isLive);
+      return swept + (await asked(() => bucket.abandon(after(now(), -still))));
+    },
+    free: async () => Math.max(0, await room.free()),
+    capacity: async () => diskBytes(directory),
+    keepBallast: () => keepBallast(root, room, (handle) => files.sync(handle)),
+    releaseBallast: () => releaseBallast(root),
+    problem: () => (bucket.requests.failure === undefined ? undefined : away),
+    traffic: () => bucket.traffic,
+    async close() {
+      places.close();
+      bucket.close();
+      await shares.end();
+    },
+  };
+}
+
+const away =
+  'The server that keeps the files of this store does not answer as it should: what is stored is neither given away nor taken in ' +
+  "until it does. Look whether it runs, and what it says; 'larder doctor' tells more.";
+
+/** A copy of an object in a file here, for which there is room; where nothing is there, the file is not there either. */
+async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: string): Promise<Loan> {
+  const file = join(contents.temporary, `lent-${randomUUID()}`);
+  const there = await asked(async () => ((await contents.look(key)) === undefined ? undefined : bucket.read(key)));
+  if (there === undefined) return { file, release: () => Promise.resolve() };
+  const claim = await room.claim(there.found.size).catch((error: unknown) => {
+    there.body.destroy();
+    throw error;
+  });
+  const release = async (): Promise<void> => {
+    await rm(file, { force: true });
+    await claim.release();
+  };
+  try {
+    const { found, body } = there;
+    const to = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+    await pipeline(arriving(bucket.requests, body, found.size), to);
+    await claim.wrote(there.found.size);
+    return { file, release };
+  } catch (error) {
+    await release();
+    throw isFull(error) ? diskFull() : error;
+  }
+}

@@ -1,0 +1,49 @@
+// Where the blobs of a store are in S3: `https://HOST:PORT/BUCKET/PREFIX`.
+
+export interface BucketAddress {
+  /** The server, without a path. */
+  endpoint: string;
+  host: string;
+  bucket: string;
+  /** What every key of the store begins with: empty, or with a slash at its end. */
+  prefix: string;
+}
+
+/** Whom the server knows, and who vouches for the server. */
+export interface BucketAccess {
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Certificates of the authority that has signed the server's, as PEM; left out, those that Node trusts. */
+  authority?: string | undefined;
+}
+
+/** Throws what is wrong with it as `RangeError`, in words that follow "the address". */
+export function bucketAddress(text: string): BucketAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new RangeError('is not of the form https://HOST:PORT/BUCKET/PREFIX');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new RangeError('has a name or a password in it; they belong into a file of their own, credentials_file');
+  }
+  if (url.search !== '' || url.hash !== '') throw new RangeError('has something behind a ? or a #, which it must not');
+  const [, bucket = '', ...rest] = url.pathname.split('/');
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
+    throw new RangeError('names no bucket: 3 to 63 small letters, digits, dots and dashes behind the host');
+  }
+  const parts = rest.filter((part, nth) => part !== '' || nth < rest.length - 1);
+  if (parts.some((part) => !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,62}$/.test(part)) || parts.length > 8) {
+    throw new RangeError('has a prefix that is not made of letters, digits, dots, dashes and underscores');
+  }
+  return {
+    endpoint: url.origin,
+    host: url.host,
+    bucket,
+    prefix: parts.map((part) => `${part}/`).join(''),
+  };
+}
+
+/** The place as a person reads it. */
+export const placeOf = ({ endpoint, bucket, prefix }: BucketAddress): string =>
+  `${endpoint}/${bucket}/${prefix}`.replace(/\/$/, '');

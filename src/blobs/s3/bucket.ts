@@ -1,0 +1,332 @@
+// The objects of a store in its bucket, by their keys: looked at, read, sent, copied, removed, listed.
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+
+import type { DeleteObjectCommand } from '@aws-sdk/client-s3';
+
+import { limit } from '#domain/limit.ts';
+import type { BucketAccess, BucketAddress } from './address.ts';
+import { connect } from './client.ts';
+import { isAbsent } from './errors.ts';
+import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts';
+import { Requests, type Traffic } from './requests.ts';
+
+/** An object as the server tells of it. */
+export interface Found {
+  size: number;
+  etag: string;
+  modified: Date;
+  /** What was said of it when it was sent. */
+  said: Record<string, string>;
+  /** What the server's clock said then, as far as it tells. */
+  at: Date | undefined;
+}
+
+export interface Listed {
+  key: string;
+  size: number;
+  modified: Date;
+}
+
+/** So many parts are held in memory at a time, of all that is sent. */
+const partsAtOnce = 4;
+/** So much is read and digested in one go, so that nobody else waits for it. */
+const stride = 1024 * 1024;
+/** Seconds after which the server itself refuses a removal that has not come yet. */
+const removalLife = 30;
+
+export class Bucket {
+  readonly address: BucketAddress;
+  readonly requests: Requests;
+  readonly #sizes: Sizes;
+  readonly #close: () => void;
+  readonly #parts = limit({ atOnce: partsAtOnce });
+
+  private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
+    [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];
+  }
+
+  /** `marker` is an object that is there as long as the store is; nothing is asked of the server yet. */
+  static async connect(
+    address: BucketAddress,
+    access: BucketAccess,
+    { marker, sizes = {} }: { marker: string; sizes?: Partial<Sizes> },
+  ): Promise<Bucket> {
+    const { close, ...by } = await connect(address, access);
+    const Key = address.prefix + marker;
+    const requests = new Requests(by, address.bucket, (through, signal) =>
+      through.ask('HeadObject', { Key }, { signal }),
+    );
+    return new Bucket(address, requests, { ...usualSizes, ...sizes }, close);
+  }
+
+  get traffic(): Traffic {
+    return this.requests.traffic;
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  /** What is there; nothing where the server says that nothing is. */
+  async look(key: string): Promise<Found | undefined> {
+    let at: Date | undefined;
+    const prepare = (command: unknown): void => seeDate(command, (date) => (at = date));
+    try {
+      const answer = await this.requests.ask('HeadObject', { Key: this.#key(key) }, { prepare });
+      return { ...foundIn(answer), at };
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Begins to read; `etag` refuses (412) what is not that any more. Read the body or destroy it. */
+  async read(
+    key: string,
+    how: { start?: number; end?: number; etag?: string } = {},
+  ): Promise<{ found: Found; body: Readable } | undefined> {
+    const { start, end, etag } = how;
+    const range = start === undefined ? {} : { Range: `bytes=${String(start)}-${String(end)}` };
+    try {
+      const answer = await this.requests.ask('GetObject', {
+        Key: this.#key(key),
+        ...range,
+        ...(etag === undefined ? {} : { IfMatch: etag }),
+      });
+      const whole = Number(/\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1] ?? answer.ContentLength);
+      return { found: { ...foundIn(answer), size: whole, at: undefined }, body: answer.Body as Readable };
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Sends a few bytes. */
+  async put(key: string, bytes: Uint8Array, said: Record<string, string> = {}): Promise<{ etag: string; md5: string }> {
+    const md5 = createHash('md5').update(bytes).digest();
+    const answer = await this.requests.askLong('PutObject', {
+      Key: this.#key(key),
+      Body: bytes,
+      ContentLength: bytes.length,
+      ContentMD5: md5.toString('base64'),
+      Metadata: said,
+    });
+    this.traffic.bytesSent += bytes.length;
+    return { etag: plain(answer.ETag), md5: md5.toString('hex') };
+  }
+
+  /** Sends a file; what the server calls the object, and the MD5 of what was sent, or of each of its parts. */
+  async putFile(
+    key: string,
+    path: string,
+    said: Record<string, string>,
+  ): Promise<{ size: number; etag: string; md5: string | string[] }> {
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, file, size, said)) };
+      return await this.#parts(async () => {
+        const { bytes } = await readPart(file, { number: 1, start: 0, end: size });
+        return { size, ...(await this.put(key, bytes, said)) };
+      });
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Copies an object of so many bytes within the bucket. Whether it was another one meanwhile is to be looked at afterwards: not
+   * every server can copy on that condition what it was sent in parts.
+   */
+  async copy(from: string, to: string, size: number, said: Record<string, string>): Promise<void> {
+    const CopySource = `${this.address.bucket}/${this.#key(from)}`;
+    if (size <= this.#sizes.copied) {
+      const about = { Metadata: said, MetadataDirective: 'REPLACE' as const };
+      await this.requests.askLong('CopyObject', { Key: this.#key(to), CopySource, ...about });
+      return;
+    }
+    const parts = partsOf(size, partSize(size, this.#sizes.copiedPart, Infinity));
+    await this.#inParts(to, said, parts, async (UploadId, { number, start, end }) => {
+      const CopySourceRange = `bytes=${String(start)}-${String(end - 1)}`;
+      const where = { Key: this.#key(to), UploadId, PartNumber: number };
+      const answer = await this.requests.askLong('UploadPartCopy', { ...where, CopySource, CopySourceRange });
+      return plain(answer.CopyPartResult?.ETag);
+    });
+  }
+
+  /**
+   * Removes an object. The request bears its own end, by the server's clock as it was when the object was looked at: however
+   * late it comes there, after that the server refuses it.
+   */
+  async remove(key: string, { at = new Date() }: Pick<Found, 'at'>): Promise<void> {
+    await this.requests.ask(
+      'DeleteObject',
+      { Key: this.#key(key) },
+      { prepare: (command) => this.#endAfter(command, at) },
+    );
+  }
+
+  /** Every object whose key begins so, in their order. */
+  async *list(begin: string): AsyncGenerator<Listed> {
+    for (let more: string | undefined, isLast = false; !isLast;) {
+      const page = await this.requests.ask('ListObjectsV2', {
+        Prefix: this.#key(begin),
+        ContinuationToken: more,
+        MaxKeys: this.#sizes.listed,
+      });
+      for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+        yield { key: Key.slice(this.address.prefix.length), size: Size, modified: LastModified };
+      }
+      more = page.NextContinuationToken;
+      isLast = page.IsTruncated !== true || more === undefined;
+    }
+  }
+
+  /** Gives up what was begun to be sent in parts before that moment; how many. */
+  async abandon(before: Date): Promise<number> {
+    let count = 0;
+    for (let from = {}, isLast = false; !isLast;) {
+      const page = await this.requests.ask('ListMultipartUploads', { Prefix: this.address.prefix, ...from });
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+        if (Key === undefined || Initiated === undefined || Initiated >= before) continue;
+        await this.requests.ask('AbortMultipartUpload', { Key, UploadId });
+        count++;
+      }
+      from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+      isLast = page.IsTruncated !== true || page.NextKeyMarker === undefined;
+    }
+    return count;
+  }
+
+  async #putInParts(key: string, file: FileHandle, size: number, said: Record<string, string>) {
+    const parts = partsOf(size, partSize(size, this.#sizes.single));
+    const md5 = parts.map(() => '');
+    const etag = await this.#inParts(key, said, parts, async (UploadId, part, signal) => {
+      const { bytes, digest } = await readPart(file, part);
+      const answer = await this.requests.askLong(
+        'UploadPart',
+        {
+          Key: this.#key(key),
+          UploadId,
+          PartNumber: part.number,
+          Body: bytes,
+          ContentLength: bytes.length,
+          ContentMD5: digest.toString('base64'),
+        },
+        { signal },
+      );
+      this.traffic.bytesSent += bytes.length;
+      md5[part.number - 1] = digest.toString('hex');
+      return plain(answer.ETag);
+    });
+    return { etag, md5 };
+  }
+
+  /** Makes an object of parts, a few at a time; of a failure nothing is left, as far as the server can still be told. */
+  async #inParts(
+    key: string,
+    said: Record<string, string>,
+    parts: Part[],
+    send: (upload: string, part: Part, signal: AbortSignal) => Promise<string>,
+  ): Promise<string> {
+    const Key = this.#key(key);
+    const { UploadId = '' } = await this.requests.ask('CreateMultipartUpload', { Key, Metadata: said });
+    const failed = new AbortController();
+    try {
+      const sent = parts.map((part) =>
+        this.#parts(async () => {
+          failed.signal.throwIfAborted();
+          return { PartNumber: part.number, ETag: await send(UploadId, part, failed.signal) };
+        }).catch((error: unknown) => {
+          failed.abort(error);
+          throw error;
+        }),
+      );
+      await Promise.allSettled(sent);
+      const Parts = await Promise.all(sent);
+      const answer = await this.requests.askLong('CompleteMultipartUpload', {
+        Key,
+        UploadId,
+        MultipartUpload: { Parts },
+      });
+      return plain(answer.ETag);
+    } catch (error) {
+      await this.requests.ask('AbortMultipartUpload', { Key, UploadId }).catch(() => undefined);
+      throw failed.signal.aborted ? failed.signal.reason : error;
+    }
+  }
+
+  /** Moves the signature into the address, with its beginning and its end. */
+  #endAfter(command: DeleteObjectCommand, signingDate: Date): void {
+    const { config } = this.requests.client;
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        const request = args.request as { headers: Record<string, string> };
+        for (const name of Object.keys(request.headers)) {
+          if (/^(?:authorization|x-amz-|amz-sdk-)/i.test(name)) Reflect.deleteProperty(request.headers, name);
+        }
+        request.headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+        const signer = (await config.signer()) as unknown as Presigner;
+        const how = { signingDate, expiresIn: removalLife, signingService: 's3', signingRegion: await config.region() };
+        return next({ ...args, request: await signer.presign(request, how) });
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'endsByItself' },
+    );
+  }
+
+  #key(key: string): string {
+    return this.address.prefix + key;
+  }
+}
+
+/** What the client signs with; its type says less than it does. */
+interface Presigner {
+  presign(request: object, how: object): Promise<object>;
+}
+
+/** Says what the server's clock told in its answer. */
+function seeDate(command: unknown, see: (date: Date | undefined) => void): void {
+  (command as DeleteObjectCommand).middlewareStack.add(
+    (next) => async (args) => {
+      const answer = await next(args);
+      const { headers = {} } = answer.response as { headers?: Record<string, string> };
+      const date = new Date(headers['date'] ?? '');
+      see(Number.isNaN(date.getTime()) ? undefined : date);
+      return answer;
+    },
+    { step: 'deserialize', priority: 'low', name: 'seesDate' },
+  );
+}
+
+/** What a part has; few bytes at a time pass the event loop. */
+async function readPart(file: FileHandle, { start, end }: Part): Promise<{ bytes: Buffer; digest: Buffer }> {
+  const bytes = Buffer.allocUnsafe(end - start);
+  const hash = createHash('md5');
+  for (let at = 0; at < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, at, Math.min(stride, bytes.length - at), start + at);
+    if (bytesRead === 0)
+      throw new Error(`a file that is sent ends at ${String(start + at)} bytes and should have more`);
+    hash.update(bytes.subarray(at, at + bytesRead));
+    at += bytesRead;
+  }
+  return { bytes, digest: hash.digest() };
+}
+
+interface Answered {
+  ContentLength?: number | undefined;
+  ETag?: string | undefined;
+  LastModified?: Date | undefined;
+  Metadata?: Record<string, string> | undefined;
+}
+
+const foundIn = ({ ContentLength = 0, ETag, LastModified = new Date(0), Metadata = {} }: Answered) => ({
+  size: ContentLength,
+  etag: plain(ETag),
+  modified: LastModified,
+  said: Metadata,
+});
+
+/** An ETag without what stands around it. */
+const plain = (etag = ''): string => etag.replace(/^"|"$/g, '');

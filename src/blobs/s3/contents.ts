@@ -1,0 +1,174 @@
+// Contents in their places, under their digests: `sha3/ab/ab12…`, and `quarantine/ab12…` for what was found damaged. Any process
+// of the store may take in or remove at any moment; removals.ts says how they agree.
+import { createHash, randomUUID } from 'node:crypto';
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { timestamp, type Now } from '#domain/clock.ts';
+import { mustBeDigest, type StoredBlob } from '../blobs.ts';
+import type { Destination } from '../disk/receiving.ts';
+import type { Bucket, Found } from './bucket.ts';
+import { NoBucket } from './errors.ts';
+import { believeAbsence } from './marker.ts';
+import type { Certain, Removals } from './removals.ts';
+import { asked } from './requests.ts';
+
+export const placeOfContent = (sha3_384: string): string => `sha3/${mustBeDigest(sha3_384).slice(0, 2)}/${sha3_384}`;
+export const placeInQuarantine = (sha3_384: string): string => `quarantine/${mustBeDigest(sha3_384)}`;
+
+interface Parts {
+  bucket: Bucket;
+  removals: Removals;
+  now: Now;
+  /** Whether the server calls an object by the MD5 of its bytes. */
+  isMd5: boolean;
+  /** Told of content that has just been digested and sent. */
+  remember: (sha3_384: string, found: Found) => void;
+}
+
+/** What is said of a content with it: when it was taken in, by the clock of whoever did, and by which sending. */
+const said = (now: Now) => ({ 'stored-at': timestamp(now()), sending: randomUUID() });
+
+/** So often content is sent again that somebody has removed meanwhile. */
+const patience = 3;
+
+export class S3Contents implements Destination {
+  /** Where files are while they are received. */
+  readonly temporary: string;
+  readonly #parts: Parts;
+
+  constructor(directory: string, parts: Parts) {
+    this.temporary = join(directory, 'blobs/tmp');
+    this.#parts = parts;
+  }
+
+  /** Sends a file to its place, and removes it here. It replaces what is there: these bytes are known to be good, those not. */
+  async settle(temporaryFile: string, sha3_384: string): Promise<void> {
+    const { bucket, removals, remember } = this.#parts;
+    const key = placeOfContent(sha3_384);
+    await asked(async () => {
+      for (let times = 0; times < patience; times++) {
+        const said = await this.#send(key, temporaryFile);
+        await removals.none(sha3_384);
+        // A removal that the server began later and ended sooner may have made nothing of what was sent.
+        const found = await bucket.look(key);
+        if (found === undefined) continue;
+        // Somebody else may have sent the same meanwhile, of which he has made sure himself.
+        const isOurs = found.said['sending'] === said.sending;
+        if (found.size !== said.size || (isOurs && found.etag !== said.etag)) throw wrong(key);
+        if (isOurs) remember(sha3_384, found);
+        return;
+      }
+      throw wrong(key);
+    });
+    await unlink(temporaryFile);
+  }
+
+  /** Each is where it is for good when it has been sent. */
+  settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void> {
+    return this.settle(temporaryFile, sha3_384);
+  }
+
+  /** Sends it; what the server must call it then, or does call it where it does so in a way of its own. */
+  async #send(key: string, file: string) {
+    const { bucket, now, isMd5 } = this.#parts;
+    const about = said(now);
+    const { size, etag, md5 } = await bucket.putFile(key, file, about);
+    return { ...about, size, etag: isMd5 ? (typeof md5 === 'string' ? md5 : etagOf(md5)) : etag };
+  }
+
+  async stat(sha3_384: string, place = placeOfContent): Promise<StoredBlob | undefined> {
+    const key = place(sha3_384);
+    return asked(async () => {
+      const found = await this.look(key);
+      return found && { sha3_384, size: found.size, storedAt: storedAt(found) };
+    });
+  }
+
+  /** What is there; that nothing is there is believed only where the marker is. */
+  async look(key: string): Promise<Found | undefined> {
+    const { bucket } = this.#parts;
+    const found = await bucket.look(key);
+    if (found === undefined) await believeAbsence(bucket);
+    return found;
+  }
+
+  /** False when it is not there, or was taken in at that moment or later, or somebody else removes it. */
+  remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
+    const { bucket } = this.#parts;
+    const key = placeOfContent(sha3_384);
+    return this.#alone(sha3_384, async (certain) => {
+      const found = await certain(() => this.look(key));
+      if (found === undefined || (storedBefore !== undefined && storedAt(found) >= storedBefore)) return false;
+      await bucket.remove(key, found);
+      return true;
+    });
+  }
+
+  /** False when it is not there, or came in anew meanwhile. */
+  quarantine(sha3_384: string): Promise<boolean> {
+    const { bucket } = this.#parts;
+    const [from, to] = [placeOfContent(sha3_384), placeInQuarantine(sha3_384)];
+    return this.#alone(sha3_384, async (certain) => {
+      const found = await this.look(from);
+      if (found === undefined) return false;
+      await bucket.copy(from, to, found.size, found.said);
+      const then = await certain(() => bucket.look(from));
+      const isSame = then?.etag === found.etag && then.said['sending'] === found.said['sending'];
+      // Otherwise what was copied is good, or two of them mixed.
+      await bucket.remove(isSame ? from : to, then ?? found);
+      return isSame;
+    });
+  }
+
+  async putBack(sha3_384: string): Promise<void> {
+    const { bucket, now } = this.#parts;
+    const [from, to] = [placeInQuarantine(sha3_384), placeOfContent(sha3_384)];
+    const isBack = await this.#alone(sha3_384, async () => {
+      const found = await this.look(from);
+      if (found === undefined) return false;
+      await bucket.copy(from, to, found.size, said(now));
+      if ((await bucket.look(to))?.size !== found.size) throw wrong(to);
+      await bucket.remove(from, (await bucket.look(from)) ?? found);
+      return true;
+    });
+    if (!isBack)
+      throw new Error(`cannot put back the blob ${sha3_384}: it is not in quarantine, or somebody removes it`);
+  }
+
+  /** Every content; `storedAt` is the server's, who tells no other in a list. */
+  async *list(): AsyncGenerator<StoredBlob> {
+    const { bucket } = this.#parts;
+    const listed = bucket.list('sha3/');
+    for (let isEmpty = true; ; isEmpty = false) {
+      const next = await asked(async () => {
+        const found = await listed.next();
+        if (found.done === true && isEmpty) await believeAbsence(bucket);
+        return found.done === true ? undefined : found.value;
+      });
+      if (next === undefined) return;
+      const [, folder, sha3_384 = ''] = next.key.split('/');
+      if (!/^[0-9a-f]{96}$/.test(sha3_384) || next.key !== `sha3/${folder ?? ''}/${sha3_384}`) continue;
+      if (folder !== sha3_384.slice(0, 2)) continue;
+      yield { sha3_384, size: next.size, storedAt: next.modified };
+    }
+  }
+
+  async #alone(sha3_384: string, work: (certain: Certain) => Promise<boolean>): Promise<boolean> {
+    return asked(async () => (await this.#parts.removals.alone(sha3_384, work))?.result ?? false);
+  }
+}
+
+/** When it was taken in: by the clock of whoever did, where that was said. */
+const storedAt = ({ said, modified }: Found): Date => {
+  const moment = new Date(said['stored-at'] ?? '');
+  return Number.isNaN(moment.getTime()) ? modified : moment;
+};
+
+/** What such a server calls an object that was sent in parts. */
+const etagOf = (md5: string[]): string =>
+  `${createHash('md5')
+    .update(Buffer.from(md5.join(''), 'hex'))
+    .digest('hex')}-${String(md5.length)}`;
+
+const wrong = (key: string): NoBucket => new NoBucket(`the server does not have as ${key} what it was sent`);

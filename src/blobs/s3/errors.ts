@@ -1,0 +1,95 @@
+// What a server of S3 says when it does not do what it is asked, and what a person is told of it. An error is never proof that
+// content is damaged, and that an object is not there is believed only where the marker of the store is (see marker.ts).
+import { Refusal } from '#domain/refusal.ts';
+import { diskFull } from '../space.ts';
+import { placeOf, type BucketAddress } from './address.ts';
+
+/** What is asked of a server cannot be had from it; why, in one sentence. */
+export class NoBucket extends Error {}
+
+/** Whether an error is one of the server, or of the way to it. */
+const isOfServer = (error: unknown): boolean =>
+  error instanceof NoBucket ||
+  (error instanceof Error && ('$metadata' in error || /^(?:AbortError|TimeoutError)$/.test(error.name)));
+
+interface Answer {
+  name?: string;
+  code?: string;
+  $metadata?: { httpStatusCode?: number };
+}
+
+/** The status with which it was refused; 0 where there was no answer. */
+export const statusOf = (error: unknown): number => (error as Answer | undefined)?.$metadata?.httpStatusCode ?? 0;
+
+/** The code of S3, such as `NoSuchKey`, or that of the system or of TLS. */
+export function codeOf(error: unknown): string {
+  const { name = '', code } = error as Answer;
+  return code ?? name;
+}
+
+/** Whether the object is not there, as far as this server knows; a bucket that is not there is another matter. */
+export const isAbsent = (error: unknown): boolean => statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
+
+/** Seconds after which trying again makes sense where the server does not answer. */
+const retryAfter = 5;
+
+/** What somebody is told whose request needs content. */
+export const unavailable = (cause: unknown): Refusal =>
+  Object.assign(
+    new Refusal(
+      'remote-service-unavailable',
+      'The server that keeps the files of the store does not answer as it should. Nothing was changed. Try again in a few seconds.',
+      retryAfter,
+    ),
+    { cause },
+  );
+
+/** An error as whoever asked for content is told of it. */
+export function forCaller(error: unknown): unknown {
+  if (!isOfServer(error)) return error;
+  if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
+    return Object.assign(diskFull(), { cause: error });
+  }
+  return unavailable(error);
+}
+
+/** Why the store cannot be opened, for whoever starts it: one sentence with what to do. */
+export function cannotOpen(address: BucketAddress, cause: unknown): NoBucket {
+  if (cause instanceof NoBucket) return cause;
+  // What is told of an address of several families is in the errors that it is made of.
+  const inner = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
+  const said = inner instanceof Error ? inner.message : String(inner);
+  const key = `${codeOf(inner)} ${String(statusOf(inner))} `;
+  const why = reasons.find(([pattern]) => pattern.test(key))?.[1];
+  return new NoBucket(`cannot open ${placeOf(address)}: ${why?.(address) ?? said}`, { cause });
+}
+
+const reasons: [RegExp, (address: BucketAddress) => string][] = [
+  [/^NoSuchBucket /, ({ bucket }) => `the server has no bucket ${bucket}; make it there first`],
+  [/^InvalidAccessKeyId /, () => 'it does not know the access_key_id of credentials_file'],
+  [/^SignatureDoesNotMatch /, () => 'the secret_access_key of credentials_file is not that of its access_key_id'],
+  [
+    /^RequestTimeTooSkewed /,
+    () => 'its clock and that of this machine are more than 15 minutes apart; set the one that is wrong',
+  ],
+  [/^(?:AuthorizationHeaderMalformed|InvalidRegion) /, () => 'it is in another region; name that in blobs.region'],
+  [
+    /^(?:AccessDenied|\w+) 403 /,
+    ({ bucket }) =>
+      `whoever credentials_file names may not list, read, write and remove in the bucket ${bucket}; the server must allow that`,
+  ],
+  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine knows no ${host}`],
+  [/^ECONNREFUSED /, () => 'nobody listens there; look whether the server runs, and on which port'],
+  [
+    /^(?:TimeoutError|AbortError|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE) /,
+    () => 'the server does not answer',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID /, ({ host }) => `its certificate is not for the name ${host}`],
+  [/^CERT_HAS_EXPIRED /, () => 'its certificate has expired'],
+  [
+    /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+) /,
+    () => 'its certificate is signed by nobody who is trusted here; name the authority in blobs.authority_file',
+  ],
+  [/^(?:EPROTO|ERR_SSL_\w+|HPE_\w+) /, () => 'what listens there does not speak as the address says, https or http'],
+  [/ 5\d\d $/, () => 'the server has failed; look into its log'],
+];

@@ -1,0 +1,103 @@
+// The marker: an object that says which store the others belong to. So nobody writes into the bucket of somebody else, and a
+// bucket that lost everything is not taken for a store that never had anything.
+import { createHash, randomUUID } from 'node:crypto';
+
+import { placeOf } from './address.ts';
+import type { Bucket } from './bucket.ts';
+import { cannotOpen, NoBucket, statusOf } from './errors.ts';
+
+export const markerKey = 'larder-store.json';
+
+/** Holds for as long as the store does, and names no secret. */
+const textOf = (store: string): Buffer => Buffer.from(`${JSON.stringify({ larder: 1, store })}\n`);
+/** More than any marker has. */
+const longest = 1024;
+
+export interface Opening {
+  /** What the store is called, of all stores. */
+  store: string;
+  /** Whether the store has no content yet, so that a place without a marker may become its own. */
+  isNew: () => Promise<boolean>;
+}
+
+/**
+ * Looks whether the place is that of this store, and makes an empty one its own if the store is new; throws `NoBucket`. Tells
+ * whether this server calls an object by the MD5 of its bytes.
+ */
+export async function openMarker(bucket: Bucket, { store, isNew }: Opening): Promise<{ isMd5: boolean }> {
+  try {
+    const found = (await readMarker(bucket)) ?? (await makeMarker(bucket, store, isNew));
+    if (found.store !== store) throw not(bucket, 'it belongs to another store; give this one a prefix of its own');
+    return found;
+  } catch (error) {
+    throw cannotOpen(bucket.address, error);
+  }
+}
+
+/** Whose the place is; nothing where nobody has marked it. */
+async function readMarker(bucket: Bucket): Promise<{ store: string; isMd5: boolean } | undefined> {
+  const there = await bucket.read(markerKey);
+  if (there === undefined) return undefined;
+  const { found, body } = there;
+  if (found.size > longest) {
+    body.destroy();
+    throw not(bucket, `its ${markerKey} is none of larder's`);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk as Uint8Array);
+  const text = Buffer.concat(chunks);
+  const isMd5 = createHash('md5').update(text).digest('hex') === found.etag;
+  return { store: storeIn(text) ?? '', isMd5 };
+}
+
+function storeIn(text: Buffer): string | undefined {
+  try {
+    const said = JSON.parse(text.toString()) as { larder?: unknown; store?: unknown } | null;
+    return said?.larder === 1 && typeof said.store === 'string' ? said.store : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']) {
+  for await (const { key } of bucket.list('')) {
+    throw not(bucket, `it has things in it already (${key}), and no marker of larder; name a prefix that nobody uses`);
+  }
+  if (!(await isNew())) {
+    throw not(
+      bucket,
+      "it is empty, and this store has content already; move that there with 'larder move', or name the right place",
+    );
+  }
+  await bucket.put(markerKey, textOf(store));
+  // Somebody else may have marked it at the same moment.
+  const found = await readMarker(bucket);
+  if (found === undefined) throw not(bucket, 'what is written there is not there afterwards');
+  return found;
+}
+
+const not = (bucket: Bucket, why: string): NoBucket => new NoBucket(`cannot open ${placeOf(bucket.address)}: ${why}`);
+
+/** Writes, reads and removes a small object, as a store does all the time; throws `NoBucket`. */
+export async function tryWriting(bucket: Bucket): Promise<void> {
+  const key = `trial/${randomUUID()}`;
+  const bytes = Buffer.from('larder tries whether it may write here\n');
+  try {
+    await bucket.put(key, bytes);
+    const found = await bucket.look(key);
+    if (found?.size !== bytes.length) throw not(bucket, 'what is written there is not there afterwards');
+    await bucket.remove(key, found);
+    if ((await bucket.look(key)) !== undefined) throw not(bucket, 'what is removed there is there afterwards');
+  } catch (error) {
+    throw cannotOpen(bucket.address, error);
+  }
+}
+
+/** Believes that an object is not there, or throws: where the marker cannot be read, nothing is known of any other. */
+export async function believeAbsence(bucket: Bucket): Promise<void> {
+  if ((await bucket.look(markerKey)) === undefined)
+    throw new NoBucket(`the marker of the store is not in ${placeOf(bucket.address)} any more`);
+}
+
+/** Whether an error says that the object is another one by now. */
+export const isOther = (error: unknown): boolean => statusOf(error) === 412;

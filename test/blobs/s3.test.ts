@@ -1,0 +1,384 @@
+// What is of S3 alone; door.test.ts holds what every engine promises against it too.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  PutBucketAclCommand,
+} from '@aws-sdk/client-s3';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
+import { bucketAddress } from '#blobs/s3/address.ts';
+import { Bucket } from '#blobs/s3/bucket.ts';
+import { partsOf, partSize, usualSizes } from '#blobs/s3/parts.ts';
+import { ownRemovals, type Removals } from '#blobs/s3/removals.ts';
+import { s3Blobs } from '#blobs/s3.ts';
+import { startCable } from '#test/fixtures/cable.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { sharedSwift, startSwift } from '#test/fixtures/swift.ts';
+import { until } from '#test/fixtures/until.ts';
+import { borrowed, onS3, sha3 } from './engine.ts';
+import { contentOf, filesBelow, from, listed, temporaryFolder } from './store.ts';
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+const all = { limit: 100 * MiB };
+const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sha3_384}`;
+/** What is not there after five seconds, and two more for a busy machine, is too late. */
+const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
+  Promise.race([work, sleep(7000, undefined, { ref: false }).then(() => Promise.reject(new Error('too late')))]);
+const unavailable = { code: 'remote-service-unavailable', status: 503, retryAfter: 5 };
+
+t.test('parts follow each other, are large enough, and few enough for every server', async (t) => {
+  fc.assert(
+    fc.property(fc.nat({ max: 5 * 1024 * GiB }), (size) => {
+      const each = partSize(size, usualSizes.single);
+      const parts = size < GiB ? partsOf(size, each) : undefined;
+      const count = Math.max(1, Math.ceil(size / each));
+      if (each % MiB !== 0 || each < 16 * MiB || each > 5 * GiB || count > 10_000) return false;
+      if (size <= 62 * GiB && (count > 1000 || each > 64 * MiB)) return false;
+      if (parts === undefined) return true;
+      const follows = parts.every(({ start, number }, nth) => start === nth * each && number === nth + 1);
+      return follows && parts.length === count && parts.at(-1)!.end === size;
+    }),
+    { examples: [[0], [1], [16 * MiB], [16 * MiB + 1], [32 * GiB], [62 * GiB], [625 * GiB + 1], [5 * 1024 * GiB]] },
+  );
+  t.equal(partSize(32 * GiB, usualSizes.single), 33 * MiB, '32 GiB go in 993 parts');
+  t.equal(partSize(6 * GiB, usualSizes.copiedPart, Infinity), GiB);
+  t.equal(partSize(5 * 1024 * GiB, usualSizes.copiedPart, Infinity), 5243 * MiB - MiB + MiB);
+});
+
+t.test('an address is taken apart, or refused with what is wrong', async (t) => {
+  const local = { endpoint: 'https://s3.site:8443', host: 's3.site:8443', bucket: 'blobs' };
+  t.same(bucketAddress('https://s3.site:8443/blobs/larder/main'), { ...local, prefix: 'larder/main/' });
+  t.same(bucketAddress('https://s3.site:8443/blobs/larder/'), { ...local, prefix: 'larder/' });
+  t.same(bucketAddress('https://s3.site:8443/blobs'), { ...local, prefix: '' });
+  for (const [text, why] of [
+    ['s3://blobs/larder', /not of the form/],
+    ['blobs', /not of the form/],
+    ['https://ada:secret@s3.site/blobs', /a file of their own/],
+    ['https://s3.site/blobs?x=1', /behind a \?/],
+    ['https://s3.site/', /names no bucket/],
+    ['https://s3.site/Blobs', /names no bucket/],
+    ['https://s3.site/blobs/a//b', /prefix/],
+    ['https://s3.site/blobs/%2e%2e/b', /names no bucket|prefix/],
+    ['https://s3.site/blobs/a b', /prefix/],
+  ] as const) {
+    t.throws(() => bucketAddress(text), why, text);
+  }
+});
+
+t.test('large content is sent in parts, and copied in parts, when it goes out of service and comes back', async (t) => {
+  const sizes = { single: 5 * MiB, copied: 6 * MiB, copiedPart: 5 * MiB };
+  const { blobs, server, address, places, beside } = await onS3(t, { sizes });
+  const bytes = randomBytes(13 * MiB + 7);
+  const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
+  const { ETag } = await server.client.send(
+    new HeadObjectCommand({ Bucket: server.bucket, Key: address.prefix + placeOf(sha3_384) }),
+  );
+  t.match(ETag, /-3"$/, 'three parts');
+  t.ok(bytes.equals(await contentOf((await (await beside()).open(sha3_384))!.stream)));
+  t.equal(await blobs.quarantine(sha3_384), true);
+  t.same(await places(), [`quarantine/${sha3_384}`]);
+  t.ok(bytes.equals(await borrowed(blobs.quarantined, sha3_384)));
+  await blobs.putBack(sha3_384);
+  t.same(await places(), [placeOf(sha3_384)]);
+  t.equal(await (await beside()).prove(sha3_384), true);
+  t.match(Object.fromEntries(blobs.traffic().requests), {
+    UploadPart: 3,
+    UploadPartCopy: 6,
+    CompleteMultipartUpload: 3,
+  });
+  t.equal(blobs.traffic().errors.size, 0);
+  t.ok(blobs.traffic().bytesSent > 13 * MiB && blobs.traffic().bytesReceived > 13 * MiB);
+});
+
+t.test('what was begun in parts and never ended is given up after a day', async (t) => {
+  const { blobs, server, address, beside } = await onS3(t);
+  const where = { Bucket: server.bucket };
+  await server.client.send(new CreateMultipartUploadCommand({ ...where, Key: `${address.prefix}sha3/ab/abandoned` }));
+  await server.client.send(new CreateMultipartUploadCommand({ ...where, Key: 'of-somebody-else' }));
+  const left = async () =>
+    (await server.client.send(new ListMultipartUploadsCommand(where))).Uploads?.map(({ Key }) => Key) ?? [];
+  t.equal(await blobs.sweepTemporary(() => false), 0);
+  t.equal((await left()).length, 2);
+  const later = await beside({ now: () => new Date(Date.now() + 25 * 3600_000) });
+  t.equal(await later.sweepTemporary(() => false), 1);
+  t.same(await left(), ['of-somebody-else']);
+});
+
+t.test('a list goes on where an answer ends', async (t) => {
+  const { blobs } = await onS3(t, { sizes: { listed: 3 } });
+  const taken = [];
+  for (let nth = 0; nth < 10; nth++) taken.push(await blobs.put(Buffer.from(`content ${nth}`), { id: `u${nth}` }));
+  t.same(
+    (await listed(blobs.list())).map(({ sha3_384 }) => sha3_384),
+    taken.map(({ sha3_384 }) => sha3_384).sort(),
+  );
+});
+
+t.test('the place of somebody else is refused, and nothing is changed there', async (t) => {
+  const { beside, keys, read, write, remove, server } = await onS3(t);
+  const mark = await read('larder-store.json');
+  t.same(JSON.parse(mark.toString()), { larder: 1, store: 'store-of-ada' });
+  await t.rejects(beside({ store: 'store-of-bob' }), {
+    message: /^cannot open http:.*: it belongs to another store; give this one a prefix of its own$/,
+  });
+  await write('larder-store.json', Buffer.from('{"larder": 1}'));
+  await t.rejects(beside(), { message: /belongs to another store/ });
+  await write('larder-store.json', Buffer.alloc(2000));
+  await t.rejects(beside(), { message: /none of larder's/ });
+  await remove('larder-store.json');
+  await write('letters/1', Buffer.from('dear bob'));
+  await t.rejects(beside(), { message: /it has things in it already \(letters\/1\), and no marker of larder/ });
+  t.same(await keys(), ['letters/1']);
+  const isNew = () => Promise.resolve(false);
+  await t.rejects(beside({ address: server.newPlace(), isNew }), {
+    message: /it is empty, and this store has content already; move that there with 'larder move'/,
+  });
+});
+
+t.test('what is wrong at the start is said in one sentence', async (t) => {
+  const { beside, address, server } = await onS3(t);
+  const { access } = server;
+  const at = (endpoint: string) => ({ ...address, endpoint, host: endpoint.slice(7) });
+  const nobody = await freePort();
+  for (const [options, why] of [
+    [{ address: at(`http://127.0.0.1:${nobody}`) }, /: nobody listens there; look whether the server runs/],
+    [{ address: at('http://nowhere.invalid') }, /: this machine knows no nowhere\.invalid$/],
+    [{ address: { ...address, bucket: 'no-such-bucket' } }, /: the server has no bucket no-such-bucket; make it there/],
+    [{ access: { ...access, accessKeyId: 'larder:eve' } }, / access_key_id/],
+    [{ access: { ...access, secretAccessKey: 'wrong' } }, /: the secret_access_key of credentials_file is not that/],
+    [{ address: at(`https://127.0.0.1:${server.port}`) }, /: what listens there does not speak as the address says/],
+  ] as const) {
+    await t.rejects(inTime(beside(options)), { message: why });
+  }
+});
+
+t.test('whoever may read and not write is told so at the start', async (t) => {
+  const server = await sharedSwift(root);
+  const { beside, keys } = await onS3(t);
+  const before = await keys();
+  const bob = { ...server.access, accessKeyId: 'larder:bob', secretAccessKey: 'secret-of-bob' };
+  await t.rejects(beside({ access: bob, tries: true }), {
+    message: /may not list, read, write and remove in the bucket/,
+  });
+  const grant = { Bucket: server.bucket, GrantRead: 'id="larder:bob"', GrantFullControl: 'id="larder:ada"' };
+  await server.client.send(new PutBucketAclCommand(grant));
+  await t.rejects(beside({ access: bob, tries: true }), {
+    message: /may not list, read, write and remove in the bucket/,
+  });
+  t.same(await keys(), before);
+  const ada = await beside({ tries: true });
+  t.ok(ada);
+  t.same(await keys(), before, 'and of the trial nothing is left');
+});
+
+t.test('the certificate of the server is held against the authority', async (t) => {
+  const folder = await temporaryFolder(t);
+  const now = new Date();
+  const [authority, other] = [await makeAuthority('of the server', now), await makeAuthority('of another one', now)];
+  const made = await makeServerCertificate(authority, ['127.0.0.1'], now);
+  const [certificate, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(certificate, made.certificate);
+  writeFileSync(key, made.key);
+  const server = await startSwift({ certificate, key, authority: authority.certificate });
+  t.teardown(() => server.end());
+  const open = (pem: string | undefined) => {
+    const address = server.newPlace();
+    const common = { directory: folder, reserve: 0, digests: undefined as never, fatal: () => undefined };
+    const marker = { store: 'store-of-ada', isNew: () => Promise.resolve(true) };
+    return s3Blobs({ ...common, ...marker, address, access: { ...server.access, authority: pem } });
+  };
+  for (const pem of [undefined, other.certificate]) {
+    await t.rejects(open(pem), { message: /is signed by nobody who is trusted here; name the authority in/ });
+  }
+  // It has no bucket: so far the connection is trusted.
+  await t.rejects(open(authority.certificate), { message: /the server has no bucket larder-tests/ });
+});
+
+t.test('without its marker nothing is believed to be absent', async (t) => {
+  const { blobs, remove, write, read } = await onS3(t);
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  const unknown = sha3(Buffer.from('never sent'));
+  t.equal(await blobs.stat(unknown), undefined);
+  const marker = await read('larder-store.json');
+  await remove('larder-store.json');
+  const calls: (() => Promise<unknown>)[] = [
+    () => blobs.stat(unknown),
+    () => blobs.open(unknown),
+    () => blobs.open(unknown, { start: 0, end: 1 }),
+    () => blobs.prove(unknown),
+    () => blobs.borrow(unknown),
+    () => blobs.remove(unknown),
+    () => blobs.quarantine(unknown),
+  ];
+  for (const asked of calls) {
+    await t.rejects(asked(), unavailable);
+  }
+  await remove(placeOf(sha3_384));
+  await t.rejects(listed(blobs.list()), unavailable, 'nor is it empty');
+  await write('larder-store.json', marker);
+  t.equal(await blobs.stat(unknown), undefined);
+  t.same(await listed(blobs.list()), []);
+});
+
+t.test('a connection that is lost cuts, and never pads, and proves nothing', async (t) => {
+  const found: string[] = [];
+  const server = await sharedSwift(root);
+  const cable = await startCable(server.port);
+  t.teardown(() => cable.end());
+  const address = { ...server.newPlace(), endpoint: `http://127.0.0.1:${cable.port}`, host: `127.0.0.1:${cable.port}` };
+  const { blobs, beside, directory } = await onS3(t, { address });
+  const bytes = randomBytes(3 * MiB);
+  const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
+  const other = await beside({ damaged: (blob) => void found.push(blob.sha3_384) });
+  for (const reader of [blobs, other]) {
+    cable.cutAfter = MiB;
+    const opened = await reader.open(sha3_384);
+    t.equal(opened!.size, bytes.length);
+    let got = Buffer.alloc(0);
+    await t.rejects(
+      (async () => {
+        for await (const piece of opened!.stream) got = Buffer.concat([got, piece as Buffer]);
+      })(),
+      unavailable,
+    );
+    t.ok(got.length < bytes.length && bytes.subarray(0, got.length).equals(got));
+    await t.rejects(reader.borrow(sha3_384), unavailable);
+    cable.cutAfter = Infinity;
+  }
+  cable.cutAfter = MiB;
+  await t.rejects(other.prove(sha3_384), unavailable);
+  cable.cutAfter = Infinity;
+  t.same(found, [], 'nobody was told of damage');
+  t.equal(await other.prove(sha3_384), true);
+  t.same(await filesBelow(join(directory, 'blobs')), [], 'and nothing is left here');
+});
+
+t.test('a removal that comes late is refused by the server', async (t) => {
+  const { server, address, blobs } = await onS3(t);
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  const bucket = await Bucket.connect(address, server.access, { marker: 'larder-store.json' });
+  t.teardown(() => bucket.close());
+  const { at } = (await bucket.look(placeOf(sha3_384)))!;
+  t.ok(Math.abs(at!.getTime() - Date.now()) < 60_000, 'the clock of the server is known');
+  const late = new Date(at!.getTime() - 32_000);
+  await t.rejects(bucket.remove(placeOf(sha3_384), { at: late }), { message: /expired/ });
+  t.match(await blobs.stat(sha3_384), { size: 5 });
+  await bucket.remove(placeOf(sha3_384), { at });
+  t.equal(await blobs.stat(sha3_384), undefined);
+});
+
+t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
+  let now = new Date('2026-05-04T03:00:00Z');
+  const bytes = Buffer.from('hello');
+  const sha3_384 = sha3(bytes);
+  const shared = ownRemovals();
+  const store = await onS3(t, { now: () => now, removals: shared });
+  const one = store.blobs;
+  await one.put(bytes, { id: 'u1' });
+  const storedBefore = (now = new Date('2026-05-04T04:00:00Z'));
+
+  for (const when of ['before the look', 'after the look'] as const) {
+    let crossing: Promise<unknown> = Promise.resolve();
+    let nth = 0;
+    const crossed: Removals = {
+      ...shared,
+      alone: (digest, work) =>
+        shared.alone(digest, (certain) =>
+          work((look) =>
+            certain(async () => {
+              const found = when === 'after the look' ? await look() : undefined;
+              const before = one.traffic().requests.get('PutObject')!;
+              crossing = one.put(bytes, { id: `${when === 'after the look' ? 'a' : 'b'}${nth++}` });
+              // The other one has sent it, and is not acknowledged yet.
+              await until(() => one.traffic().requests.get('PutObject')! > before);
+              if (when === 'before the look') await until(async () => (await store.read(placeOf(digest))).length === 5);
+              return found ?? look();
+            }),
+          ),
+        ),
+    };
+    const other = await store.beside({ removals: crossed });
+    const removed = await other.remove(sha3_384, {
+      storedBefore: when === 'after the look' ? new Date(now.getTime() + 1) : storedBefore,
+    });
+    await crossing;
+    t.match(await one.stat(sha3_384), { size: 5 }, `what was acknowledged is there (${when}, removed: ${removed})`);
+  }
+  t.same(await contentOf((await one.open(sha3_384))!.stream), bytes);
+});
+
+t.test('content that came in anew meanwhile does not go out of service', async (t) => {
+  const bytes = Buffer.from('hello');
+  const shared = ownRemovals();
+  const store = await onS3(t, { removals: shared });
+  const { sha3_384 } = await store.blobs.put(bytes, { id: 'u1' });
+  await store.overwrite(sha3_384, Buffer.from('jello'));
+  const crossed: Removals = {
+    ...shared,
+    alone: (digest, work) =>
+      shared.alone(digest, (certain) =>
+        work((look) =>
+          certain(async () => {
+            await (await store.beside({ removals: ownRemovals() })).put(bytes, { id: 'u2' });
+            return look();
+          }),
+        ),
+      ),
+  };
+  const other = await store.beside({ removals: crossed });
+  t.equal(await other.quarantine(sha3_384), false);
+  t.equal(await store.blobs.prove(sha3_384), true);
+});
+
+t.test('without the server every call is refused within five seconds, and works again when it is back', async (t) => {
+  const server = await startSwift();
+  t.teardown(() => server.end());
+  const { blobs } = await onS3(t, {}, server);
+  const bytes = randomBytes(20 * MiB);
+  const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u0', ...all });
+  let nth = 0;
+  const calls: [string, () => Promise<unknown>][] = [
+    ['receive', () => blobs.receive(from(Buffer.from('hello')), { id: `u${++nth}`, ...all })],
+    ['receive much', () => blobs.receive(from(bytes), { id: `u${++nth}`, ...all })],
+    ['put', () => blobs.put(Buffer.from('hello'), { id: `u${++nth}` })],
+    ['stat', () => blobs.stat(sha3_384)],
+    ['open', () => blobs.open(sha3_384)],
+    ['prove', () => blobs.prove(sha3_384)],
+    ['borrow', () => blobs.borrow(sha3_384)],
+    ['list', () => listed(blobs.list())],
+    ['remove', () => blobs.remove(sha3_384)],
+    ['sweep', () => blobs.sweepTemporary(() => false)],
+  ];
+  const refused = async (how: string): Promise<void> => {
+    await Promise.all(calls.map(([what, call]) => t.rejects(inTime(call()), unavailable, `${what}, ${how}`)));
+  };
+  const works = async (how: string): Promise<void> => {
+    await until(() => blobs.stat(sha3_384).then(Boolean, () => false));
+    t.match(await blobs.put(Buffer.from('hello'), { id: `u${++nth}` }), { size: 5 }, how);
+    t.equal(blobs.problem(), undefined);
+    t.ok(bytes.equals(await contentOf((await blobs.open(sha3_384))!.stream)));
+  };
+  const opened = await blobs.open(sha3_384);
+  const reading = contentOf(opened!.stream);
+  server.freeze();
+  await t.rejects(reading, unavailable, 'and who reads is not kept waiting either');
+  await refused('while it is silent');
+  t.match(blobs.problem(), /does not answer as it should/);
+  server.goOn();
+  await works('after it was silent');
+  await server.stop();
+  await refused('while it is down');
+  await server.start();
+  await works('after it was down');
+});
+
+const root = t;

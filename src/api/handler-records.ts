@@ -15,7 +15,7 @@ export type HandlerRecords = Omit<
   Records,
   'packages' | 'brands' | 'signingKeys' | 'buildSets' | 'commitWorkflows' | 'seal' | 'settleSeals'
 > &
-  Without<'packages', 'find' | 'byId' | 'forDevices' | 'searchPublic'> &
+  Without<'packages', 'find' | 'byId' | 'forDevices'> &
   Without<'brands', 'find'> &
   Without<'signingKeys', 'find'> &
   Without<'buildSets', 'find'> &

@@ -8,12 +8,7 @@ import { anyone, type Access } from './access.ts';
 export interface PublicCharms {
   named(name: string): Promise<PublishedPackage | undefined>;
   ofId(id: string): Soon<PublishedPackage | undefined>;
-  /** Those that hold a text, and are of a type and a publisher where that is said; the one of this very name first. */
-  holding(text: string, of: { type?: string | undefined; publisher?: string | undefined }): Promise<PublishedPackage[]>;
 }
-
-/** How many are found at once. */
-export const mostFound = 500;
 
 export const publicCharms: Access<{ charms: PublicCharms }> = {
   ...anyone,
@@ -26,12 +21,6 @@ function charmsIn({ packages }: Pick<Records, 'packages'>): PublicCharms {
   return {
     named: async (name) => shown(await packages.find('charm', name)),
     ofId: (id) => then(packages.forDevices(id), shown),
-    async holding(text, of) {
-      const wanted = text.toLowerCase();
-      const found = await packages.searchPublic('charm', { text: wanted, ...of }, mostFound);
-      const distance = ({ name }: PublishedPackage): number => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2);
-      return found.sort((a, b) => distance(a) - distance(b));
-    },
   };
 }
 

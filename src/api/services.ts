@@ -88,7 +88,7 @@ export interface Services {
   lastHour: LastHour;
   /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
   authorityCertificate: () => string | undefined;
-  /** Lets the catalog of snaps say what was committed before. */
+  /** Lets the catalog of snaps and charms say what was committed before. */
   catalogUpToDate: () => Promise<void>;
   unknownProxies: UnknownProxies;
   metrics: Metrics;

@@ -29,6 +29,7 @@ import { sealAudit } from '#jobs/seal-audit.ts';
 import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { sweepTemporary } from '#jobs/sweep-temporary.ts';
+import { oneOfMany } from '#shared/one-of-many.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
 import { nativePath } from '#src/native.ts';
@@ -87,9 +88,9 @@ export async function startBackground(
   const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
     watchingJob({ health, directory: store.directory }, current, watching.signal),
-    ...(options.team === undefined ? [] : [sweepTemporary(records, storage.blobs, now)]),
+    ...sweepingOf(options, storage),
   ]);
-  const jobs = keepsAll(options) ? all : all.filter((job) => job.inEach === true && !ofKeeper.has(job.name));
+  const jobs = keepsAll(options) ? all : all.filter((job) => job.oncePer === 'process' && !ofKeeper.has(job.name));
   const runner = await parts.start(
     'jobs',
     () =>
@@ -118,6 +119,10 @@ const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
 /** What two processes that know nothing of each other each do for themselves, and of several workers one does. */
 const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-policy', 'renew-certificate']);
 
+/** A process that is alone has swept what was left when it started. */
+const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): Job[] =>
+  team === undefined && records.server === undefined ? [] : [sweepTemporary(records, blobs, now)];
+
 /** Ends what comes in out of the watched folder; it goes on after the next start. */
 const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>
   parts.start(
@@ -145,13 +150,21 @@ const scrubbedElsewhere: Scrub = {
   stop: () => Promise.resolve(),
 };
 
-function startScrubbing(parts: Parts, storage: Storage, current: Current): Promise<Scrub> {
-  const { store, log, health, blobs, scrubDigests, reports } = storage;
+async function startScrubbing(parts: Parts, storage: Storage, current: Current): Promise<Scrub> {
+  const { store, log, health, leases, blobs, scrubDigests, reports } = storage;
   const { records, acts, now } = store;
+  // Several hosts have the same blobs, and each of them would read all.
+  const turn =
+    records.server &&
+    (await parts.start(
+      'turn of the scrub',
+      () => oneOfMany(leases, 'scrub'),
+      (started) => started.end(),
+    ));
   return parts.start(
     'scrub',
     () => {
-      const rate = (): number => current().config.integrity.scrub_rate;
+      const rate = (): number => (turn?.isThis() === false ? 0 : current().config.integrity.scrub_rate);
       const kept = { records, acts, blobs, digests: scrubDigests };
       return startScrub({ ...kept, reports, health, now, log, rate, rest: hours(1) });
     },

@@ -130,7 +130,7 @@ function followCertificate(server: Server, certificate: Certificate): void {
 
 function downloadsOf({ storage, current }: Made, { elapsed = () => performance.now() }: ApplianceOptions): Downloads {
   const { shares, store } = storage;
-  return createDownloads({ limits: () => current().config.devices, shares, now: store.now, elapsed });
+  return createDownloads({ limits: () => current().config.devices, shares: shares.ofStore, now: store.now, elapsed });
 }
 
 function registryOf({ storage: { store, blobs }, current }: Made): Registry {

@@ -54,7 +54,7 @@ export function servingStateOf(
       notices: health.notices(),
       jobs: background.runner.state(),
       scrub: background.scrub.state(),
-      working: !storage.isBroken() && !background.proof.isBroken(),
+      working: !storage.isBroken() && storage.engines.areWell() && !background.proof.isBroken(),
     };
   };
 }

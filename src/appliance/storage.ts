@@ -23,6 +23,7 @@ import { createLeases, type Leases } from '#shared/leases.ts';
 import { newHolder, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
+import { watchEngines, type Engine, type Engines } from './engines.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import { shareOf } from './team.ts';
@@ -33,11 +34,13 @@ export interface Storage {
   health: Health;
   /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
   isBroken(): boolean;
+  /** What this host works with on other machines. */
+  engines: Engines;
   clock: TimeKeeper;
   /** What one process of the store does at a time. */
   leases: Leases;
-  /** What this process has of what all of the store have together. */
-  shares: Shares;
+  /** What this process has of what all of its host have together, and all of the store. */
+  shares: { readonly ofHost: Shares; readonly ofStore: Shares };
   digests: DigestPool;
   /** Threads of the scrub's own: uploads never wait for it. */
   scrubDigests: DigestPool;
@@ -78,26 +81,35 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
-  const files = await openBlobs(parts, options, store, { ...telling, shares, isAlone });
-  return { store, log, health, isBroken: promises.areBroken, clock, leases, shares, room, ...files };
+  const engines = await watchEngines(parts, enginesOf(store), { health });
+  const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
+  return { store, log, health, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
 }
+
+const enginesOf = ({ records: { server } }: Store): Engine[] =>
+  server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }];
 
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
 
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
 async function joinProcesses(parts: Parts, options: ApplianceOptions, { records, newId, now }: Store) {
-  const { isAlone } = await succeed(records);
-  if (isBeside(options)) {
+  const { isAlone } = await succeed(records, now);
+  if (isBeside(options) || records.server !== undefined) {
     await parts.start(
       'process',
-      () => serveBeside(records),
+      () => serveBeside(records, now),
       (served) => served.end(),
     );
   }
   const holder = newHolder(newId);
-  const [leases, shares] = [createLeases({ records, holder, now }), createShares(records, holder)];
-  return { leases, shares, isAlone: isAlone && (options.team?.begins ?? !isBeside(options)) };
+  const leases = createLeases({ records, holder, now });
+  const sharesOf = (ofHost: boolean): Shares => createShares({ records, holder, now, ofHost });
+  return {
+    leases,
+    shares: { ofHost: sharesOf(true), ofStore: sharesOf(false) },
+    isAlone: isAlone && (options.team?.begins ?? !isBeside(options)),
+  };
 }
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */

@@ -1,4 +1,4 @@
-// The catalog: which release of a snap is shown to whom, and by which words it is found.
+// The catalog: which release of a snap is shown to whom, and by which words it is found; charm-catalog.ts has those of charms.
 import { choose, isProgressive, type Holding } from './channel-map.ts';
 import { channel as channelOf, parseChannel, risks, type Channel, type Risk } from './channel.ts';
 
@@ -120,4 +120,5 @@ export interface Beginning {
 
 /** No word holds what sorts behind every other character. */
 export const beginningWith = (text: string): Beginning => ({ from: text, to: `${text}\u{10ffff}` });
-export const exactly = (text: string): Beginning => ({ from: text, to: `${text}\0` });
+/** Nor the first character that PostgreSQL takes. */
+export const exactly = (text: string): Beginning => ({ from: text, to: `${text}\u0001` });

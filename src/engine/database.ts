@@ -87,11 +87,18 @@ export interface Queries {
 /** What it takes to read records. */
 export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
+export interface DatabaseServer {
+  /** What time it is there; fails within five seconds where it does not answer. */
+  clock(): Promise<Date>;
+}
+
 /**
  * Queries outside a transaction see only what is committed; changes are made in transactions alone,
  * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
  */
 export interface Database extends Reading {
+  /** Where it lies on a server that processes of several hosts may use; nothing where it is a file of this host. */
+  readonly server?: DatabaseServer;
   /**
    * A number that is another one after every commit, also of other processes, and never older than the question; cheap enough for
    * every request. It is there at once where the engine need not ask for it.

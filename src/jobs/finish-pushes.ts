@@ -65,7 +65,7 @@ export function pushFinishing(given: Options): PushFinishing {
       inDoubt: 'runs',
       // A look is one row by its index, and what is done is done once, whoever does it: a lease would cost more.
       every: seconds(1),
-      inEach: true,
+      oncePer: 'process',
       async run() {
         if ((await due('', 1)).length > 0) await run();
         return {};

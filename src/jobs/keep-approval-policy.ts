@@ -47,7 +47,7 @@ export function approvalPolicyKeeping({ records, acts, config, health }: Options
       name: 'keep-approval-policy',
       inDoubt: 'runs',
       every: minutes(1),
-      inEach: true,
+      oncePer: 'process',
       async run() {
         await takeUp();
         return {};

@@ -1,20 +1,24 @@
-// Makes the catalog of public snaps anew where what it is made of has changed.
+// Makes the catalog of public snaps and charms anew where what it is made of has changed.
 import type { Logger } from 'pino';
 
 import { parseAssertion } from '#assertions/assertion.ts';
 import { series } from '#assertions/types.ts';
 import { findableBy, levels, placesOf, shownIn, toldOf } from '#domain/catalog.ts';
+import { parseChannel } from '#domain/channel.ts';
+import { charmFindableBy } from '#domain/charm-catalog.ts';
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import type { Catalogued } from '#records/catalog.ts';
 import type { Passing, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { RevisionForDevices } from '#records/revisions.ts';
+import type { Release } from '#records/releases.ts';
+import type { RevisionDetails, RevisionForDevices } from '#records/revisions.ts';
 import { announcedIn, nothingAnnounced } from '#review/announced.ts';
 import { rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
 export interface CatalogKeeping {
   /**
-   * Resolves when the catalog says what was committed before the call, unless a great many snaps wait, as after an
+   * Resolves when the catalog says what was committed before the call, unless a great many packages wait, as after an
    * upgrade or an import: then it says of most of them what it said before, and of new ones nothing yet.
    */
   upToDate(): Promise<void>;
@@ -45,7 +49,7 @@ export function catalogKeeping({
       return stale.length;
     });
   const warn = (error: unknown): void => {
-    log.error({ err: error }, 'cannot bring the catalog of snaps up to date; it is tried again within the minute');
+    log.error({ err: error }, 'cannot bring the catalog up to date; it is tried again within the minute');
   };
   const few: Rounds<number> = rounds(some, warn);
   async function all(): Promise<Record<string, unknown>> {
@@ -72,21 +76,66 @@ export function catalogKeeping({
 
 async function makeAnew(id: string, catalog: Tx, now: Now): Promise<void> {
   const { sources } = catalog;
-  const snap = await sources.package(id);
-  const isFound = snap?.namespace === 'snap' && snap.status === 'published' && !snap.private;
+  const found = await sources.package(id);
+  const isFound = found?.status === 'published' && !found.private;
   const map = isFound ? toldOf(await sources.releases(id, timestamp(now()))) : [];
   const held = new Map<number, RevisionForDevices>();
   for (const { revision } of map) {
-    const found = held.has(revision) ? undefined : await sources.revision(id, revision);
-    if (found !== undefined) held.set(revision, found);
+    const one = held.has(revision) ? undefined : await sources.revision(id, revision);
+    if (one !== undefined) held.set(revision, one);
   }
+  const put: Put | undefined =
+    found?.namespace === 'charm' ? charmOf(found, map, held) : found && (await snapOf(found, map, held, catalog));
+  await catalog.put(id, put?.found, put?.words ?? new Map());
+}
+
+/** What is put into the catalog. */
+interface Put {
+  found: Catalogued;
+  words: Map<string, number>;
+}
+
+type Held = ReadonlyMap<number, RevisionForDevices>;
+
+/** What juju finds; what a channel holds that is not told may not be looked at. */
+function charmOf(charm: PublishedPackage, map: readonly Release[], held: Held): Put | undefined {
+  const told = map.filter(({ revision }) => held.has(revision));
+  if (told.length === 0) return undefined;
+  const all = [...new Set(told.map(({ revision }) => held.get(revision)!.details))];
+  const each = (of: (details: RevisionDetails) => readonly string[] | undefined): string[] => [
+    ...new Set(all.flatMap((details) => of(details) ?? [])),
+  ];
+  const words = charmFindableBy({
+    ...charm,
+    traits: {
+      type: [charm.type],
+      publisher: [charm.publisher.username],
+      channel: [...new Set(told.map(({ channel }) => parseChannel(channel)!.name))],
+      platform: each(({ bases }) => bases?.map(({ architecture }) => architecture)),
+      category: each(({ said }) => said?.categories),
+      requires: each(({ said }) => said?.requires),
+      provides: each(({ said }) => said?.provides),
+    },
+  });
+  const { id: packageId, namespace, name } = charm;
+  return { found: { packageId, namespace, name, confinement: '', entry: '' }, words };
+}
+
+/** What devices find. */
+async function snapOf(
+  snap: PublishedPackage,
+  map: readonly Release[],
+  held: Held,
+  { sources }: Tx,
+): Promise<Put | undefined> {
+  const { id, namespace, name, publisher } = snap;
   const architectures = [...new Set(map.map(({ architecture }) => architecture ?? 'all'))].sort();
   const shown = (level: (typeof levels)[number], architecture: string) => {
-    const found = snap && shownIn(map, level, architecture, snap.defaultTrack);
+    const found = shownIn(map, level, architecture, snap.defaultTrack);
     return found && held.get(found.held.revision);
   };
   const [first] = architectures.flatMap((architecture) => shown('any', architecture) ?? []);
-  if (snap === undefined || first === undefined) return catalog.put(id, undefined, new Map());
+  if (first === undefined) return undefined;
   const places = architectures.flatMap((architecture) => {
     const confinements = levels.map((level) => {
       const one = shown(level, architecture);
@@ -97,11 +146,11 @@ async function makeAnew(id: string, catalog: Tx, now: Now): Promise<void> {
   const { commonIds, aliases } = first.packageYaml === null ? nothingAnnounced : announcedIn(first.packageYaml);
   const declared = await sources.assertion(`snap-declaration/${series}/${id}`);
   const allAliases = [...new Set([...aliasesOf(declared?.text), ...aliases])];
-  await catalog.put(
-    id,
-    { packageId: id, name: snap.name, confinement: confinementOf(first), entry: entryOf(snap, first, allAliases) },
-    findableBy({ ...snap, publisher: snap.publisher.username, commonIds, places }),
-  );
+  const entry = entryOf(snap, first, allAliases);
+  return {
+    found: { packageId: id, namespace, name, confinement: confinementOf(first), entry },
+    words: findableBy({ ...snap, publisher: publisher.username, commonIds, places }),
+  };
 }
 
 const confinementOf = ({ details }: RevisionForDevices): string => details.confinement ?? 'strict';

@@ -32,7 +32,7 @@ export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, '
     job: (blobs) => ({
       name: 'keep-room',
       inDoubt: 'runs',
-      inEach: true,
+      oncePer: 'process',
       every: minutes(1),
       async run() {
         const isKept = await blobs.keepBallast();

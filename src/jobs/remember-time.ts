@@ -50,7 +50,7 @@ export async function timeKeeper(
     job: {
       name: 'remember-time',
       inDoubt: 'runs',
-      inEach: true,
+      oncePer: 'process',
       every: minutes(1),
       async run() {
         if (latestTime.isInDoubt() !== isDoubted) {

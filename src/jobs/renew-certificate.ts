@@ -5,7 +5,7 @@ import type { Job } from './runner.ts';
 export const renewCertificate = (renew: () => Promise<boolean>): Job => ({
   name: 'renew-certificate',
   inDoubt: 'waits',
-  inEach: true,
+  oncePer: 'process',
   every: hours(1),
   run: async () => ({ renewed: Number(await renew()) }),
 });

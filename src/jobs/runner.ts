@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 
 import { minutes } from '#domain/clock.ts';
 import type { Leases } from '#shared/leases.ts';
+import { hostName } from '#shared/processes.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
 export interface Job {
@@ -11,8 +12,8 @@ export interface Job {
   every: number;
   /** Whether it may run while the clock is in doubt. What forgets, expires or removes by the time waits. */
   inDoubt: 'runs' | 'waits';
-  /** Whether each process of the store runs it for itself; otherwise one does it for all. */
-  inEach?: boolean;
+  /** Whether each process runs it for itself, or one of each host, as where it is about the disk; otherwise one does it for all. */
+  oncePer?: 'host' | 'process';
   /** Does what is due; what it returns is logged when it is not empty. */
   run(): Promise<Record<string, unknown>>;
 }
@@ -82,7 +83,8 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
     state.running = true;
     state.runs++;
     try {
-      const run = job.inEach === true ? { result: await job.run() } : await leases.holding(`job ${job.name}`, job.run);
+      const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
+      const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.holding(lease, job.run);
       // What another process is doing is being done.
       const done = run?.result ?? {};
       state.lastSuccess = new Date();

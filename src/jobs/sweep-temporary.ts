@@ -15,6 +15,7 @@ export const sweepTemporary = (
 ): Job => ({
   name: 'sweep-temporary',
   inDoubt: 'waits',
+  oncePer: 'host',
   every: hours(1),
 
   async run() {

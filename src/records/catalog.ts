@@ -1,82 +1,155 @@
-// The catalog of public snaps: what devices find, and by which words. It is made of other records, package by package.
-import type { Beginning } from '#domain/catalog.ts';
+// The catalog: the public snaps that devices find, the charms and bundles that juju finds, and by which words. It is made of other
+// records, package by package.
+import { exactly, type Beginning } from '#domain/catalog.ts';
+import type { Namespace } from '#domain/namespace.ts';
 import { list, sql, type Queries, type Reading } from '#engine/database.ts';
 import { assertions } from './assertions.ts';
 import { packages } from './packages.ts';
 import { releases } from './releases.ts';
 import { revisions } from './revisions.ts';
 
-/** So many of what a word names are looked at: what has to be looked at more closely than by a word stays a few milliseconds. */
+/** So many snaps that a word names are looked at: what has to be looked at more closely than by a word stays a few milliseconds. */
 const mostLookedAt = 1000;
+/** All charms of a large store: juju asks seldom. */
+const mostCharms = 20_000;
 const nothing: Beginning = { from: '', to: '' };
 
 export interface Sought {
   /** What its words begin with, five at most, each of them. */
   words: readonly Beginning[];
-  /** The places at one of which it is. */
+  /** The places at one of which it is; wherever it is where there are none. */
   places: readonly string[];
   /** The name that comes first. */
   name: string;
 }
 
-/** A snap as the catalog has it. */
+export interface SoughtCharms extends Sought {
+  /** The words that it has, all of them. */
+  traits: readonly string[];
+}
+
+/** Which of what is found, counted from the first. */
+export interface Part {
+  limit: number;
+  offset: number;
+}
+
+/** A package as the catalog has it. */
 export interface Catalogued {
   packageId: string;
+  namespace: Namespace;
   name: string;
+  /** Of a charm nothing, as with its entry. */
   confinement: string;
   entry: string;
 }
 
 export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
-  const howMany = async ({ from, to }: Beginning): Promise<number> =>
+  const howMany = async ({ from, to }: Beginning, most: number): Promise<number> =>
     (await db.get<{ count: number }>(sql`
       SELECT COUNT(*) AS count
       FROM (
-        SELECT 1 FROM catalog_words WHERE word >= ${from} AND word < ${to} LIMIT ${mostLookedAt + 1}) AS found LIMIT 1
+        SELECT 1 FROM catalog_words WHERE word >= ${from} AND word < ${to} LIMIT ${most + 1}) AS found LIMIT 1
     `))!.count;
+
+  /** The words, the one first that names the fewest. */
+  const rarestFirst = async (
+    words: readonly Beginning[],
+    most: number,
+  ): Promise<{ word: Beginning; count: number }[]> => {
+    const counts = await Promise.all(words.map((word) => howMany(word, most)));
+    return words.map((word, at) => ({ word, count: counts[at]! })).sort((a, b) => a.count - b.count);
+  };
+
+  /** What is said by one word and by others, what says it best first. */
+  const saying = async (
+    { words, places, name, traits }: SoughtCharms,
+    first: Beginning,
+    { limit, offset }: Part,
+    most: number,
+  ): Promise<string[]> => {
+    const others = words.filter((word) => word !== first);
+    const [a = nothing, b = nothing, c = nothing, d = nothing, e = nothing] = others;
+    const found = await db.all<{ id: string }>(sql`
+      SELECT found.package_id AS id
+      FROM (
+        SELECT package_id, weight FROM catalog_words
+        WHERE word >= ${first.from} AND word < ${first.to} ORDER BY word LIMIT ${most}) AS found
+      CROSS JOIN catalog_packages AS package
+      WHERE package.package_id = found.package_id
+        AND (${traits.length} = 0 OR ${traits.length} = (
+          SELECT COUNT(*) FROM catalog_words WHERE package_id = found.package_id AND word IN ${list(traits)}))
+        AND (${places.length} = 0 OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word IN ${list(places)}))
+        AND (${a.to} = '' OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word >= ${a.from} AND word < ${a.to}))
+        AND (${b.to} = '' OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word >= ${b.from} AND word < ${b.to}))
+        AND (${c.to} = '' OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word >= ${c.from} AND word < ${c.to}))
+        AND (${d.to} = '' OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word >= ${d.from} AND word < ${d.to}))
+        AND (${e.to} = '' OR EXISTS (
+          SELECT 1 FROM catalog_words WHERE package_id = found.package_id AND word >= ${e.from} AND word < ${e.to}))
+      GROUP BY found.package_id, package.name
+      ORDER BY CASE WHEN package.name = ${name} THEN 0 ELSE 1 END, MIN(found.weight), package.name
+      LIMIT ${limit} OFFSET ${offset}`);
+    return found.map(({ id }) => id);
+  };
+
+  /** What is at one of some places, the first by their names. */
+  const atPlaces = async ({ places, traits }: SoughtCharms, { limit, offset }: Part): Promise<string[]> => {
+    const found = await db.all<{ id: string }>(sql`
+      SELECT package.package_id AS id
+      FROM (
+        SELECT package_id FROM catalog_words WHERE word IN ${list(places)} LIMIT ${mostLookedAt}) AS found
+      CROSS JOIN catalog_packages AS package
+      WHERE package.package_id = found.package_id
+        AND (${traits.length} = 0 OR ${traits.length} = (
+          SELECT COUNT(*) FROM catalog_words WHERE package_id = found.package_id AND word IN ${list(traits)}))
+      GROUP BY package.package_id, package.name
+      ORDER BY package.name LIMIT ${limit} OFFSET ${offset}`);
+    return found.map(({ id }) => id);
+  };
+
   return {
-    /** The ids of what is found, what says it best first. Of words that name very many snaps not all are looked at. */
-    async find({ words, places, name }: Sought, limit: number): Promise<string[]> {
-      const counts = await Promise.all(words.map(howMany));
-      const sorted = words.map((word, at) => ({ word, count: counts[at]! })).sort((a, b) => a.count - b.count);
-      const [rarest = nothing, a = nothing, b = nothing, c = nothing, d = nothing] = sorted.map(({ word }) => word);
-      const found =
-        words.length === 0
-          ? await db.all<{ id: string }>(sql`
-              SELECT snap.package_id AS id
-              FROM (
-                SELECT package_id FROM catalog_words WHERE word IN ${list(places)} LIMIT ${mostLookedAt}) AS found
-              CROSS JOIN catalog_snaps AS snap
-              WHERE snap.package_id = found.package_id
-              GROUP BY snap.package_id, snap.name
-              ORDER BY snap.name LIMIT ${limit}`)
-          : await db.all<{ id: string }>(sql`
-              SELECT snap.package_id AS id
-              FROM (
-                SELECT package_id, weight FROM catalog_words
-                WHERE word >= ${rarest.from} AND word < ${rarest.to} ORDER BY word LIMIT ${mostLookedAt}) AS found
-              CROSS JOIN catalog_snaps AS snap
-              WHERE snap.package_id = found.package_id
-                AND EXISTS (SELECT 1 FROM catalog_words WHERE package_id = snap.package_id AND word IN ${list(places)})
-                AND (${a.to} = '' OR EXISTS (
-                  SELECT 1 FROM catalog_words WHERE package_id = snap.package_id AND word >= ${a.from} AND word < ${a.to}))
-                AND (${b.to} = '' OR EXISTS (
-                  SELECT 1 FROM catalog_words WHERE package_id = snap.package_id AND word >= ${b.from} AND word < ${b.to}))
-                AND (${c.to} = '' OR EXISTS (
-                  SELECT 1 FROM catalog_words WHERE package_id = snap.package_id AND word >= ${c.from} AND word < ${c.to}))
-                AND (${d.to} = '' OR EXISTS (
-                  SELECT 1 FROM catalog_words WHERE package_id = snap.package_id AND word >= ${d.from} AND word < ${d.to}))
-              GROUP BY snap.package_id, snap.name
-              ORDER BY CASE WHEN snap.name = ${name} THEN 0 ELSE 1 END, MIN(found.weight), snap.name LIMIT ${limit}`);
+    /** The ids of the snaps that are found, what says it best first. Of words that name very many snaps not all are looked at. */
+    async find(sought: Sought, limit: number): Promise<string[]> {
+      const [rarest] = await rarestFirst(sought.words, mostLookedAt);
+      const part = { limit, offset: 0 };
+      if (rarest !== undefined) return saying({ ...sought, traits: [] }, rarest.word, part, mostLookedAt);
+      return atPlaces({ ...sought, traits: [] }, part);
+    },
+
+    /** The ids of the charms and bundles that are found, what says it best first. */
+    async findCharms(sought: SoughtCharms, part: Part): Promise<string[]> {
+      const { words, traits, places } = sought;
+      const [rarest] = await rarestFirst([...words, ...traits.map(exactly)], mostCharms);
+      if (rarest !== undefined && (words.length > 0 || rarest.count <= mostLookedAt))
+        return saying(sought, rarest.word, part, mostCharms);
+      if (places.length > 0) {
+        const at = await Promise.all(places.map((place) => howMany(exactly(place), mostLookedAt)));
+        if (at.reduce((sum, one) => sum + one) <= mostLookedAt) return atPlaces(sought, part);
+      }
+      // Where no words tell which says it better, those of very many are the first by their names.
+      const found = await db.all<{ id: string }>(sql`
+        SELECT package_id AS id FROM catalog_packages AS package
+        WHERE namespace = 'charm'
+          AND (${traits.length} = 0 OR ${traits.length} = (
+            SELECT COUNT(*) FROM catalog_words WHERE package_id = package.package_id AND word IN ${list(traits)}))
+          AND (${places.length} = 0 OR EXISTS (
+            SELECT 1 FROM catalog_words WHERE package_id = package.package_id AND word IN ${list(places)}))
+        ORDER BY name LIMIT ${part.limit} OFFSET ${part.offset}`);
       return found.map(({ id }) => id);
     },
 
     /** What the list of all names says of the snaps after one, in the order of their names. */
     entries: (after: string, limit: number) =>
       db.all<Pick<Catalogued, 'name' | 'confinement' | 'entry'>>(sql`
-        SELECT name, confinement, entry FROM catalog_snaps WHERE name > ${after} ORDER BY name LIMIT ${limit}`),
+        SELECT name, confinement, entry FROM catalog_packages
+        WHERE namespace = 'snap' AND name > ${after} ORDER BY name LIMIT ${limit}`),
 
-    /** The snaps of which it has to be made anew. */
+    /** The packages of which it has to be made anew. */
     stale: async (limit: number) =>
       (await db.all<{ id: string }>(sql`SELECT package_id AS id FROM catalog_stale LIMIT ${limit}`)).map(
         ({ id }) => id,
@@ -95,20 +168,20 @@ export const catalogPassing = (db: Queries) => ({
     assertion: assertions(db).find,
   },
 
-  /** Says what is found of a snap and by which words, or with `undefined` that nothing is. */
-  async put(packageId: string, snap: Catalogued | undefined, words: ReadonlyMap<string, number>): Promise<void> {
+  /** Says what is found of a package and by which words, or with `undefined` that nothing is. */
+  async put(packageId: string, found: Catalogued | undefined, words: ReadonlyMap<string, number>): Promise<void> {
     await db.run(sql`DELETE FROM catalog_stale WHERE package_id = ${packageId}`);
-    if (snap === undefined) {
-      await db.run(sql`DELETE FROM catalog_snaps WHERE package_id = ${packageId}`);
+    if (found === undefined) {
+      await db.run(sql`DELETE FROM catalog_packages WHERE package_id = ${packageId}`);
       return;
     }
     await db.run(sql`
-      INSERT INTO catalog_snaps (package_id, name, confinement, entry)
-      VALUES (${packageId}, ${snap.name}, ${snap.confinement}, ${snap.entry})
+      INSERT INTO catalog_packages (package_id, namespace, name, confinement, entry)
+      VALUES (${packageId}, ${found.namespace}, ${found.name}, ${found.confinement}, ${found.entry})
       ON CONFLICT (package_id) DO UPDATE
       SET name = excluded.name, confinement = excluded.confinement, entry = excluded.entry
-      WHERE catalog_snaps.name <> excluded.name OR catalog_snaps.confinement <> excluded.confinement
-        OR catalog_snaps.entry <> excluded.entry`);
+      WHERE catalog_packages.name <> excluded.name OR catalog_packages.confinement <> excluded.confinement
+        OR catalog_packages.entry <> excluded.entry`);
     const known = await db.all<{ word: string; weight: number }>(sql`
       SELECT word, weight FROM catalog_words WHERE package_id = ${packageId}`);
     for (const { word, weight } of known) {

@@ -342,6 +342,9 @@ export function records(db: Database, sealing?: Sealing) {
   return {
     ...remembering(reading(db), versions),
 
+    /** What has the records where processes of several hosts may use them; nothing where they are a file of this host. */
+    server: db.server,
+
     /** Forgets what is remembered: at a reload, an unseal, and when the clock is in doubt. */
     forgetRemembered: versions.forget,
 

@@ -7,6 +7,13 @@ export const leases = (db: Reading) => ({
     db.get<{ holder: string; endsAt: string }>(sql`
       SELECT holder, ends_at AS "endsAt" FROM passing_leases WHERE name = ${name}`),
 
+  /** The processes that have said of late that they go on; see shared/processes.ts. */
+  processes: async (now: string): Promise<string[]> =>
+    (
+      await db.all<{ holder: string }>(sql`
+        SELECT holder FROM passing_leases WHERE name >= 'process ' AND name < 'process!' AND ends_at > ${now}`)
+    ).map(({ holder }) => holder),
+
   /** Everybody who holds one. */
   holders: async (): Promise<string[]> =>
     (await db.all<{ holder: string }>(sql`SELECT DISTINCT holder FROM passing_leases`)).map(({ holder }) => holder),

@@ -144,12 +144,12 @@ CREATE TABLE builds (
   CHECK ((released_channel IS NULL) = (released_revision IS NULL)),
   CHECK ((completed_at IS NULL) = (status IN ('waiting', 'running')))
 );
-CREATE TABLE catalog_snaps (
+CREATE TABLE catalog_packages (
   package_id  TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   name        TEXT COLLATE "C" NOT NULL,
   confinement TEXT COLLATE "C" NOT NULL,
   entry       TEXT COLLATE "C" NOT NULL
-);
+, namespace TEXT COLLATE "C" NOT NULL DEFAULT 'snap');
 CREATE TABLE catalog_stale (package_id TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 CREATE TABLE catalog_words (
   word       TEXT COLLATE "C" NOT NULL,
@@ -816,8 +816,8 @@ ALTER TABLE brands ADD FOREIGN KEY (modified_by) REFERENCES accounts (id);
 ALTER TABLE build_sets ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE builds ADD FOREIGN KEY (build_set_id) REFERENCES build_sets (id) ON DELETE CASCADE;
 ALTER TABLE builds ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
-ALTER TABLE catalog_snaps ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE catalog_words ADD FOREIGN KEY (package_id) REFERENCES catalog_snaps (package_id) ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE catalog_packages ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE catalog_words ADD FOREIGN KEY (package_id) REFERENCES catalog_packages (package_id) ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE charm_libraries ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE charm_library_versions ADD FOREIGN KEY (library_id) REFERENCES charm_libraries (id) ON DELETE CASCADE;
 ALTER TABLE charm_library_versions ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
@@ -902,7 +902,7 @@ CREATE INDEX brands_by_administrator ON brand_administrators (account_id, brand_
 CREATE UNIQUE INDEX build_sets_in_order ON build_sets (seq);
 CREATE INDEX build_sets_of_package ON build_sets (package_id, created_at, seq);
 CREATE INDEX builds_by_revision ON builds (package_id, released_revision);
-CREATE INDEX catalog_snaps_by_name ON catalog_snaps (name);
+CREATE INDEX catalog_packages_by_name ON catalog_packages (namespace, name);
 CREATE INDEX catalog_words_by_package ON catalog_words (package_id, word);
 CREATE INDEX collaborators_by_account ON collaborators (account_id, package_id);
 CREATE UNIQUE INDEX commit_workflows_in_order ON commit_workflows (seq);
@@ -1116,6 +1116,7 @@ INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
+INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
@@ -1154,26 +1155,30 @@ CREATE FUNCTION audit_is_append_only_insert() RETURNS trigger LANGUAGE plpgsql A
 CREATE TRIGGER audit_is_append_only_insert BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION audit_is_append_only_insert();
 CREATE FUNCTION audit_is_append_only_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; RETURN NEW; END $$;
 CREATE TRIGGER audit_is_append_only_update BEFORE UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION audit_is_append_only_update();
-CREATE FUNCTION catalog_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; RETURN NEW; END $$;
-CREATE TRIGGER catalog_added AFTER INSERT ON catalog_snaps FOR EACH ROW EXECUTE FUNCTION catalog_added();
-CREATE FUNCTION catalog_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; RETURN NEW; END $$;
-CREATE TRIGGER catalog_changed AFTER UPDATE ON catalog_snaps FOR EACH ROW EXECUTE FUNCTION catalog_changed();
+CREATE FUNCTION catalog_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.namespace = 'snap' THEN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END IF; RETURN NEW; END $$;
+CREATE TRIGGER catalog_added AFTER INSERT ON catalog_packages FOR EACH ROW EXECUTE FUNCTION catalog_added();
+CREATE FUNCTION catalog_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.namespace = 'snap' THEN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END IF; RETURN NEW; END $$;
+CREATE TRIGGER catalog_changed AFTER UPDATE ON catalog_packages FOR EACH ROW EXECUTE FUNCTION catalog_changed();
+CREATE FUNCTION catalog_charm_read() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.details <> OLD.details THEN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'charm' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END IF; RETURN NEW; END $$;
+CREATE TRIGGER catalog_charm_read AFTER UPDATE OF details ON revisions FOR EACH ROW EXECUTE FUNCTION catalog_charm_read();
 CREATE FUNCTION catalog_declaration_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.type = 'snap-declaration' THEN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = substr(NEW.name, 21) AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END IF; RETURN NEW; END $$;
 CREATE TRIGGER catalog_declaration_added AFTER INSERT ON assertions FOR EACH ROW EXECUTE FUNCTION catalog_declaration_added();
 CREATE FUNCTION catalog_declaration_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.type = 'snap-declaration' THEN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = substr(NEW.name, 21) AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END IF; RETURN NEW; END $$;
 CREATE TRIGGER catalog_declaration_changed AFTER UPDATE ON assertions FOR EACH ROW EXECUTE FUNCTION catalog_declaration_changed();
-CREATE FUNCTION catalog_package_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.namespace = 'snap' THEN INSERT INTO catalog_stale SELECT NEW.id WHERE NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.id); END IF; RETURN NEW; END $$;
-CREATE TRIGGER catalog_package_changed AFTER UPDATE OF id, name, publisher_id, private, status, title, summary, default_track ON packages FOR EACH ROW EXECUTE FUNCTION catalog_package_changed();
-CREATE FUNCTION catalog_package_hidden() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.private = 1 THEN DELETE FROM catalog_snaps WHERE package_id = NEW.id; END IF; RETURN NEW; END $$;
+CREATE FUNCTION catalog_package_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.namespace IN ('snap', 'charm') THEN INSERT INTO catalog_stale SELECT NEW.id WHERE NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.id); END IF; RETURN NEW; END $$;
+CREATE TRIGGER catalog_package_changed AFTER UPDATE OF id, name, type, publisher_id, private, status, title, summary, default_track ON packages FOR EACH ROW EXECUTE FUNCTION catalog_package_changed();
+CREATE FUNCTION catalog_package_hidden() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.private = 1 THEN DELETE FROM catalog_packages WHERE package_id = NEW.id; END IF; RETURN NEW; END $$;
 CREATE TRIGGER catalog_package_hidden AFTER UPDATE OF private ON packages FOR EACH ROW EXECUTE FUNCTION catalog_package_hidden();
-CREATE FUNCTION catalog_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION catalog_publisher_renamed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.username <> OLD.username THEN INSERT INTO catalog_stale SELECT id FROM packages WHERE publisher_id = NEW.id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END IF; RETURN NEW; END $$;
+CREATE TRIGGER catalog_publisher_renamed AFTER UPDATE OF username ON accounts FOR EACH ROW EXECUTE FUNCTION catalog_publisher_renamed();
+CREATE FUNCTION catalog_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
 CREATE TRIGGER catalog_release_added AFTER INSERT ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_added();
-CREATE FUNCTION catalog_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION catalog_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
 CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_changed();
-CREATE FUNCTION catalog_release_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); RETURN OLD; END $$;
+CREATE FUNCTION catalog_release_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); RETURN OLD; END $$;
 CREATE TRIGGER catalog_release_removed AFTER DELETE ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_removed();
-CREATE FUNCTION catalog_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; RETURN OLD; END $$;
-CREATE TRIGGER catalog_removed AFTER DELETE ON catalog_snaps FOR EACH ROW EXECUTE FUNCTION catalog_removed();
+CREATE FUNCTION catalog_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF OLD.namespace = 'snap' THEN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END IF; RETURN OLD; END $$;
+CREATE TRIGGER catalog_removed AFTER DELETE ON catalog_packages FOR EACH ROW EXECUTE FUNCTION catalog_removed();
 CREATE FUNCTION collaborators_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; RETURN NEW; END $$;
 CREATE TRIGGER collaborators_added AFTER INSERT ON collaborators FOR EACH ROW EXECUTE FUNCTION collaborators_added();
 CREATE FUNCTION collaborators_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; RETURN NEW; END $$;

@@ -139,17 +139,17 @@ CREATE TABLE builds (
   CHECK ((released_channel IS NULL) = (released_revision IS NULL)),
   CHECK ((completed_at IS NULL) = (status IN ('waiting', 'running')))
 );
-CREATE TABLE catalog_snaps (
+CREATE TABLE "catalog_packages" (
   package_id  TEXT NOT NULL PRIMARY KEY REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE,
   name        TEXT NOT NULL,
   confinement TEXT NOT NULL,
   -- What the list of all names says of it, as JSON.
   entry       TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, namespace TEXT NOT NULL DEFAULT 'snap') STRICT, WITHOUT ROWID;
 CREATE TABLE catalog_stale (package_id TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE catalog_words (
   word       TEXT NOT NULL,
-  package_id TEXT NOT NULL REFERENCES catalog_snaps (package_id) ON DELETE CASCADE ON UPDATE CASCADE,
+  package_id TEXT NOT NULL REFERENCES "catalog_packages" (package_id) ON DELETE CASCADE ON UPDATE CASCADE,
   weight     INTEGER NOT NULL,
   PRIMARY KEY (word, package_id)
 ) STRICT, WITHOUT ROWID;
@@ -839,7 +839,7 @@ CREATE INDEX brands_by_administrator ON brand_administrators (account_id, brand_
 CREATE UNIQUE INDEX build_sets_in_order ON build_sets (seq);
 CREATE INDEX build_sets_of_package ON build_sets (package_id, created_at, seq);
 CREATE INDEX builds_by_revision ON builds (package_id, released_revision);
-CREATE INDEX catalog_snaps_by_name ON catalog_snaps (name);
+CREATE INDEX catalog_packages_by_name ON catalog_packages (namespace, name);
 CREATE INDEX catalog_words_by_package ON catalog_words (package_id, word);
 CREATE INDEX collaborators_by_account ON collaborators (account_id, package_id);
 CREATE UNIQUE INDEX commit_workflows_in_order ON commit_workflows (seq);
@@ -1053,6 +1053,7 @@ INSERT INTO migrations (name) VALUES ('0080-releases-by-channel');
 INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
+INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
@@ -1091,16 +1092,18 @@ CREATE TRIGGER audit_is_append_only_update BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
-CREATE TRIGGER catalog_added AFTER INSERT ON catalog_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
-CREATE TRIGGER catalog_changed AFTER UPDATE ON catalog_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
+CREATE TRIGGER catalog_added AFTER INSERT ON catalog_packages WHEN NEW.namespace = 'snap' BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
+CREATE TRIGGER catalog_changed AFTER UPDATE ON catalog_packages WHEN NEW.namespace = 'snap' BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
+CREATE TRIGGER catalog_charm_read AFTER UPDATE OF details ON revisions WHEN NEW.details <> OLD.details BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'charm' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
 CREATE TRIGGER catalog_declaration_added AFTER INSERT ON assertions WHEN NEW.type = 'snap-declaration' BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = substr(NEW.name, 21) AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END;
 CREATE TRIGGER catalog_declaration_changed AFTER UPDATE ON assertions WHEN NEW.type = 'snap-declaration' BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = substr(NEW.name, 21) AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END;
-CREATE TRIGGER catalog_package_changed AFTER UPDATE OF id, name, publisher_id, private, status, title, summary, default_track ON packages WHEN NEW.namespace = 'snap' BEGIN INSERT INTO catalog_stale SELECT NEW.id WHERE NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.id); END;
-CREATE TRIGGER catalog_package_hidden AFTER UPDATE OF private ON packages WHEN NEW.private = 1 BEGIN DELETE FROM catalog_snaps WHERE package_id = NEW.id; END;
-CREATE TRIGGER catalog_release_added AFTER INSERT ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
-CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
-CREATE TRIGGER catalog_release_removed AFTER DELETE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); END;
-CREATE TRIGGER catalog_removed AFTER DELETE ON catalog_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
+CREATE TRIGGER catalog_package_changed AFTER UPDATE OF id, name, type, publisher_id, private, status, title, summary, default_track ON packages WHEN NEW.namespace IN ('snap', 'charm') BEGIN INSERT INTO catalog_stale SELECT NEW.id WHERE NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.id); END;
+CREATE TRIGGER catalog_package_hidden AFTER UPDATE OF private ON packages WHEN NEW.private = 1 BEGIN DELETE FROM catalog_packages WHERE package_id = NEW.id; END;
+CREATE TRIGGER catalog_publisher_renamed AFTER UPDATE OF username ON accounts WHEN NEW.username <> OLD.username BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE publisher_id = NEW.id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END;
+CREATE TRIGGER catalog_release_added AFTER INSERT ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
+CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
+CREATE TRIGGER catalog_release_removed AFTER DELETE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); END;
+CREATE TRIGGER catalog_removed AFTER DELETE ON catalog_packages WHEN OLD.namespace = 'snap' BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
 CREATE TRIGGER collaborators_added AFTER INSERT ON collaborators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; END;
 CREATE TRIGGER collaborators_changed AFTER UPDATE ON collaborators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; END;
 CREATE TRIGGER collaborators_removed AFTER DELETE ON collaborators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; END;

@@ -1,6 +1,6 @@
 // Packages: the names somebody owns within a namespace.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { columns, holding, list, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
@@ -120,29 +120,6 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM packages AS package JOIN accounts ON accounts.id = publisher_id
       WHERE package.id = ${id}`);
     return row && withPublisher(row);
-  },
-
-  /**
-   * Released packages that anybody may see, in the order of the alphabet: those whose name, title or summary holds a text, which is
-   * in lower case.
-   */
-  async searchPublic(
-    namespace: Namespace,
-    { text, type, publisher }: { text: string; type?: string | undefined; publisher?: string | undefined },
-    limit: number,
-  ): Promise<PublishedPackage[]> {
-    const pattern = holding(text);
-    const rows = await db.all<RowWithPublisher>(sql`
-      SELECT ${packageColumns},
-        ${publisherColumns}
-      FROM packages AS package JOIN accounts ON accounts.id = publisher_id
-      WHERE namespace = ${namespace} AND private = 0 AND status = 'published'
-        AND (${type ?? null} IS NULL OR type = ${type ?? null})
-        AND (${publisher ?? null} IS NULL OR username = ${publisher ?? null})
-        AND (name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
-          OR lower(summary) LIKE ${pattern} ESCAPE '\\')
-      ORDER BY name LIMIT ${limit}`);
-    return rows.map(withPublisher);
   },
 
   /** All packages in the order of their namespaces and names, those behind one of them. */

@@ -1,11 +1,15 @@
-// The processes that serve a store on one host: what each is called, which of them are no more, and what those held.
-import { readFileSync } from 'node:fs';
+// The processes that serve a store: what each is called, which of them are no more, and what those held. Those of this host are
+// looked for here; those of other hosts, where the records lie on a server, say several times a minute that they go on.
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
+import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 
-/** What this process is called: its number, and when it began, since numbers come again. No other ever had this name. */
-export const processName = (): string => nameOf(process.pid)!;
+/** What this process is called: its number, when it began, since numbers come again, and its host. No other ever had this name. */
+export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
 
 /** How a holder is called whose lease ends by its time alone, whatever becomes of its process; see removing.ts. */
 export const outlivesProcess = 'outlives ';
@@ -13,14 +17,30 @@ export const outlivesProcess = 'outlives ';
 /** What holds leases and shares here: of several stores that one process opens, each has its own name. */
 export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processName()} ${uuid().slice(0, 8)}`;
 
-/** Whether a process of this host that held something goes on; `holder` begins with its name. */
-export function isRunning(holder: string): boolean {
-  const name = nameIn(holder);
-  return name === nameOf(Number.parseInt(name, 10));
+/** Whether a process that held something is one of this host; `holder` begins with its name. */
+export function isHere(holder: string): boolean {
+  const [, host] = nameIn(holder).split('@');
+  // Earlier releases had one host and said nothing of it.
+  return host === undefined || host === hostName();
 }
 
-/** Whether it is another one than this. */
-export const isAnotherRunning = (holder: string): boolean => nameIn(holder) !== processName() && isRunning(holder);
+/** Whether a process of this host that held something goes on. */
+export function isRunning(holder: string): boolean {
+  if (!isHere(holder)) return false;
+  const [name = ''] = nameIn(holder).split('@');
+  return name === nameHere(Number.parseInt(name, 10));
+}
+
+/** Tells of each of those who hold something whether its process goes on. */
+export async function living(
+  { leases }: Pick<Records, 'leases'>,
+  holders: readonly string[],
+  now: Now,
+): Promise<(holder: string) => boolean> {
+  // Nobody is asked where all are of this host, as they are wherever the records are a file.
+  const elsewhere = holders.every(isHere) ? undefined : new Set(await leases.processes(timestamp(now())));
+  return (holder) => isRunning(holder) || elsewhere?.has(nameIn(holder)) === true;
+}
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 
@@ -28,10 +48,15 @@ const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
  * Ends the leases and shares of processes that are no more, and of this one, which starts. Says whether no other process
  * serves the store beside it, or takes something in: then everything that was under way has ended.
  */
-export async function succeed(records: Pick<Records, 'leases' | 'shares' | 'passing'>): Promise<{ isAlone: boolean }> {
+export async function succeed(
+  records: Pick<Records, 'leases' | 'shares' | 'passing'>,
+  now: Now,
+): Promise<{ isAlone: boolean }> {
   const all = [...(await records.leases.holders()), ...(await records.shares.holders())];
   const holders = all.filter((holder) => !holder.startsWith(outlivesProcess));
-  const gone = holders.filter((holder) => !isAnotherRunning(holder));
+  const goesOn = await living(records, holders, now);
+  const own = processName();
+  const gone = holders.filter((holder) => nameIn(holder) === own || !goesOn(holder));
   if (gone.length > 0) {
     await records.passing(async ({ leases, shares }) => {
       for (const holder of gone) {
@@ -44,21 +69,40 @@ export async function succeed(records: Pick<Records, 'leases' | 'shares' | 'pass
 }
 
 /**
- * Says that this process serves beside the one that holds the data directory, which starts again without taking what is
- * this one's; until it is given back.
+ * Says that this process goes on, until it is given back: to those that start on this host and must not take what is its own,
+ * and again and again to those of other hosts, where the records are such that there may be any.
  */
-export async function serveBeside({ passing }: Pick<Records, 'passing'>): Promise<{ end(): Promise<unknown> }> {
+export async function serveBeside(
+  { passing, server }: Pick<Records, 'passing' | 'server'>,
+  now: Now,
+): Promise<{ end(): Promise<unknown> }> {
   const holder = processName();
   const name = `process ${holder}`;
-  await passing(({ leases }) => leases.take(name, holder, { now: '', endsAt: never, tooLate: never }));
-  return { end: () => passing(({ leases }) => leases.release(name, holder)) };
+  const say = (): Promise<unknown> =>
+    passing(({ leases }) => {
+      const moment = now();
+      const endsAt = server === undefined ? never : timestamp(after(moment, silence));
+      return leases.take(name, holder, { now: timestamp(moment), endsAt, tooLate: never });
+    });
+  await say();
+  // What cannot be said now is said the next time.
+  const saying = server && setInterval(() => void say().catch(() => undefined), silence / 4).unref();
+  return {
+    end: () => {
+      clearInterval(saying);
+      return passing(({ leases }) => leases.release(name, holder));
+    },
+  };
 }
+
+/** A process of another host that has said nothing for so long is no more. */
+const silence = seconds(60);
 
 /** What ends with its process has no other end. */
 const never = '9999-12-31T23:59:59.999Z';
 
 /** A process's number and when it began, in ticks since the host did (proc(5), `starttime`); none of one that has ended. */
-function nameOf(pid: number): string | undefined {
+function nameHere(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The second field is the program's name, in brackets, and may have spaces and brackets in it.
@@ -67,5 +111,25 @@ function nameOf(pid: number): string | undefined {
     return fields[0] === 'Z' ? undefined : `${pid}.${fields[19]!}`;
   } catch {
     return undefined;
+  }
+}
+
+let host: string | undefined;
+
+/**
+ * What this host is called here: by what tells machines apart (machine-id(5)), by its name, which containers have of their own, and by whose
+ * process numbers these are.
+ */
+export function hostName(): string {
+  const known = [machineId(), hostname(), readlinkSync('/proc/self/ns/pid')].join('\n');
+  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(known).digest('hex').slice(0, 12)}`;
+  return host;
+}
+
+function machineId(): string {
+  try {
+    return readFileSync('/etc/machine-id', 'latin1');
+  } catch {
+    return '';
   }
 }

@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { charmsFound } from './charms.ts';
 import { consolePages } from './console.ts';
 import { deltas } from './deltas.ts';
 import { devices } from './devices.ts';
@@ -23,6 +24,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   console: consolePages,
   uploads,
   downloads,
+  charms: charmsFound,
   deltas,
   devices,
   fleet,

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
 import { processName } from '#shared/processes.ts';
-import { createShares } from '#shared/shares.ts';
+import { sharesOf } from '#test/fixtures/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import type { Chunks } from '#blobs/blobs.ts';
 import { Places, type Place } from '#blobs/places.ts';
@@ -161,7 +161,7 @@ t.test('of many that come at once as many are taken as there are places', async 
 async function twoProcesses(t: Test, limits: { ofSender: number; all: number }, clock = { now: 0 }) {
   const both = await openRecords(t, 2);
   const processes = both.map((records, at) => {
-    const shares = createShares(records, `${processName()} ${at}`);
+    const shares = sharesOf(records, `${processName()} ${at}`);
     return new Places({ ...limits, elapsed: () => clock.now, shares });
   });
   t.teardown(() => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { onlyOne } from '#blobs/shares.ts';
 import { DiskSpace, type SpaceClaim } from '#blobs/space.ts';
 import { processName } from '#shared/processes.ts';
-import { createShares } from '#shared/shares.ts';
+import { sharesOf } from '#test/fixtures/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 const MiB = 1024 * 1024;
@@ -88,7 +88,7 @@ t.test('whatever two processes promise fits above the reserve together', async (
     fc.asyncProperty(fc.record(world), async ({ steps, ...sizes }) => {
       const [unit, disk] = [MiB, { capacity: sizes.capacity * MiB, reserve: sizes.reserve * MiB, used: 0 }];
       const freeOnDisk = (): number => disk.capacity - disk.used;
-      const shares = both.map((records, at) => createShares(records, `${processName()} ${at}`));
+      const shares = both.map((records, at) => sharesOf(records, `${processName()} ${at}`));
       const processes = shares.map((held) => new DiskSpace({ reserve: disk.reserve, freeOnDisk, shares: held }));
       const scaled = steps.map((one) => ({ ...one, size: one.size * unit }));
       return fitsAlways(disk, processes, scaled).finally(() => Promise.all(shares.map((one) => one.end())));
@@ -102,7 +102,7 @@ t.test('many small uploads cost one row together, and a large one gives back wha
   let used = 0;
   const freeOnDisk = (): number => 10_300 * MiB - used;
   const rows: number[] = [];
-  const held = createShares(records, `${processName()} 1`);
+  const held = sharesOf(records, `${processName()} 1`);
   const shares: typeof held = {
     ...held,
     hold: async (...call) => {
@@ -111,7 +111,7 @@ t.test('many small uploads cost one row together, and a large one gives back wha
     },
   };
   const here = new DiskSpace({ reserve: 0, freeOnDisk, shares });
-  const there = new DiskSpace({ reserve: 0, freeOnDisk, shares: createShares(beside, `${processName()} 2`) });
+  const there = new DiskSpace({ reserve: 0, freeOnDisk, shares: sharesOf(beside, `${processName()} 2`) });
   for (let upload = 0; upload < 1000; upload++) {
     const claim = await here.claim(4096);
     used += 4096;
@@ -137,7 +137,7 @@ t.test('what is written of a share is used up: it is promised to nobody a second
   const [records, beside] = await openRecords(t, 2);
   let used = 0;
   const [here, there] = [records, beside].map((one, at) => {
-    const shares = createShares(one, `${processName()} ${at}`);
+    const shares = sharesOf(one, `${processName()} ${at}`);
     return new DiskSpace({ reserve: 0, freeOnDisk: () => 400 * MiB - used, shares });
   });
   const claim = await here!.claim(60 * MiB);
@@ -152,7 +152,7 @@ t.test('what is written of a share is used up: it is promised to nobody a second
 t.test('what a process has promised that died is nobody’s', async (t) => {
   const [records] = await openRecords(t);
   await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
-  const shares = createShares(records, `${processName()} 1`);
+  const shares = sharesOf(records, `${processName()} 1`);
   const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 100 * MiB, shares });
   t.equal(await room.free(), 100 * MiB);
   await room.claim(100 * MiB);

@@ -48,6 +48,9 @@ t.test('a charm of an older release is read once, and until then juju is told to
     error: { code: 'revision-not-ready', message: /try again in a minute/ },
   });
 
+  const requiring = async () => (await store.anyone.get('/v2/charms/find?q=&relation-requires=postgresql')).body;
+  t.same(await requiring(), { results: [] });
+
   const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   const reviewer = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
   t.teardown(() => Promise.all([digests.close(), reviewer.close()]));
@@ -61,7 +64,6 @@ t.test('a charm of an older release is read once, and until then juju is told to
   t.match(await askedOne(store, { name: 'hello' }), {
     charm: { 'config-yaml': config, download: { 'hash-sha-384': hex('sha384'), 'hash-sha-256': hex('sha256') } },
   });
-  const found = await store.anyone.get('/v2/charms/find?q=&relation-requires=postgresql');
-  t.match(found.body, { results: [{ name: 'hello' }] });
+  t.match(await requiring(), { results: [{ name: 'hello' }] });
   t.same(await job.run(), {}, 'the one without a file waits');
 });

@@ -137,7 +137,9 @@ t.test('of several processes one runs a job for all, unless each has to for itse
   };
   const running: Record<string, number> = { forAll: 0, each: 0 };
   const slow = (name: string): Job => job(name, () => new Promise(() => (running[name] = running[name]! + 1)));
-  const runners = ['here', 'there'].map(() => run([slow('forAll'), { ...slow('each'), inEach: true }], { leases }));
+  const runners = ['here', 'there'].map(() =>
+    run([slow('forAll'), { ...slow('each'), oncePer: 'process' }], { leases }),
+  );
   await pass(20);
   t.match(running, { forAll: 1, each: 2 });
   t.same(runners.map((runner) => runner.state().find(({ name }) => name === 'forAll')?.running).sort(), [false, true]);

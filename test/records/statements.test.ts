@@ -34,7 +34,7 @@ const wholeLists = [
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,
   // All names, a thousand at a time.
-  / FROM catalog_snaps WHERE name > \+?\? ORDER BY name LIMIT /,
+  / FROM catalog_packages WHERE namespace = 'snap' AND name > \+?\? ORDER BY name LIMIT /,
   // Empty but for what has just changed.
   / FROM catalog_stale LIMIT /,
   // Read backwards as far as the last one, by `larder status` and `larder doctor`.

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 
-import { isAnotherRunning, processName, serveBeside, succeed } from '#shared/processes.ts';
+import { isRunning, living, processName, serveBeside, succeed } from '#shared/processes.ts';
+import { createShares } from '#shared/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 const program = `
@@ -23,6 +24,7 @@ async function another(t: { teardown(work: () => unknown): void }) {
   return { child, name: name.toString() };
 }
 
+const now = () => new Date('2026-03-01T12:00:00Z');
 const ends = { now: '', endsAt: '9999', tooLate: '9999' };
 
 t.test('the leases of the dead are ended, those of the living stay, and whoever starts again has none', async (t) => {
@@ -34,29 +36,80 @@ t.test('the leases of the dead are ended, those of the living stay, and whoever 
   await take('dead', '4194305.1');
   await take('before', `${child.pid!}.1`);
   await take('own', processName());
-  t.same(await succeed(records), { isAlone: false });
+  t.same(await succeed(records, now), { isAlone: false });
   t.same(await records.leases.holders(), [`${name} 1`]);
 
   child.kill('SIGKILL');
   await once(child, 'exit');
-  t.same(await succeed(records), { isAlone: true });
+  t.same(await succeed(records, now), { isAlone: true });
   t.same(await records.leases.holders(), []);
 });
 
 t.test('a process that serves beside another one is known until it ends', async (t) => {
   const [records] = await openRecords(t);
-  const serving = await serveBeside(records);
+  const serving = await serveBeside(records, now);
   t.same(await records.leases.holders(), [processName()]);
   await serving.end();
   t.same(await records.leases.holders(), []);
 });
 
-t.test('a process is another one that runs as long as it runs', async (t) => {
+t.test('a process of this host goes on as long as it runs', async (t) => {
   const { child, name } = await another(t);
-  t.ok(isAnotherRunning(name));
-  t.ok(isAnotherRunning(`${name} 12`));
-  for (const none of ['', 'x', '1.', `${child.pid!}`, `${name}0`, processName()]) t.notOk(isAnotherRunning(none), none);
+  t.ok(isRunning(name));
+  t.ok(isRunning(`${name} 12`));
+  const [number = '', host = ''] = name.split('@');
+  t.ok(isRunning(number), 'as releases before this one called it');
+  for (const none of ['', 'x', '1.', '@', `@${host}`, `${child.pid!}`, `${number}0@${host}`])
+    t.notOk(isRunning(none), none);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  t.notOk(isAnotherRunning(name));
+  t.notOk(isRunning(name));
+});
+
+t.test('what a process of another host holds is its own as long as it says so', async (t) => {
+  const [records] = await openRecords(t);
+  const [number = ''] = processName().split('@');
+  // It has the number of a process of this host, and began at the same moment.
+  const name = `${number}@${'0'.repeat(12)}`;
+  t.notOk(isRunning(name));
+  const say = (endsAt: string) =>
+    records.passing(({ leases }) => leases.take(`process ${name}`, name, { ...ends, endsAt }));
+  const take = (lease: string) => records.passing(({ leases }) => leases.take(lease, `${name} 1`, ends));
+  await take('a job');
+  await say('2026-03-01T12:00:01.000Z');
+  t.same(await succeed(records, now), { isAlone: false });
+  t.ok((await living(records, [name], now))(`${name} 1`));
+  t.same((await records.leases.holders()).sort(), [name, `${name} 1`]);
+
+  await say('2026-03-01T12:00:00.000Z');
+  t.notOk((await living(records, [name], now))(name));
+  t.same(await succeed(records, now), { isAlone: true });
+  t.same(await records.leases.holders(), []);
+});
+
+t.test('a process whose records are on a server says again and again that it goes on', async (t) => {
+  const [{ passing, leases }] = await openRecords(t);
+  const serving = await serveBeside({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
+  t.match(await leases.find(`process ${processName()}`), { endsAt: '2026-03-01T12:01:00.000Z' });
+  await serving.end();
+});
+
+t.test('of what each host has for itself its own processes alone hold shares', async (t) => {
+  const [records] = await openRecords(t);
+  const elsewhere = `1.1@${'0'.repeat(12)}`;
+  await records.passing(async ({ leases, shares }) => {
+    await leases.take(`process ${elsewhere}`, elsewhere, { ...ends, endsAt: '2026-03-01T12:00:01.000Z' });
+    await shares.set({ name: 'downloads', holder: elsewhere, amount: 3 });
+  });
+  const heldOf = async (ofHost: boolean, at = now) => {
+    const shares = createShares({ records, holder: processName(), now: at, ofHost });
+    let held = 0;
+    await shares.hold('downloads', (others) => ((held = others), 0));
+    t.equal((await shares.others()).length, held === 0 ? 0 : 1);
+    return held;
+  };
+  t.equal(await heldOf(true), 0);
+  t.equal(await heldOf(false), 3);
+  t.equal(await heldOf(false, () => new Date('2026-03-01T12:00:02Z')), 0, 'it has said nothing more');
+  t.same(await records.shares.all(), [], "what it held is nobody's");
 });

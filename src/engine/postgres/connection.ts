@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 
 import pg from 'pg';
 
+import { limit } from '#domain/limit.ts';
 import type { Statement } from '../database.ts';
 import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
@@ -42,6 +43,7 @@ const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
 export class Connection {
   readonly #client: pg.Client;
   readonly #address: PostgresAddress;
+  readonly #inTurn = limit({ atOnce: 1 });
   #pending = 0;
   #isLost = false;
   #trying: Promise<void> | undefined;
@@ -121,7 +123,7 @@ export class Connection {
       this.#trying ??= this.#tryServer();
     }, silence);
     try {
-      return await ask();
+      return await this.#inTurn(ask);
     } catch (error) {
       if (isLost(error) || isStale(error)) this.destroy();
       throw error;
@@ -145,7 +147,7 @@ export class Connection {
   /** Once what was asked is answered. */
   async close(): Promise<void> {
     this.#isLost = true;
-    await this.#client.end().catch(() => undefined);
+    await this.#inTurn(() => this.#client.end()).catch(() => undefined);
   }
 
   /** At once; whoever waits for an answer gets an error. */

@@ -6,7 +6,7 @@ import { placeOf, type PostgresAddress } from './address.ts';
 import { lastCommit, marks } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { NoConnection } from './errors.ts';
-import { queriesOn, tableNamed } from './queries.ts';
+import { queriesOn, serverClock, tableNamed } from './queries.ts';
 import { reach, type Password } from './reach.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
@@ -35,6 +35,7 @@ export async function openPostgres(
   let closing: Promise<void> | undefined;
 
   return {
+    server: { clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at) },
     get: async <Row>(statement: Statement) => (await readers.all<Row>(statement))[0],
     all: (statement) => readers.all(statement),
     isDamaged: () => Promise.resolve(false),

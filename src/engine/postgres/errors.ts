@@ -36,7 +36,8 @@ export function isLost(error: unknown): boolean {
   if (/^(?:08...|57P0[1235]|53300|25P0[34])$/.test(code)) return true;
   if (/^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|ENOTFOUND)$/.test(code)) return true;
   return (
-    error instanceof Error && /^(?:Connection terminated|timeout expired|Client has encountered)/.test(error.message)
+    error instanceof Error &&
+    /^(?:Connection terminated|timeout expired|Client has encountered|Client was closed)/.test(error.message)
   );
 }
 

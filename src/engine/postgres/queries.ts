@@ -26,6 +26,10 @@ export function queriesOn(connection: Connection, failed: (error: unknown) => vo
   };
 }
 
+/** Asks what time it is, in milliseconds since 1970. */
+export const serverClock = (): Statement =>
+  sql`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at`;
+
 /** Finds a table of the store by its name. */
 export const tableNamed = (name: string): Statement =>
   sql`SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${name}`;

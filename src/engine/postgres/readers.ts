@@ -19,9 +19,9 @@ export class Readers {
     this.#open = open;
   }
 
-  /** Asks a question; where the connection breaks under it, on another one. */
-  async all<Row>(statement: Statement): Promise<Row[]> {
-    for (const deadline = performance.now() + patience; ;) {
+  /** Asks a question; where the connection breaks under it, on another one, for so many milliseconds. */
+  async all<Row>(statement: Statement, lasting = patience): Promise<Row[]> {
+    for (const deadline = performance.now() + lasting; ;) {
       try {
         const connection = await this.#pick();
         return (await connection.query<Record<string, unknown>>(statement)).rows as Row[];

@@ -33,9 +33,12 @@ export function basesFor(releases: readonly Release[], architecture: string): Re
 /** Ubuntu before others, which fewer controllers know, and the newest of each. */
 const bestFirst = (a: Required<CharmBase>, b: Required<CharmBase>): number =>
   Number(b.name === 'ubuntu') - Number(a.name === 'ubuntu') ||
-  a.name.localeCompare(b.name) ||
-  b.channel.localeCompare(a.channel, 'en', { numeric: true }) ||
-  a.architecture.localeCompare(b.architecture);
+  inOrder.compare(a.name, b.name) ||
+  inOrder.compare(b.channel, a.channel) ||
+  inOrder.compare(a.architecture, b.architecture);
+
+/** Made once: to compare two texts without it takes several times as long. */
+const inOrder = new Intl.Collator('en', { numeric: true });
 
 /** What people are shown of the channels of a charm, in their order; in each of them the best base comes first. */
 export const listedByBase = (releases: readonly Release[], defaultTrack: string | null): Shown<Release>[] =>

@@ -1,25 +1,30 @@
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { publicCharms } from '#api/public-charms.ts';
+import { publicCharms, type PublicCharms } from '#api/public-charms.ts';
 import { notModified, revalidated } from '#api/revalidated.ts';
 import type { CharmFindQuery, CharmFindResponse, FoundCharm } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
 import { unexpired } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
+import { charmQuestion, traitWord, type Trait } from '#domain/charm-catalog.ts';
 import { timestamp } from '#domain/clock.ts';
+import type { SoughtCharms } from '#records/catalog.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { listedByBase } from './bases.ts';
-import { only, wantedOf } from './members.ts';
+import { only, wantedOf, type Wanted } from './members.ts';
 import { presentRelease, presentSummary, typeOf } from './served-charm.ts';
+
+/** How many are found at once. */
+const most = 500;
 
 export const findCharms = operation({
   name: 'find_charms',
   method: 'GET',
   path: '/v2/charms/find',
   since: 0,
-  summary: 'Find charms and bundles by what their names and summaries hold.',
+  summary: 'Find charms and bundles by words of their names, titles and summaries.',
   access: publicCharms,
   query: 'CharmFindQuery',
   response: 'CharmFindResponse',
@@ -29,36 +34,82 @@ export const findCharms = operation({
   errors: 'juju',
   prefixed: false,
 
-  async handle({ query, request, charms, records, now }) {
-    const { type, publisher } = query;
-    const of = { type: isSaid(type) ? type : undefined, publisher: isSaid(publisher) ? publisher : undefined };
-    const candidates = await charms.holding(query.q ?? '', of);
+  async handle({ query, request, charms, records, catalogUpToDate, now }) {
+    await catalogUpToDate();
     const wanted = wantedOf(query.fields);
     const results: FoundCharm[] = [];
-    for (const charm of candidates) {
-      const first = await defaultOf(charm, query, records, timestamp(now()));
-      if (first === undefined || !fits(first.revision, query)) continue;
-      const more = {
-        result: presentSummary(charm, first.revision),
-        'default-release': presentRelease(first.shown, first.revision),
-      };
-      results.push({ type: typeOf(charm), id: charm.id, name: charm.name, ...only(more, wanted) });
+    const sought = soughtBy(query);
+    const from = { charms, records, wanted, now: timestamp(now()) };
+    for (let offset = 0; sought !== undefined && results.length < most; offset += most) {
+      const ids = await records.catalog.findCharms(sought, { limit: most, offset });
+      for (const id of ids) {
+        const result = await resultOf(id, query, from);
+        if (result !== undefined && results.length < most) results.push(result);
+      }
+      if (ids.length < most) break;
     }
     return revalidated(request, JSON.stringify({ results } satisfies CharmFindResponse), 60);
   },
 });
 
+/** What the catalog is asked for; nothing where nothing can be found. */
+function soughtBy(query: CharmFindQuery): SoughtCharms | undefined {
+  const { q = '', type, publisher, channel, category, platforms } = query;
+  const words = charmQuestion(q);
+  // Words may all be of other characters.
+  if (q.trim() !== '' && words.length === 0) return undefined;
+  const said: [Trait, string | undefined][] = [
+    ['type', type],
+    ['publisher', publisher],
+    ['channel', isSaid(channel) ? nameOf(channel) : undefined],
+    ['category', category],
+    ['requires', query['relation-requires']],
+    ['provides', query['relation-provides']],
+  ];
+  const traits = said.flatMap(([trait, value]) => (isSaid(value) ? [traitWord(trait, value)] : []));
+  const architectures = isSaid(platforms) ? ['all', ...platforms.split(',').slice(0, mostPlatforms)] : [];
+  return { words, traits, places: architectures.map((one) => traitWord('platform', one)), name: q.toLowerCase() };
+}
+
+/** More architectures than there are. */
+const mostPlatforms = 32;
+
 const isSaid = (member: string | undefined): member is string => member !== undefined && member !== '';
+
+const nameOf = (channel: string): string => parseChannel(channel)?.name ?? channel;
+
+interface From {
+  charms: PublicCharms;
+  records: Pick<HandlerRecords, 'releases' | 'revisions'>;
+  now: string;
+  wanted: Wanted;
+}
+
+/** As the records have it now: in the catalog stands what it has in whichever channel. */
+async function resultOf(
+  id: string,
+  query: CharmFindQuery,
+  { charms, records, now, wanted }: From,
+): Promise<FoundCharm | undefined> {
+  const charm = await charms.ofId(id);
+  const first = charm && (await defaultOf(charm, query, records, now));
+  if (charm === undefined || first === undefined || !fits(first.revision, query)) return undefined;
+  const more = {
+    result: presentSummary(charm, first.revision),
+    'default-release': presentRelease(first.shown, first.revision),
+  };
+  return { type: typeOf(charm), id, name: charm.name, ...only(more, wanted) };
+}
 
 /** What is given to whoever says nothing but the channel. */
 async function defaultOf(
   charm: PublishedPackage,
   { channel }: CharmFindQuery,
-  { releases, revisions }: Pick<HandlerRecords, 'releases' | 'revisions'>,
+  { releases, revisions }: From['records'],
   now: string,
 ): Promise<{ shown: Shown<Release>; revision: Revision } | undefined> {
   const all = listedByBase(unexpired(await releases.held(charm.id), now), charm.defaultTrack);
-  const name = isSaid(channel) ? (parseChannel(channel)?.name ?? channel) : undefined;
+  const name = isSaid(channel) ? nameOf(channel) : undefined;
   for (const shown of all.filter((one) => name === undefined || one.channel.name === name)) {
     const revision = await revisions.forDevices(charm.id, shown.held.revision);
     if (revision !== undefined && revision.status !== 'rejected') return { shown, revision };

@@ -1,8 +1,13 @@
 // What people find and read of charms before they deploy them.
+import fc from 'fast-check';
+import { pino } from 'pino';
 import t from 'tap';
 
-import { startStore } from '#test/fixtures/appliance.ts';
+import { catalogKeeping } from '#jobs/keep-catalog.ts';
+import type { RevisionDetails } from '#records/revisions.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { zip } from '#test/fixtures/archives.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/juju.ts';
 
 t.test(
@@ -26,10 +31,17 @@ t.test(
       (await store.anyone.get(`/v2/charms/find?${query}`)).body.results.map((one: { name: string }) => one.name);
     t.same(await names('q=sql'), ['sql', 'sql-proxy', 'my-sql']);
     t.same(await names('q=SQL&publisher=bob'), ['sql', 'sql-proxy']);
+    t.same(await names('publisher=bo'), []);
     t.same(await names('q='), ['my-sql', 'sql', 'sql-proxy']);
     t.same(await names(''), ['my-sql', 'sql', 'sql-proxy']);
-    t.same(await names('q=100%25 safe_'), ['my-sql'], 'signs stand for themselves');
-    t.same(await names('q=%25'), ['my-sql']);
+    t.same(await names('q=100%25 safe_'), ['my-sql'], 'signs stand between words');
+    t.same(await names('q=data'), ['my-sql'], 'where a word begins');
+    t.same(await names('q=base'), [], 'and not in the midst of one');
+    t.same(await names('q=ql'), ['my-sql', 'sql', 'sql-proxy'], 'but for the name');
+    t.same(await names('q=sql proxy'), ['sql-proxy'], 'every word');
+    for (const query of ['q=%25', 'q=_', 'q=:charm:', "q='; DROP", `q=${'x'.repeat(256)}`, 'q=sql&channel=//'])
+      t.same(await names(query), [], query.slice(0, 20));
+    t.same(await names('q=%20'), ['my-sql', 'sql', 'sql-proxy']);
     t.same(await names('q=sql&channel=edge'), ['sql']);
     t.same(await names('q=sql&type=bundle'), []);
     t.same(await names('q=sql&type=charm&category='), ['sql', 'sql-proxy', 'my-sql']);
@@ -37,8 +49,16 @@ t.test(
     t.same(await names('q=sql&category=web'), []);
     t.same(await names('q=sql&platforms=s390x'), []);
     t.same(await names('q=sql&platforms=s390x,arm64'), ['sql', 'sql-proxy', 'my-sql']);
+    t.same(await names('platforms=s390x,arm64'), ['my-sql', 'sql', 'sql-proxy']);
     t.same(await names('q=sql&relation-requires=mysql'), ['sql-proxy']);
     t.same(await names('q=sql&relation-provides=mysql'), ['my-sql']);
+
+    const at = store.clock.now.toISOString();
+    await store.beside.records.change({ at, actor: 'test', action: 'rename', object: 'bob' }, async (tx) => {
+      await tx.accounts.update({ ...(await tx.accounts.named('bob'))!, username: 'robert' });
+    });
+    t.same(await names('publisher=robert'), ['sql', 'sql-proxy'], 'by the name that a publisher has now');
+    t.same(await names('publisher=bob'), []);
 
     const { body } = await store.anyone.get(
       '/v2/charms/find?q=my-sql&fields=result.summary,result.license,default-release.revision.bases.name',
@@ -156,3 +176,175 @@ t.test('a cache may give what is told of charms again for a minute', async (t) =
     t.match(await store.anyone.get(path, again), { status: 200 });
   }
 });
+
+interface Charm {
+  name: string;
+  title: string | null;
+  summary: string | null;
+  type: 'charm' | 'bundle';
+  publisher: 'ada' | 'bob';
+  /** What its channels hold, the most stable first. */
+  held: { channel: string; details: RevisionDetails }[];
+}
+
+/** Puts charms into the records, as approved and released. */
+const put = (store: TestAppliance, charms: readonly Charm[]) => {
+  const at = store.clock.now.toISOString();
+  return store.beside.records.change({ at, actor: 'test', action: 'fill', object: 'store' }, async (tx) => {
+    const fill = filler(tx, at);
+    for (const { name, title, summary, type, publisher, held } of charms) {
+      const publisherId = store.ids[publisher];
+      const row = { namespace: 'charm', name, type, title, summary, publisherId, status: 'published' } as const;
+      await fill.package({ id: `${name}-id`, ...row });
+      const found = await tx.packages.find('charm', name);
+      await tx.packages.describe({ ...found!, title, summary });
+      for (const [at, { channel, details }] of held.entries()) {
+        const revision = at + 1;
+        await fill.revision({ packageId: `${name}-id`, revision, createdBy: publisherId, details });
+        await fill.release({ packageId: `${name}-id`, channel, revision });
+      }
+    }
+  });
+};
+
+const detailsOf = (architecture: string, category: string, requires: string, provides: string): RevisionDetails => ({
+  bases: [{ name: 'ubuntu', channel: '24.04', architecture }],
+  said: { provides: [provides], requires: [requires], resources: {}, categories: [category], license: '' },
+});
+
+const find = async (store: TestAppliance, query: Record<string, string>): Promise<string[]> => {
+  const reply = await store.anyone.get(`/v2/charms/find?${String(new URLSearchParams(query))}`);
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  return reply.body.results.map(({ name }: { name: string }) => name);
+};
+
+t.test('of more charms than one answer holds each is found, and the very name comes first', async (t) => {
+  const store = await startStore(t, servingCharms);
+  await store.as('ada');
+  await store.as('bob');
+  const names = Array.from({ length: 1200 }, (_, at) => `web-${String(at).padStart(4, '0')}`);
+  const held = (at: number) => [
+    { channel: at === 1100 ? 'latest/edge' : 'latest/stable', details: detailsOf('amd64', 'web', 'db', 'http') },
+  ];
+  const charms = [...names, 'zz-web', 'zz-web-proxy', 'web'].map((name, at): Charm => ({
+    name,
+    title: null,
+    summary: at === 1150 ? 'Says good-bye' : 'Says hello',
+    type: 'charm',
+    publisher: at === 1160 ? 'bob' : 'ada',
+    held: held(at),
+  }));
+  await put(store, charms);
+  const log = pino({ level: 'silent' });
+  t.same(await catalogKeeping({ ...store.beside, now: () => store.clock.now, log }).job.run(), { made: 1203 });
+  t.same(await find(store, { q: 'web-1199' }), ['web-1199']);
+  t.same(await find(store, { q: 'bye' }), ['web-1150']);
+  t.same(await find(store, { q: 'web bye' }), ['web-1150'], 'also where another word names very many');
+  t.same(await find(store, { q: 'web', publisher: 'bob' }), ['web-1160'], 'or where only few are wanted');
+  t.same(await find(store, { channel: 'edge' }), ['web-1100']);
+  t.same(await find(store, { q: '' }), ['web', ...names.slice(0, 499)]);
+  t.same(await find(store, { q: '', category: 'web', type: 'charm' }), ['web', ...names.slice(0, 499)]);
+  t.same(await find(store, { q: 'says' }), ['web', ...names.slice(0, 499)]);
+  t.same((await find(store, { q: 'web' }))[0], 'web');
+  t.same((await find(store, { q: 'zz-web' })).slice(0, 2), ['zz-web', 'zz-web-proxy']);
+});
+
+t.test('what is found is what a look at every charm would find', async (t) => {
+  const store = await startStore(t, servingCharms);
+  const people = { ada: await store.as('ada'), bob: await store.as('bob') };
+  const words = ['sql', 'sq', 'my', 'post', 'gres', 'web', 'k8s'];
+  const oneOf = (...values: string[]) => fc.constantFrom(...values);
+  const textOf = (joint: string) =>
+    fc
+      .array(fc.array(oneOf(...words), { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 })
+      .map((all) => all.map((parts) => parts.join('')).join(joint));
+  const text = fc.option(textOf(' '));
+  const details = fc.tuple(
+    oneOf('amd64', 'arm64', 'all'),
+    oneOf('web', 'data'),
+    oneOf('mysql', 'http'),
+    oneOf('mysql', 'http'),
+  );
+  const channels = ['latest/stable', 'latest/candidate', 'latest/edge'];
+  const charm: fc.Arbitrary<Charm> = fc
+    .record({
+      name: textOf('-'),
+      title: text,
+      summary: text,
+      type: fc.constantFrom('charm' as const, 'bundle' as const),
+      publisher: fc.constantFrom('ada' as const, 'bob' as const),
+      held: fc.tuple(fc.subarray(channels), fc.array(details, { minLength: 3, maxLength: 3 })),
+    })
+    .map(({ held: [some, told], ...said }) => ({
+      ...said,
+      held: some.map((channel, at) => ({ channel, details: detailsOf(...told[at]!) })),
+    }));
+  const different = fc.uniqueArray(charm, { minLength: 60, maxLength: 60, selector: ({ name }) => name });
+  const [made = []] = fc.sample(different, 1);
+  await put(store, made);
+  const charms = new Map(made.map((one) => [one.name, one]));
+
+  const question = {
+    q: textOf(' ').map((asked) => asked.slice(0, 6)),
+    type: oneOf('charm', 'bundle'),
+    publisher: oneOf('ada', 'bob'),
+    channel: oneOf('latest/stable', 'edge', 'candidate'),
+    category: oneOf('web', 'data'),
+    platforms: oneOf('amd64', 'arm64', 'amd64,arm64', 's390x'),
+    'relation-requires': oneOf('mysql', 'http'),
+    'relation-provides': oneOf('mysql', 'http'),
+  };
+  const some = fc.subarray(Object.keys(question), { maxLength: 3 });
+  const query = fc
+    .tuple(fc.record(question), some)
+    .map(([all, kept]) => Object.fromEntries(Object.entries(all).filter(([name]) => kept.includes(name))));
+  const change = fc.record({ at: fc.nat(59), summary: textOf(' '), isClosed: fc.boolean() });
+  let found = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(query, { minLength: 1, maxLength: 4 }), change, async (queries, { at, ...to }) => {
+      const one = [...charms.values()][at]!;
+      const path = `/v1/charm/${one.name}`;
+      if (to.isClosed && one.held.length > 0) {
+        const [{ channel }] = one.held as [Charm['held'][number]];
+        await people[one.publisher].post(`${path}/releases`, [{ channel, revision: null }]);
+        charms.set(one.name, { ...one, held: one.held.slice(1) });
+      } else {
+        await people[one.publisher].patch(path, { summary: to.summary });
+        charms.set(one.name, { ...one, summary: to.summary });
+      }
+      for (const asked of queries) {
+        const expected = [...charms.values()].filter((each) => says(each, asked)).map(({ name }) => name);
+        const names = await find(store, asked);
+        t.strictSame(names.toSorted(), expected.sort(), JSON.stringify(asked));
+        const isVery = asked.q !== undefined && expected.includes(asked.q);
+        if (isVery) t.equal(names[0], asked.q, 'the very name first');
+        found += names.length;
+      }
+    }),
+    { numRuns: 60 },
+  );
+  t.ok(found > 100, `${found} were found`);
+});
+
+/** Whether a charm is an answer, as somebody would say who looks at it. */
+function says({ name, title, summary, type, publisher, held }: Charm, query: Record<string, string>): boolean {
+  const { q = '', channel, platforms, category, type: wanted, publisher: by } = query;
+  const shown = held.find((one) => channel === undefined || one.channel === `latest/${channel.replace('latest/', '')}`);
+  if (shown === undefined) return false;
+  const { said, bases } = shown.details;
+  const texts = `${title ?? ''} ${summary ?? ''}`.split(' ');
+  return (
+    q
+      .split(' ')
+      .filter((word) => word !== '')
+      .every(
+        (word) => name.split('-').some((part) => part.includes(word)) || texts.some((one) => one.startsWith(word)),
+      ) &&
+    (wanted === undefined || wanted === type) &&
+    (by === undefined || by === publisher) &&
+    (category === undefined || said!.categories!.includes(category)) &&
+    (platforms === undefined || ['all', ...platforms.split(',')].includes(bases![0]!.architecture)) &&
+    (query['relation-requires'] === undefined || said!.requires.includes(query['relation-requires'])) &&
+    (query['relation-provides'] === undefined || said!.provides.includes(query['relation-provides']))
+  );
+}

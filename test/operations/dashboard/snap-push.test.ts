@@ -334,7 +334,7 @@ t.test('what a command approves beside the server is done within a second', asyn
     ...{ records, acts, log: pino({ enabled: false }), reviewSoon: () => undefined },
     quota: () => quotaOfEverybody({}),
   });
-  t.ok(job.every <= seconds(1) && job.inEach, 'each process looks so often');
+  t.ok(job.every <= seconds(1) && job.oncePer === 'process', 'each process looks so often');
   await job.run();
   t.match((await watch(ada, waits)).body, { code: 'need_manual_review' }, 'there is nothing to do yet');
   await larder(`review approve ${upload} --data ${store.directory}`);

@@ -1,0 +1,111 @@
+// A store whose records are on a server that goes away: what needs them is refused within five seconds, load balancers are told,
+// and all is well again by itself when the server is back.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t, { type Test } from 'tap';
+
+import { startAppliance } from '#appliance/appliance.ts';
+import { hours } from '#domain/clock.ts';
+import { newWrappingKey } from '#data/secrets.ts';
+import { changeConfig, initialConfig } from '#src/config.ts';
+import { createLog } from '#src/log.ts';
+import { makeStore } from '#test/fixtures/engines.ts';
+import { startPostgres } from '#test/fixtures/postgres.ts';
+import { startProxy } from '#test/fixtures/postgres-proxy.ts';
+import { until } from '#test/fixtures/until.ts';
+
+async function serving(t: Test, postgres: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-'));
+  const configuration = join(directory, 'larder.toml');
+  const settings = { baseUrl: 'http://127.0.0.1:8080', listen: '127.0.0.1:0', storeAdminId: 'root' };
+  writeFileSync(configuration, initialConfig({ ...settings, storeAdminDigest: '0'.repeat(96) }));
+  changeConfig(configuration, { 'records.postgres': postgres });
+  for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
+  const appliance = await startAppliance({ directory, log: createLog('silent'), jobsAfter: hours(1) });
+  t.teardown(async () => {
+    await appliance.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const begun = Date.now();
+    const reply = await fetch(appliance.url + path, init);
+    const [status, retryAfter] = [reply.status, reply.headers.get('retry-after')];
+    return { status, retryAfter, body: await reply.text(), took: Date.now() - begun };
+  };
+  const ready = async (): Promise<number> => (await ask('/readyz')).status;
+  return { ask, ready };
+}
+
+t.setTimeout(240_000);
+
+/** A change, a question that a stranger asks, and one that somebody asks whose token must be known. */
+const asks: readonly (readonly [string, RequestInit?])[] = [
+  ['/v1/tokens', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }],
+  ['/icons/unknown/unknown'],
+];
+
+for (const how of ['it has ended', 'nothing comes from it'] as const) {
+  t.test(`the server of the records is away: ${how}`, async (t) => {
+    const server = await startPostgres();
+    t.teardown(server.end);
+    const proxy = await startProxy(server.folder);
+    t.teardown(proxy.end);
+    await makeStore(server.address());
+    const { ask, ready } = await serving(
+      t,
+      server.address().replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)),
+    );
+    t.equal(await ready(), 200);
+    const before = await Promise.all(asks.map(([path, init]) => ask(path, init)));
+    t.notOk(before.some(({ status }) => status >= 500));
+
+    if (how === 'it has ended') await server.stop();
+    else proxy.isSilent = true;
+    const begun = Date.now();
+    const notReady = until(async () => (await ready()) === 503).then(() => Date.now() - begun);
+    for (const refused of await Promise.all(asks.map(([path, init]) => ask(path, init)))) {
+      t.match(refused, { status: 503, retryAfter: '5' }, refused.body);
+      t.match(refused.body, /does not answer/);
+      t.comment(`refused after ${refused.took.toFixed(0)} ms`);
+    }
+    t.comment(`not ready after ${(await notReady).toFixed(0)} ms`);
+    t.match(await ask('/readyz'), { body: /The database of the store does not answer/ });
+    t.match(await ask('/healthz'), { status: 200 }, 'the process itself is well');
+
+    if (how === 'it has ended') await server.start();
+    else proxy.isSilent = false;
+    await until(async () => (await ready()) === 200);
+    const after = await Promise.all(asks.map(([path, init]) => ask(path, init)));
+    t.same(
+      after.map(({ status }) => status),
+      before.map(({ status }) => status),
+    );
+  });
+}
+
+t.test('a host that tells the time otherwise than the server is not ready', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  await makeStore(server.address());
+  // What the schema has of this name is found before what PostgreSQL has.
+  const turn = (seconds: number): Promise<unknown> =>
+    server.ask(`
+      CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+      AS $$ SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`);
+  await turn(0);
+  const path = encodeURIComponent('-c search_path=public,pg_catalog');
+  const { ask, ready } = await serving(t, server.address(`&options=${path}`));
+  t.equal(await ready(), 200);
+  for (const [seconds, said] of [
+    [6, /The clock of this host is [56]\.\d seconds behind that of the database of the store/],
+    [-6, /The clock of this host is [56]\.\d seconds ahead of that of the database of the store/],
+  ] as const) {
+    await turn(seconds);
+    await until(async () => said.test((await ask('/readyz')).body));
+    t.equal(await ready(), 503);
+  }
+  await turn(2);
+  await until(async () => (await ready()) === 200);
+});

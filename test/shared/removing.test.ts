@@ -53,7 +53,7 @@ t.test('where it is not known whether it was removed, others wait until it canno
   );
   advance(leaseLife - 1);
   // The end of the process, or its beginning anew, ends nothing that is on its way.
-  t.same(await succeed(records), { isAlone: true });
+  t.same(await succeed(records, () => new Date()), { isAlone: true });
   t.equal(await there.alone('x', async () => 'too'), undefined);
   advance(1);
   await there.none('x');

@@ -15,6 +15,8 @@ export interface Copying<A extends DigestAlgorithm> {
   ranges: FileRanges;
   /** How many bytes they have together. */
   size: number;
+  /** Whether what they come to was opened to be written past the page cache. */
+  direct?: boolean;
   algorithms: readonly A[];
   /** Told how many bytes are written; what it throws ends the copy. */
   wrote?: (size: number) => Promise<void>;
@@ -37,10 +39,10 @@ export class CutOff extends Error {
  */
 export async function copyRanges<A extends DigestAlgorithm>(
   to: number,
-  { ranges, size, algorithms, wrote, signal }: Copying<A>,
+  { ranges, size, direct = false, algorithms, wrote, signal }: Copying<A>,
   digests: Pick<DigestPool, 'copy'>,
 ): Promise<Digests<A>> {
-  const copy = digests.copy(to, algorithms);
+  const copy = digests.copy(to, algorithms, { direct });
   let found: Digests<A> | undefined;
   try {
     let end = 0;

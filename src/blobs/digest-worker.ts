@@ -2,13 +2,13 @@
 // it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to. Or it copies:
 // what it reads from one file it writes to another one, and digests it on the way, while it is in the processor's cache.
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
   | { job: number; order: 'follow'; path: string; algorithms: readonly string[]; direct: boolean }
-  | { job: number; order: 'copy'; to: number; algorithms: readonly string[] }
+  | { job: number; order: 'copy'; to: number; algorithms: readonly string[]; direct: boolean }
   | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end' }
@@ -32,6 +32,8 @@ interface Copy {
   hashes: Hash[];
   /** How much was copied. */
   read: number;
+  /** Of a copy that is written past the page cache, which takes whole pages: what is read, and no page yet. */
+  rest: Uint8Array | undefined;
 }
 
 interface Job {
@@ -47,8 +49,9 @@ interface Job {
 const jobs = new Map<number, Job | Copy>();
 const pieceSize = 256 * 1024;
 const piece = Buffer.allocUnsafeSlow(pieceSize);
-/** The kernel reads past its cache only into memory that begins with a page, as that of WebAssembly does. */
-let page: Uint8Array | undefined;
+/** The kernel reads and writes past its cache only in memory that begins with a page, as that of WebAssembly does. */
+let aligned: Uint8Array | undefined;
+const pageSize = 4096;
 declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
 function readOn(job: Job, size: number): void {
@@ -63,24 +66,46 @@ function readOn(job: Job, size: number): void {
 
 /** Ends where the file does, however much was asked for: what is copied is held against its digest. */
 function copyOn(copy: Copy, size: number): void {
+  const into = copy.rest === undefined ? piece : alignedPiece();
   while (copy.read < size) {
-    const length = readSync(copy.from, piece, 0, Math.min(pieceSize, size - copy.read), copy.offset);
+    const before = copy.rest?.length ?? 0;
+    if (copy.rest !== undefined) into.set(copy.rest);
+    const length = readSync(copy.from, into, before, Math.min(pieceSize - before, size - copy.read), copy.offset);
     if (length === 0) return;
-    const some = piece.subarray(0, length);
-    for (const hash of copy.hashes) hash.update(some);
-    // A disk that is nearly full takes a part; asked for the rest it says why.
-    for (let at = 0; at < length;) at += writeSync(copy.to, some, at, length - at, copy.read + at);
+    for (const hash of copy.hashes) hash.update(into.subarray(before, before + length));
+    const whole = copy.rest === undefined ? length : wholePages(before + length);
+    writeAll(copy.to, into.subarray(0, whole), copy.read - before);
+    if (copy.rest !== undefined) copy.rest = new Uint8Array(into.subarray(whole, before + length));
     copy.offset += length;
     copy.read += length;
   }
 }
+
+/** Writes what is no whole page: as one, of which the end is taken off again. */
+function finish({ to, rest, read }: Copy): void {
+  if (rest === undefined || rest.length === 0) return;
+  const last = alignedPiece().subarray(0, pageSize).fill(0);
+  last.set(rest);
+  writeAll(to, last, read - rest.length);
+  ftruncateSync(to, read);
+}
+
+/** A disk that is nearly full takes a part; asked for the rest it says why. */
+function writeAll(to: number, bytes: Uint8Array, position: number): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(to, bytes, at, bytes.length - at, position + at);
+}
+
+const wholePages = (length: number): number => length - (length % pageSize);
+
+const alignedPiece = (): Uint8Array =>
+  (aligned ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer));
 
 const readCached = (job: Job, size: number): number =>
   readSync(job.descriptor, piece, 0, Math.min(pieceSize, size - job.read), job.read);
 
 /** Whole pieces from multiples of their size; a file system that wants it otherwise is read as always. */
 function readDirect(job: Job): [Uint8Array, number] {
-  page ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer);
+  const page = alignedPiece();
   try {
     return [page, readSync(job.descriptor, page, 0, pieceSize, job.read)];
   } catch (error) {
@@ -119,7 +144,8 @@ function obey(message: DigestOrder): DigestReport | undefined {
   }
   if (message.order === 'copy') {
     const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
-    jobs.set(message.job, { to: message.to, from: -1, offset: 0, hashes, read: 0 });
+    const rest = message.direct ? new Uint8Array() : undefined;
+    jobs.set(message.job, { to: message.to, from: -1, offset: 0, hashes, read: 0, rest });
     return undefined;
   }
   const job = jobs.get(message.job);
@@ -136,6 +162,7 @@ function obey(message: DigestOrder): DigestReport | undefined {
   }
   forget(message.job);
   if (message.order !== 'end') return undefined;
+  if ('to' in job) finish(job);
   return { job: message.job, report: 'digests', size: job.read, digests: job.hashes.map((hash) => hash.digest('hex')) };
 }
 

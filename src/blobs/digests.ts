@@ -53,8 +53,8 @@ export interface DigestPool {
    * 256 KiB may be read `direct`; of one that is `small` all digests are made in one pass.
    */
   follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
-  /** Writes an empty file, by its descriptor, as a copy. */
-  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[]): CopiedFile<A>;
+  /** Writes an empty file, by its descriptor, as a copy; `direct` where that was opened to be written past the page cache. */
+  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[], how?: { direct: boolean }): CopiedFile<A>;
   /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
@@ -83,7 +83,7 @@ interface Job {
 
 /** What a thread is told first of a job, but for its number. */
 type Beginning<A extends DigestAlgorithm> = { algorithms: readonly A[] } & (
-  { order: 'follow'; path: string; direct: boolean } | { order: 'copy'; to: number }
+  { order: 'follow'; path: string; direct: boolean } | { order: 'copy'; to: number; direct: boolean }
 );
 
 interface Thread {
@@ -133,8 +133,8 @@ class Pool implements DigestPool {
     };
   }
 
-  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[]): CopiedFile<A> {
-    return this.#begin({ order: 'copy', to, algorithms }, 0);
+  copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[], { direct } = { direct: false }): CopiedFile<A> {
+    return this.#begin({ order: 'copy', to, algorithms, direct }, 0);
   }
 
   async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>> {

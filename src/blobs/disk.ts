@@ -108,6 +108,7 @@ interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
 /** What is read is held against its digest. */
 const reading = ({ files, path, proofs, memory, damaged }: Read): Pick<Blobs, 'prove' | 'open'> => ({
   async prove(sha3_384) {
+    if (await proofs.holds(sha3_384, path(sha3_384))) return true;
     const stored = await storedBlob(path(sha3_384), sha3_384);
     const good = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
     if (stored !== undefined && !good) damaged?.(stored);

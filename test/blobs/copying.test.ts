@@ -1,6 +1,6 @@
 // Content that lies in files which are open: a thread copies it, and many share what it costs to be in place for good.
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { constants, readFileSync, writeFileSync } from 'node:fs';
 import { open, truncate, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -52,6 +52,71 @@ t.test('what lies in a file comes in, from wherever it lies there, few bytes and
     t.equal(digest('sha256', ...(kept as Buffer[])), expected.sha256, name);
   }
   t.notOk((await files()).some((file) => file.startsWith('tmp/')));
+});
+
+/** Opens files as a disk does that is told about; which of them were to be written past the page cache. */
+function watchedDisk(refusal?: () => string | undefined) {
+  const direct: string[] = [];
+  const opened: typeof open = async (path, flags, mode) => {
+    if ((Number(flags) & constants.O_DIRECT) === 0) return open(path, flags, mode);
+    const code = refusal?.();
+    // Some file systems have made the file when they say that they do not know this.
+    if (code !== undefined) {
+      await (await open(path, Number(flags) & ~constants.O_DIRECT, mode)).close();
+      throw Object.assign(new Error(`${code}: injected`), { code });
+    }
+    direct.push(basename(String(path)));
+    return open(path, flags, mode);
+  };
+  return { direct, open: opened };
+}
+
+t.test('many that come at once are written past the page cache, byte for byte', async (t) => {
+  const disk = watchedDisk();
+  const { blobs, files, directory } = await store(t, { open: disk.open });
+  const bytes = randomBytes(24 * MiB);
+  const { handle } = await stick(t, bytes);
+  const sizes = [4095, 4096, 4097, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 4 * MiB + 511, 5 * MiB, 6 * MiB + 4095];
+  const one = (size: number) => [size];
+  const cut = (size: number) => [7, 1000, 300 * 1024, size - 7 - 1000 - 300 * 1024];
+  const contents = [...sizes.map(one), ...sizes.filter((size) => size > MiB).map(cut)].map((lengths, at) => {
+    let offset = at * 513;
+    const ranges = lengths.map((size) => ({ descriptor: handle.fd, offset: (offset += size) - size, size }));
+    return {
+      ranges,
+      expected: what(...ranges.map((range) => bytes.subarray(range.offset, range.offset + range.size))),
+    };
+  });
+  await Promise.all(contents.map(({ ranges, expected }) => blobs.copyIn(ranges, how(expected))));
+  for (const { expected } of contents) {
+    const kept = readFileSync(join(directory, 'blobs/sha3', expected.sha3_384.slice(0, 2), expected.sha3_384));
+    t.ok(kept.length === expected.size && digest('sha256', kept) === expected.sha256, `${String(expected.size)} bytes`);
+  }
+  t.equal(disk.direct.filter((name) => name.startsWith('copy-')).length, contents.length);
+  t.equal(disk.direct.length, contents.length + 1, 'whether the disk can do that was tried once');
+  t.equal((await files()).length, contents.length);
+});
+
+t.test('where nothing can be written past the page cache, content comes in as well', async (t) => {
+  let code: string | undefined = 'ENOSPC';
+  const disk = watchedDisk(() => code);
+  const { blobs, files } = await store(t, { open: disk.open });
+  const bytes = randomBytes(100_000);
+  const { handle } = await stick(t, bytes);
+  const range = (size: number): FileRange[] => [{ descriptor: handle.fd, offset: 0, size }];
+  const good = what(bytes);
+  await t.rejects(
+    blobs.copyIn(range(bytes.length), how(good)),
+    { code: 'insufficient-storage' },
+    'a full disk says so',
+  );
+  t.same(await files(), []);
+  code = 'EINVAL';
+  await blobs.copyIn(range(bytes.length), how(good));
+  code = undefined;
+  await blobs.copyIn(range(10), how(what(bytes.subarray(0, 10))));
+  t.same(disk.direct, [], 'it is not asked again');
+  t.equal((await files()).length, 2);
 });
 
 t.test('what is not what it should be leaves nothing', async (t) => {

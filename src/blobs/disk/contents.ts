@@ -67,7 +67,7 @@ export class Contents {
     const place = this.path(sha3_384);
     await rename(temporaryFile, place);
     await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.temporary)]);
-    await this.#proofs.remember(sha3_384, place);
+    this.#proofs.remember(sha3_384, place);
   }
 
   /** The same, but that the move survives a power cut only when `placed` has resolved that was asked after it. */
@@ -76,7 +76,7 @@ export class Contents {
     const place = this.path(sha3_384);
     await rename(temporaryFile, place);
     this.#unsynced.add(folder).add(this.temporary);
-    await this.#proofs.remember(sha3_384, place);
+    this.#proofs.remember(sha3_384, place);
   }
 
   /** Resolves once what has moved before survives a power cut: of 512 contents half the folders hold another of them. */

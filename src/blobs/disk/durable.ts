@@ -1,12 +1,16 @@
 // Opens the files of blobs and makes them durable. A failed fsync says that the kernel dropped bytes it had promised to
 // write; trying again would only seem to work, so the store stops.
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import type { FileHandle, open as openFile, rename } from 'node:fs/promises';
+import { unlink, type FileHandle, type open as openFile, type rename } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import type { Now } from '#domain/clock.ts';
 import { codeOf, isFull } from './errors.ts';
 
-const { O_NOFOLLOW, O_RDONLY } = constants;
+const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+/** The kernel writes past its cache only from memory that begins with a page, as that of WebAssembly does. */
+declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
 interface Options {
   open: typeof openFile;
@@ -21,6 +25,7 @@ export class DurableFiles {
   /** Of a folder that is being synced, those who come too late for that and wait for the next one together. */
   readonly #syncing = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
   #broken = false;
+  #direct: Promise<boolean> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -33,6 +38,37 @@ export class DurableFiles {
 
   open(path: string, flags: number, mode?: number): Promise<FileHandle> {
     return this.#options.open(path, flags, mode);
+  }
+
+  /** Whether files in this folder, of which there is one, can be written past the page cache: it is tried once. */
+  async takesDirect(folder: string): Promise<boolean> {
+    try {
+      return await (this.#direct ??= this.#tryDirect(folder));
+    } catch (error) {
+      this.#direct = undefined;
+      throw error;
+    }
+  }
+
+  async #tryDirect(folder: string): Promise<boolean> {
+    const path = join(folder, `direct-${randomUUID()}`);
+    try {
+      const file = await this.open(path, O_WRONLY | O_CREAT | O_EXCL | O_DIRECT, 0o600);
+      try {
+        await file.write(new Uint8Array(new WebAssembly.Memory({ initial: 1 }).buffer, 0, 4096), 0, 4096, 0);
+        return true;
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (!['EINVAL', 'EOPNOTSUPP'].includes(String(codeOf(error)))) throw error;
+      return false;
+    } finally {
+      // A file system that refuses this may have made the file before.
+      await unlink(path).catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error;
+      });
+    }
   }
 
   /** The file at a place; nothing where there is none. A symbolic link counts as nothing: no blob is ever one. */

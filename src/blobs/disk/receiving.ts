@@ -22,7 +22,7 @@ import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
 import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
 const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
 const gatheredByAll = 64 * 1024 * 1024;
@@ -54,6 +54,8 @@ interface Filling {
   file: FileHandle;
   temporaryFile: string;
   claim: SpaceClaim;
+  /** Whether it is written past the page cache. */
+  direct: boolean;
 }
 
 export class Receiver {
@@ -68,43 +70,41 @@ export class Receiver {
   async receive(source: Source, how: Receiving): Promise<TakenBlob> {
     this.#parts.room.mustFit(how.expected, how.resume);
     const place = await this.#parts.places.take(how.from);
-    return this.#take(how, (file, temporaryFile, claim) =>
-      this.#fill(place.watch(source), how, { file, temporaryFile, claim }),
-    ).finally(() => place.leave());
+    return this.#take(how, (filling) => this.#fill(place.watch(source), how, filling)).finally(() => place.leave());
   }
 
   /** Takes in what lies in files that are open; whoever has the places makes the places of many durable. */
   async copyIn(ranges: FileRanges, { id, expected, limit, wrong, signal }: CopyInOptions): Promise<void> {
     const { size } = expected;
     if (size > limit) throw tooLarge(limit);
-    this.#parts.room.mustFit(size);
+    // Of a large one that comes alone two threads compute digests, one of them out of the page cache.
+    const direct = size <= smallBlob || this.#underWay.size > 0;
     const settle = (file: string, sha3_384: string) => this.#parts.contents.settleWithOthers(file, sha3_384);
     await this.#take(
-      { id, expected: size },
-      async (file, temporaryFile, claim) => {
-        const filled = this.#copy(ranges, { size, signal }, { file, temporaryFile, claim });
-        const found = await filled.catch((error: unknown) => {
+      { id, expected: size, direct },
+      async (filling) => {
+        const found = await this.#copy(ranges, { size, signal }, filling).catch((error: unknown) => {
           throw error instanceof CutOff ? wrong() : error;
         });
         if (found['sha3-384'] !== expected.sha3_384 || found.sha256 !== expected.sha256) throw wrong();
-        await this.#parts.files.seal(file);
+        await this.#parts.files.seal(filling.file);
         return expected;
       },
       settle,
     );
   }
 
-  /** One thread copies; of a large file another one follows, so that it uses two processors. */
+  /** One thread copies; of a large file that comes alone another one follows, so that it uses two processors. */
   async #copy(
     ranges: FileRanges,
     { size, signal }: { size: number; signal: AbortSignal },
-    { file, temporaryFile, claim }: Filling,
+    { file, temporaryFile, claim, direct }: Filling,
   ): Promise<{ 'sha3-384': string; sha256: string }> {
     const { digests, files } = this.#parts;
-    if (size <= smallBlob) {
-      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha3-384', 'sha256'], signal }, digests);
-      await claim.wrote(size);
-      return found;
+    if (size <= smallBlob || direct) {
+      const algorithms = ['sha3-384', 'sha256'] as const;
+      const wrote = (end: number): Promise<void> => claim.wrote(end);
+      return copyRanges(file.fd, { ranges, size, direct, algorithms, wrote, signal }, digests);
     }
     const followed = digests.follow(temporaryFile, ['sha3-384']);
     const syncing = syncedOnTheWay(() => files.syncReceived(file, 'datasync'));
@@ -126,7 +126,7 @@ export class Receiver {
   /** Takes in what is at hand. */
   async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
     if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
-    return this.#take({ id, expected: bytes.length }, async (file, _, claim) => {
+    return this.#take({ id, expected: bytes.length }, async ({ file, claim }) => {
       await writeWhole(file, [bytes], bytes.length, 0);
       await claim.wrote(bytes.length);
       await this.#parts.files.seal(file);
@@ -193,8 +193,8 @@ export class Receiver {
 
   /** Fills a temporary file, makes it durable and moves it to its place; on any error nothing is left. */
   async #take(
-    { id, expected, resume }: Pick<Receiving, 'id' | 'expected' | 'resume'>,
-    fill: (file: FileHandle, path: string, claim: SpaceClaim) => Promise<TakenBlob>,
+    { id, expected, resume, ...how }: Pick<Receiving, 'id' | 'expected' | 'resume'> & { direct?: boolean },
+    fill: (filling: Filling) => Promise<TakenBlob>,
     settle = (file: string, sha3_384: string) => this.#parts.contents.settle(file, sha3_384),
   ): Promise<TakenBlob> {
     const { files, contents, room } = this.#parts;
@@ -206,11 +206,12 @@ export class Receiver {
     let claim: SpaceClaim | undefined;
     try {
       claim = await room.claim(expected, resume);
-      const how = resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW;
-      const file = await files.open(temporaryFile, O_WRONLY | how, 0o600);
+      const direct = how.direct === true && (await files.takesDirect(contents.temporary));
+      const flags = (resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW) | (direct ? O_DIRECT : 0);
+      const file = await files.open(temporaryFile, O_WRONLY | flags, 0o600);
       try {
         if (resume !== undefined) await goOnFrom(file, resume);
-        const taken = await fill(file, temporaryFile, claim).finally(() => file.close());
+        const taken = await fill({ file, temporaryFile, claim, direct }).finally(() => file.close());
         await settle(temporaryFile, taken.sha3_384);
         return taken;
       } catch (error) {

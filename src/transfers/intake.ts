@@ -24,6 +24,8 @@ export interface Keeping {
   digests: DigestPool;
   /** The data directory. */
   directory: string;
+  /** Told of each content that has come and was not here. */
+  came: (sha3_384: string) => void;
   /** How many bytes a content may have. */
   largest: number;
   /** Ends it where it is; what has come stays, and is not read again. */
@@ -41,10 +43,10 @@ export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
 /** So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. */
 const atOnce = 8;
 /**
- * So many are noted as come by one commit, which waits for their folders to be durable: a commit each took a quarter of the time
- * of 1,000 contents of 256 KiB. What was not noted when the process ends comes in again.
+ * So many are noted as come by one commit, which waits for their folders to be durable: there are 256 of them, and of 512 contents
+ * half had one, so that each third sync was that of a folder. What was not noted when the process ends comes in again.
  */
-const notedTogether = { contents: 512, bytes: 256 * 1024 * 1024 };
+const notedTogether = { contents: 8192, bytes: 512 * 1024 * 1024 };
 
 /** Where pieces of contents lie that have not come as a whole. */
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
@@ -165,6 +167,7 @@ export class Intake {
   async #arrive(sha3_384: string, bytes: number): Promise<void> {
     this.#unnoted.push(sha3_384);
     this.#unnotedBytes += bytes;
+    if (bytes > 0) this.#keeping.came(sha3_384);
     const { contents, bytes: most } = notedTogether;
     if (this.#unnoted.length >= contents || this.#unnotedBytes >= most) await this.#note();
   }

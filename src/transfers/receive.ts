@@ -15,9 +15,10 @@ import { signaturesOf, signersOf, together } from './form/signatures.ts';
 import { Intake, type Keeping } from './intake.ts';
 import { oneTransfer } from './part-files.ts';
 import { keepWhole } from './whole.ts';
+import { ReviewsMeanwhile } from './reviews-meanwhile.ts';
 import { reviewAll, type Reviewing } from './reviews.ts';
 
-export interface Receiving extends Here, Keeping, Reviewing {
+export interface Receiving extends Here, Omit<Keeping, 'came'>, Reviewing {
   /** What it comes on, as whoever carried it calls that. */
   media: string | undefined;
   records: Records;
@@ -70,8 +71,13 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
     // What nobody signed shows nothing of who has read a request.
     answers: isUnsigned ? null : (statement.base.request ?? null),
   });
-  const intake = new Intake(statement, id, receiving);
-  for (const part of parts) await intake.take(part);
+  const meanwhile = new ReviewsMeanwhile(statement, id, receiving);
+  const intake = new Intake(statement, id, { ...receiving, came: (sha3_384) => meanwhile.came(sha3_384) });
+  try {
+    for (const part of parts) await intake.take(part);
+  } finally {
+    await meanwhile.end();
+  }
   const lacking = await intake.lacking();
   const takenOut = parts.flatMap((part) => part.takenOut ?? []);
   if (lacking.length === 0 || takenOut.length > 0) await reviewAll(statement, id, receiving);

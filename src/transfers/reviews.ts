@@ -45,16 +45,18 @@ const together = 200;
 /** Reviews what has come and was not reviewed yet, but for what is here already. */
 export async function reviewAll(statement: Statement, id: string, reviewing: Reviewing): Promise<void> {
   const { records, progress, signal } = reviewing;
-  const keeper = new FindingsKeeper(id, heldUntil(statement), records);
+  const keeper = new FindingsKeeper(statement, id, records);
   const known = await records.transfers.reviewed(id);
   let done = 0;
   const waiting = statement.packages.values();
   const work = async (): Promise<void> => {
     for (const one of waiting) {
-      const isHere = await heldAlready(one, records);
-      for (const { subject, review } of subjectsOf(one, reviewing, keeper)) {
+      signal.throwIfAborted();
+      const unknown = subjectsOf(one, reviewing, keeper).filter(({ subject }) => !known.has(subject));
+      const isHere = unknown.length === 0 ? known : await heldAlready(one, records);
+      for (const { subject, review } of unknown) {
         signal.throwIfAborted();
-        if (known.has(subject) || isHere.has(subject)) continue;
+        if (isHere.has(subject)) continue;
         const found = await review();
         // It may come yet, and what was found once is not looked at again.
         if (!('refused' in found && found.refused === notThere.refused)) await keeper.keep(subject, found);
@@ -82,7 +84,7 @@ async function heldAlready(one: TransferPackage, records: Records): Promise<Set<
 }
 
 /** Keeps findings, many by one commit; what was not kept when the process ends is looked for again. */
-class FindingsKeeper {
+export class FindingsKeeper {
   readonly #id: string;
   readonly #endsAt: string;
   readonly #records: Records;
@@ -90,9 +92,9 @@ class FindingsKeeper {
   /** Those that were found here: they are asked for again, and may not be kept yet. */
   readonly #credentials = new Map<string, FoundCredential>();
 
-  constructor(id: string, endsAt: string, records: Records) {
+  constructor(statement: Statement, id: string, records: Records) {
     this.#id = id;
-    this.#endsAt = endsAt;
+    this.#endsAt = heldUntil(statement);
     this.#records = records;
   }
 
@@ -138,14 +140,19 @@ interface Subject {
   review: () => Promise<Found>;
 }
 
-function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: FindingsKeeper): Subject[] {
-  const { blobs, findingsOf } = reviewing;
-  const there = (sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
-    (await blobs.prove(sha3_384)) ? review() : notThere;
-  const own = one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
+/** The revisions of a package. */
+export const revisionSubjects = (one: TransferPackage, { blobs, findingsOf }: Reviewing): Subject[] =>
+  one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
     subject: subjectOf(one.id, revision),
-    review: there(sha3_384, () => findingsOf(one, sha3_384)),
+    review: there(blobs, sha3_384, () => findingsOf(one, sha3_384)),
   }));
+
+/** A review of what may not have come. */
+const there = (blobs: Blobs, sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
+  (await blobs.prove(sha3_384)) ? review() : notThere;
+
+function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: FindingsKeeper): Subject[] {
+  const { blobs } = reviewing;
   const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, reviewing, keeper));
   const images = one.images.flatMap((image) => {
     const here = new Set([
@@ -154,10 +161,10 @@ function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: Findings
     ]);
     return image.manifests.map(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => ({
       subject: subjectOf(one.id, image.resource, sha256),
-      review: there(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
+      review: there(blobs, sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
     }));
   });
-  return [...own, ...beside, ...images, ...textSubjects(one, blobs)];
+  return [...revisionSubjects(one, reviewing), ...beside, ...images, ...textSubjects(one, blobs)];
 }
 
 function resourceSubjects(

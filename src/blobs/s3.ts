@@ -88,7 +88,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   const reading = new Reading({ bucket, now, damaged: options.damaged });
   const remember: Reading['remember'] = (sha3_384, found) => reading.remember(sha3_384, found);
   const contents = new S3Contents(directory, { bucket, removals, now, isMd5, remember });
-  const receiver = new Receiver({ files, contents, digests, places, room });
+  const receiver = new Receiver({ files, contents, digests, places, room, isSentOn: true });
   const lend = (key: string): Promise<Loan> => lent(contents, bucket, room, key);
 
   return {

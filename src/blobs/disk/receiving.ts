@@ -44,6 +44,8 @@ interface Parts {
   digests: DigestPool;
   places: Places;
   room: Space;
+  /** Whether a file is read again at once, to be sent elsewhere, and so should be in the page cache. */
+  isSentOn?: boolean;
 }
 
 type Source = Parameters<Blobs['receive']>[0];
@@ -78,7 +80,7 @@ export class Receiver {
     const { size } = expected;
     if (size > limit) throw tooLarge(limit);
     // Of a large one that comes alone two threads compute digests, one of them out of the page cache.
-    const direct = size <= smallBlob || this.#underWay.size > 0;
+    const direct = (size <= smallBlob || this.#underWay.size > 0) && this.#parts.isSentOn !== true;
     const settle = (file: string, sha3_384: string) => this.#parts.contents.settleWithOthers(file, sha3_384);
     await this.#take(
       { id, expected: size, direct },

@@ -103,6 +103,8 @@ export interface FirstSettings {
   readonly storeAdminId: string;
   /** SHA3-384 of the store administrator's credential, in hexadecimal digits. */
   readonly storeAdminDigest: string;
+  /** The database of a PostgreSQL server that has the records, and the file with the password for it. */
+  readonly records?: { postgres: string; passwordFile: string | undefined } | undefined;
   /** The site's own certificate, its key and perhaps its authority. */
   readonly siteFiles?: { certificateFile: string; keyFile: string; authorityFile?: string | undefined } | undefined;
 }
@@ -126,6 +128,8 @@ export function initialConfig(settings: FirstSettings): string {
         }),
       }),
       'internal.package_permissions': true,
+      ...(settings.records && { 'records.postgres': settings.records.postgres }),
+      ...(settings.records?.passwordFile !== undefined && { 'records.password_file': settings.records.passwordFile }),
     },
   );
   parseConfig('larder.toml', text);

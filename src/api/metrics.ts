@@ -1,5 +1,12 @@
 // What Prometheus scrapes: how often, how long and how well operations are answered, and how full the store is.
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Registry,
+  type GaugeConfiguration,
+} from 'prom-client';
 
 import { tallyIn } from './tally.ts';
 
@@ -19,7 +26,8 @@ export interface StoreState {
   accounts: number;
   uploads: { unclaimed: number; waiting: number; approved: number; rejected: number };
   databaseBytes: number;
-  walBytes: number;
+  /** Nothing where a server has the database. */
+  walBytes?: number;
   blobBytes: number;
   damagedBlobs: number;
   diskFreeBytes: number;
@@ -124,16 +132,28 @@ function requestMetrics(registry: Registry): Metrics['answered'] {
   };
 }
 
+/** A gauge that is not on the page before it has a value. */
+function gaugeWhenKnown(configuration: GaugeConfiguration<string>): (value: number) => void {
+  let gauge: Gauge | undefined;
+  return (value) => {
+    gauge ??= new Gauge(configuration);
+    gauge.set(value);
+  };
+}
+
 /** Sets what there is one number of. */
 function storeGauges(registers: Registers): (now: StoreState) => void {
-  const gauge = (name: string, help: string) => new Gauge({ name: `larder_${name}`, help, registers });
-  const gauges: [Gauge, (now: StoreState) => number][] = [
+  const gauge = (name: string, help: string) => gaugeWhenKnown({ name: `larder_${name}`, help, registers });
+  const gauges: [(value: number) => void, (now: StoreState) => number | undefined][] = [
     [gauge('packages', 'Registered names.'), (now) => now.packages],
     [gauge('revisions', 'Approved revisions.'), (now) => now.revisions],
     [gauge('accounts', 'Accounts.'), (now) => now.accounts],
     [gauge('review_queue', 'Uploads that wait for their review.'), (now) => now.uploads.waiting],
-    [gauge('database_bytes', 'Size of the database file.'), (now) => now.databaseBytes],
-    [gauge('database_wal_bytes', 'Size of its write-ahead log.'), (now) => now.walBytes],
+    [
+      gauge('database_bytes', 'Size of the database: its file, or its tables on a PostgreSQL server.'),
+      (now) => now.databaseBytes,
+    ],
+    [gauge('database_wal_bytes', 'Size of the write-ahead log beside its file.'), (now) => now.walBytes],
     [gauge('blob_bytes', 'Bytes of content that the records know.'), (now) => now.blobBytes],
     [gauge('damaged_blobs', 'Blobs that are out of service because they are damaged.'), (now) => now.damagedBlobs],
     [
@@ -152,7 +172,10 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
     ],
   ];
   return (now) => {
-    for (const [one, value] of gauges) one.set(value(now));
+    for (const [set, value] of gauges) {
+      const found = value(now);
+      if (found !== undefined) set(found);
+    }
   };
 }
 

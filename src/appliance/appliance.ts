@@ -1,7 +1,7 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
 import type { Logger } from 'pino';
 
-import { occupied } from '#data/blobs.ts';
+import { diskSpace } from '#data/blobs.ts';
 import { seconds } from '#domain/clock.ts';
 import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
@@ -105,7 +105,7 @@ function watch({ health, store: { directory } }: Storage, current: Current): voi
   watchSettings(
     health,
     () => current().config,
-    () => occupied(directory).diskSizeBytes,
+    () => diskSpace(directory).diskSizeBytes,
   );
   health.watch('sealed', () =>
     current().masterKey === undefined

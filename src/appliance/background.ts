@@ -1,10 +1,12 @@
 // The work that outlives a request: reviews, signatures, what comes round again, the scrub.
-import { join } from 'node:path';
-
 import { softwareCustody, type Custody } from '#assertions/custody.ts';
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
+import { mendOfRecords } from '#data/records-place.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
+import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
+import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
+import { inspectInThread } from '#integrity/inspect-in-thread.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
@@ -174,14 +176,23 @@ async function startScrubbing(parts: Parts, storage: Storage, current: Current):
 
 const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>
   proofOfRecords({
-    database: { file: join(store.directory, 'larder.db'), native: nativePath() },
+    inspect: () => lookOver(store.database.place),
+    mend: mendOfRecords(store.database.place, store.directory),
     records: store.records,
     acts: store.acts,
     siteKey: store.siteKey,
     sealFile: store.sealing.file,
     now: store.now,
-    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
   });
+
+/** A server looks its database over while others are answered; a file needs a thread for that. */
+const lookOver = (place: DatabasePlace): Promise<DatabaseVerdict> =>
+  'file' in place
+    ? inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
+        file: place.file,
+        native: nativePath(),
+      })
+    : inspectDatabase(place, {});
 
 const startFinishing = (
   parts: Parts,

@@ -24,7 +24,7 @@ export function createExamined({ store, credentials, config, serving }: Asked): 
     credentials,
     config,
     serving,
-    damage: () => [],
+    damage: () => Promise.resolve([]),
     store: () => Promise.resolve(store),
   };
   const quick = examinations.filter(({ onHostAlone }) => onHostAlone !== true);

@@ -13,7 +13,7 @@ import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
-import { occupied } from '#data/blobs.ts';
+import { diskSpace } from '#data/blobs.ts';
 import { together, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloads, type Downloads } from '#blobs/downloads.ts';
@@ -170,7 +170,7 @@ const stateOf = (
       return { working, problems, notices, workers };
     },
     examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving: whole }),
-    disk: () => occupied(storage.store.directory),
+    disk: () => diskSpace(storage.store.directory),
     lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),
   };
 };

@@ -81,11 +81,11 @@ export const processState = ({ background }: Pick<Told, 'background'>): ProcessS
 
 /** And what is about the store. */
 export async function countState({ storage, certificate, current }: Told): Promise<StoreState> {
-  const { records, directory } = storage.store;
+  const { records } = storage.store;
   const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
   return {
     ...counted,
-    ...occupied(directory),
+    ...(await occupied(storage.store)),
     deltas: { ...(await records.deltas.counted()), ...(await keptDeltas(records)) },
     uploads: { unclaimed, waiting, approved, rejected },
     tokensEnding: await tokensEnding(records, storage.store.latestTime),

@@ -147,7 +147,8 @@ async function openStoreToServe(
     throw error;
   }
   if (store.upgrade !== undefined) {
-    log.info(store.upgrade, 'upgraded data of an older release; the database as it was is kept in a copy');
+    const kept = store.upgrade.copy === undefined ? '' : '; the database as it was is kept in a copy';
+    log.info(store.upgrade, `upgraded data of an older release${kept}`);
     if (store.upgrade.problems > 0) {
       log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
     }

@@ -1,6 +1,5 @@
 // The blobs of a data directory, and the room that they and the records take.
-import { statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statfsSync } from 'node:fs';
 
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
@@ -24,7 +23,7 @@ export async function withBlobs<Result>(
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   try {
     const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, shares });
-    return await work({ blobs, digests, database: join(directory, 'larder.db'), nativeBinding: nativeBinding() });
+    return await work({ blobs, digests, nativeBinding: nativeBinding() });
   } finally {
     await shares.end();
     await process?.end();
@@ -35,19 +34,18 @@ export async function withBlobs<Result>(
 export interface Kept {
   blobs: DiskBlobs;
   digests: DigestPool;
-  /** The database file, and what it takes to look into it. */
-  database: string;
+  /** What it takes to look into a database file. */
   nativeBinding: object | undefined;
 }
 
-/** What the data directory takes of its disk. */
-export function occupied(directory: string) {
-  const size = (name: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+/** The disk of a data directory. */
+export function diskSpace(directory: string): { diskFreeBytes: number; diskSizeBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(directory);
-  return {
-    databaseBytes: size('larder.db'),
-    walBytes: size('larder.db-wal'),
-    diskFreeBytes: bavail * bsize,
-    diskSizeBytes: blocks * bsize,
-  };
+  return { diskFreeBytes: bavail * bsize, diskSizeBytes: blocks * bsize };
+}
+
+/** What the records take, and what room there is for blobs; a server has the log of its database itself. */
+export async function occupied({ directory, database }: Pick<Store, 'directory' | 'database'>) {
+  const { bytes, logBytes } = await database.size();
+  return { databaseBytes: bytes, ...(logBytes !== undefined && { walBytes: logBytes }), ...diskSpace(directory) };
 }

@@ -8,7 +8,7 @@ import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
 import { nativeBinding } from '#src/native.ts';
-import type { PostgresPlace, RecordsPlace } from './records-place.ts';
+import type { DatabasePlace, PostgresPlace } from '#engine/place.ts';
 import { migrations, newStore } from './upgrade.ts';
 
 export type CopiedRecords = ReadonlyMap<string, Counted>;
@@ -60,7 +60,7 @@ export async function refuseUsed({ postgres, password }: PostgresPlace, attempt:
 }
 
 /** How many bytes the records take. */
-export async function sizeOf(place: RecordsPlace): Promise<number> {
+export async function sizeOf(place: DatabasePlace): Promise<number> {
   const size = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   if ('file' in place) return size(place.file) + size(`${place.file}-wal`);
   return (await import('#engine/postgres/rows.ts')).sizeOnServer(place.postgres, place.password);
@@ -101,7 +101,7 @@ export async function copyToFile({ from: place, file, ...options }: ToFile): Pro
 
 /** Copies the records to a new file as of one moment, wherever they are, without what passes. */
 export const copyForBackup =
-  (from: RecordsPlace) =>
+  (from: DatabasePlace) =>
   async (file: string, progress: (done: number, total: number) => void): Promise<void> => {
     if ('file' in from) return copyDatabase(from.file, file, { nativeBinding: nativeBinding(), progress });
     const leave = (table: string): boolean => table.startsWith('passing_');

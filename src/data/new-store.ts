@@ -1,15 +1,20 @@
 // A new store in an empty directory: the keys, the records with their administrator, the certificates, and the configuration
 // last, without which the directory is no store.
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { By } from '#acts/act.ts';
 import { init } from '#acts/appliance.ts';
+import { siteKeyCheckName } from '#acts/site-key.ts';
+import { nameOf, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
 import { createFile, renameFile } from '#files/durable.ts';
-import { keyCheckOf } from '#macaroons/site-key.ts';
+import { readIfThere } from '#files/read.ts';
+import { ForeignSiteKey, keyCheckOf, refuseForeignKey } from '#macaroons/site-key.ts';
+import { records } from '#records/index.ts';
 import { parseConfig } from '#src/config.ts';
 import { keepTls } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
+import { recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { newWrappingKey, readSiteKey } from './secrets.ts';
 import { keepingOf } from './store.ts';
@@ -38,6 +43,8 @@ export interface NewStore {
   email: string;
   credential: string;
   by: By;
+  /** Where systemd puts credentials, if it does. */
+  credentials?: string | undefined;
 }
 
 export interface MadeStore {
@@ -52,27 +59,81 @@ export interface MadeStore {
  */
 export async function makeStore(
   directory: string,
-  { configuration, email, credential, by }: NewStore,
+  { configuration, email, credential, by, credentials }: NewStore,
 ): Promise<MadeStore> {
-  for (const name of halfMade) rmSync(join(directory, name), { recursive: true, force: true });
-  createFile(join(directory, unfinished), configuration, 0o600);
-  for (const key of ['site.key', 'master.key']) createFile(join(directory, key), newWrappingKey(), 0o400);
-  const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
-  await makeRecords(directory, email, by, siteKey);
-  createFile(join(directory, 'admin.macaroon'), `${credential}\n`, 0o600);
   const config = parseConfig('larder.toml', configuration);
+  const place = recordsPlace(directory, config, credentials);
+  for (const name of left(directory, place)) rmSync(join(directory, name), { recursive: true, force: true });
+  createFile(join(directory, unfinished), configuration, 0o600);
+  for (const key of keys) {
+    if (!existsSync(join(directory, key))) createFile(join(directory, key), newWrappingKey(), 0o400);
+  }
+  const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
+  await makeRecords(directory, place, { email, by, siteKey });
+  createFile(join(directory, 'admin.macaroon'), `${credential}\n`, 0o600);
   const keeping = keepingOf(directory, siteKey, () => new Date());
   const tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
   renameFile(join(directory, unfinished), join(directory, 'larder.toml'));
   return { siteKey, tls };
 }
 
-async function makeRecords(directory: string, email: string, by: By, siteKey: Buffer): Promise<void> {
-  // SQLite gives the files that it makes beside this one the same mode.
-  createFile(join(directory, 'larder.db'), '', 0o600);
-  const { acts, close } = await openRecords(directory, { held: true, siteKey });
+/**
+ * What is made anew of what an earlier attempt has left. What that one has made on a server stays there, and is known by its
+ * site key.
+ */
+function left(directory: string, place: DatabasePlace): readonly string[] {
+  if ('file' in place) return halfMade;
+  const kept = new Set(keys.filter((key) => isWhole(join(directory, key))));
+  return halfMade.filter((name) => !kept.has(name) && !(name === 'audit.seal' && kept.has('site.key')));
+}
+
+const keys: readonly string[] = ['site.key', 'master.key'];
+
+const isWhole = (file: string): boolean => Buffer.from(readIfThere(file) ?? '', 'base64').length === 32;
+
+/** There is a store already where one was to be made; the message is for a person. */
+export class StoreThere extends Error {}
+
+/** Throws StoreThere where a database has a store that an earlier attempt in this directory has not made. */
+export async function refuseStoreThere(directory: string, place: PostgresPlace): Promise<void> {
+  const db = await openDatabase({ ...place, isNew: true }, {});
   try {
+    if (!(await db.hasTable('appliance'))) return;
+    const known = records(db);
+    if ((await known.appliance.find(siteKeyCheckName)) === undefined) return;
+    if (isWhole(join(directory, 'site.key'))) {
+      const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
+      await refuseForeignKey(known, siteKey);
+      return;
+    }
+  } catch (error) {
+    if (!(error instanceof ForeignSiteKey)) throw error;
+  } finally {
+    await db.close();
+  }
+  throw new StoreThere(
+    `there is a store in ${nameOf(place)} already. To serve it from this host too, copy larder.toml, site.key, master.key, ` +
+      `audit.seal and tls/ into ${directory} from a host that serves it; a store of its own needs a database of its own`,
+  );
+}
+
+async function makeRecords(
+  directory: string,
+  place: DatabasePlace,
+  { email, by, siteKey }: Pick<NewStore, 'email' | 'by'> & { siteKey: Buffer },
+): Promise<void> {
+  // SQLite gives the files that it makes beside this one the same mode.
+  if ('file' in place) createFile(place.file, '', 0o600);
+  else await refuseStoreThere(directory, place);
+  const at = 'file' in place ? place : { ...place, isNew: true as const };
+  const { records: known, acts, close } = await openRecords(directory, { held: true, siteKey, place: at });
+  try {
+    if ((await known.appliance.find(siteKeyCheckName)) !== undefined) return;
     await acts.do(init, by, { email, siteKeyCheck: keyCheckOf(siteKey) });
+  } catch (error) {
+    // Another host may have been quicker.
+    if (!('file' in place)) await refuseStoreThere(directory, place);
+    throw error;
   } finally {
     await close();
   }

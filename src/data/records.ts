@@ -6,12 +6,14 @@ import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { Now } from '#domain/clock.ts';
+import type { DatabaseSize, DatabaseServer } from '#engine/database.ts';
+import { openDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
 import { records, type Records } from '#records/index.ts';
 import { nativeBinding } from '#src/native.ts';
 import { version } from '#src/version.ts';
-import { databaseFile, openDatabase, type RecordsPlace } from './records-place.ts';
+import { databaseFile } from './records-place.ts';
 import { sealFileIn } from './seal-file.ts';
 import { bringUpToDate, lockForUpgrade, type Upgrade } from './upgrade.ts';
 
@@ -28,7 +30,7 @@ export interface Opening {
   /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
   siteKey?: Buffer;
   /** Where the database is, where it is not the one of the data directory. */
-  place?: RecordsPlace;
+  place?: DatabasePlace;
 }
 
 /** How the audit log of a data directory is sealed. */
@@ -40,10 +42,19 @@ export interface AuditSealing {
   hear(listener: (problem: string | undefined) => void): void;
 }
 
+/** The database that has the records, beside what is in it. */
+export interface OpenDatabase {
+  place: DatabasePlace;
+  size(): Promise<DatabaseSize>;
+  /** The server that has it; nothing where it is a file. */
+  server: DatabaseServer | undefined;
+}
+
 /** The records of a data directory while they are open. */
 export interface OpenRecords {
   records: Records;
   acts: Acts;
+  database: OpenDatabase;
   upgrade: Upgrade | undefined;
   sealing: AuditSealing;
   close(): Promise<void>;
@@ -90,7 +101,8 @@ export async function openRecords(
       await known.writeContacts().catch(() => undefined);
       await db.close();
     };
-    return { records: known, acts, upgrade, sealing, close };
+    const database = { place, size: () => db.size(), server: db.server };
+    return { records: known, acts, database, upgrade, sealing, close };
   } catch (error) {
     await db.close();
     throw error;

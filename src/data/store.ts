@@ -17,7 +17,7 @@ import { readConfig, type Config } from '#src/config.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import type { Keeping } from '#tls/keeper.ts';
 import { recordsPlace } from './records-place.ts';
-import { openRecords, type AuditSealing, type Opening } from './records.ts';
+import { openRecords, type AuditSealing, type OpenDatabase, type Opening } from './records.ts';
 import { readSiteKey } from './secrets.ts';
 import type { Upgrade } from './upgrade.ts';
 
@@ -40,6 +40,7 @@ export interface Store {
   config: Config;
   records: Records;
   acts: Acts;
+  database: OpenDatabase;
   authority: Authority;
   rootKeys: RootKeys;
   dischargerKeys: DischargerKeys;
@@ -60,13 +61,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const place = recordsPlace(directory, config, credentials);
-  const {
-    records: known,
-    acts,
-    upgrade,
-    sealing,
-    close,
-  } = await openRecords(directory, { ...options, place, siteKey });
+  const { records: known, acts, close, ...opened } = await openRecords(directory, { ...options, place, siteKey });
   try {
     await refuseForeignKey(known, siteKey);
     await settleSeals(known);
@@ -87,7 +82,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       longestLife: () => days(store.config.identity.longest_token_days),
     });
     const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
-    const store: Store = { directory, config, ...parts, siteKey, sealing, now, newId, upgrade, close };
+    const store: Store = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
     return store;
   } catch (error) {
     await close();

@@ -87,11 +87,6 @@ export interface Queries {
 /** What it takes to read records. */
 export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
-export interface DatabaseServer {
-  /** What time it is there; fails within five seconds where it does not answer. */
-  clock(): Promise<Date>;
-}
-
 /**
  * Queries outside a transaction see only what is committed; changes are made in transactions alone,
  * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
@@ -108,5 +103,54 @@ export interface Database extends Reading {
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** From here on every row that is written has a digest; called once, when the tables are as they should be. */
   keepRowDigests(): void;
+  /** What it takes, in bytes. */
+  size(): Promise<DatabaseSize>;
   close(): Promise<void>;
+}
+
+export interface DatabaseSize {
+  bytes: number;
+  /** Of the log beside it; nothing where that is a matter of a server. */
+  logBytes: number | undefined;
+}
+
+/** A server that has the database, as the store sees it. */
+export interface DatabaseServer {
+  /** What time it is there; fails within five seconds where it does not answer. */
+  clock(): Promise<Date>;
+  /** Where the database is, in words for a person. */
+  place: string;
+  state(): Promise<ServerState>;
+  /** How the connections of this process go. */
+  pool(): PoolFigures;
+}
+
+/** How a server is set and how it goes. */
+export interface ServerState {
+  version: string;
+  /** Whether it would notice that a page is not as it was written. */
+  checksums: boolean;
+  /** Whether a page that a power cut has left half written is whole again afterwards, on every file system. */
+  fullPageWrites: boolean;
+  /** Whether the store comes there as somebody who may do everything. */
+  isSuperuser: boolean;
+  mayMakeTables: boolean;
+  /** How many tables of the store belong to somebody else. */
+  foreignTables: number;
+  /** How many connections it has, and how many it takes. */
+  connections: { used: number; most: number };
+  /** By how many milliseconds its clock is ahead of that of this machine, and how much of that may be the time of the answer. */
+  clock: { ahead: number; within: number };
+}
+
+export interface PoolFigures {
+  /** Connections that are open, and those of them that somebody waits for. */
+  open: number;
+  used: number;
+  /** Questions and changes that wait behind others. */
+  waiting: number;
+  /** Since the start: statements, what was tried again, and connections that broke. */
+  queries: number;
+  retries: number;
+  lost: number;
 }

@@ -30,8 +30,8 @@ export interface Patient {
   /** The folder of what systemd hands over, where it does. */
   credentials: string | undefined;
   config(): Config;
-  /** What is wrong with the file of the database, read by itself; throws where there is none. */
-  damage(): string[];
+  /** What is wrong with the database, read by itself; throws where there is none. */
+  damage(): Promise<string[]>;
   /** The store, opened once for all examinations. */
   store(): Promise<Store>;
   /** What the serving process says of itself; nothing when there is none. */

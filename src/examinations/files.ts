@@ -1,11 +1,12 @@
 // Whose the files are, who else may read them, and what room the disk has.
-import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
-import { occupied } from '#data/blobs.ts';
+import { diskSpace } from '#data/blobs.ts';
 import { tooSmall } from '#data/disk-size.ts';
 import { bytes } from '#domain/byte-size.ts';
-import { well, wrong, type Examination } from './examination.ts';
+import type { Config } from '#src/config.ts';
+import { CannotLook, well, wrong, type Examination } from './examination.ts';
 
 export const owner: Examination = {
   what: 'Owner',
@@ -25,19 +26,21 @@ export const owner: Examination = {
 export const permissions: Examination = {
   what: 'Permissions',
   onHostAlone: true,
-  look({ data }) {
+  look({ data, config }) {
     const open = entriesOf(data, 0).filter(({ name, stats }) => !name.startsWith('store.lock') && isOpen(stats));
     if (isOpen(lstatSync(data))) open.unshift({ name: '.', stats: lstatSync(data) });
-    return open.length === 0
+    if (open.length > 0) return wrong(`others can read or write ${listed(open)}`, `chmod -R go= ${data}`);
+    const [secret] = secretsOf(config).filter(isOpenToAll);
+    return secret === undefined
       ? well('nobody but the owner can look into the data directory')
-      : wrong(`others can read or write ${listed(open)}`, `chmod -R go= ${data}`);
+      : wrong(`everybody on this machine can read ${secret}, which holds a secret`, `chmod o= ${secret}`);
   },
 };
 
 export const disk: Examination = {
   what: 'Disk',
   look({ data, config }) {
-    const { diskFreeBytes: free, diskSizeBytes: size } = occupied(data);
+    const { diskFreeBytes: free, diskSizeBytes: size } = diskSpace(data);
     const { reserve } = config().uploads;
     const small = tooSmall(size, reserve);
     if (small !== undefined) return wrong(small);
@@ -50,6 +53,20 @@ interface Entry {
   name: string;
   stats: Stats;
 }
+
+/** The files elsewhere of which the configuration says that they hold secrets; none where it is no good. */
+function secretsOf(config: () => Config): string[] {
+  try {
+    const { keys, records, tls } = config();
+    const named = [keys.master_key_file, keys.passphrase_file, records.password_file, tls.key_file];
+    return named.filter((file) => file !== undefined);
+  } catch (error) {
+    if (error instanceof CannotLook) return [];
+    throw error;
+  }
+}
+
+const isOpenToAll = (file: string): boolean => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0;
 
 /** More than these tell nothing new, and blobs are many. */
 const enough = 20_000;

@@ -4,6 +4,7 @@ import { closure, deviceTrust, storeAssertion } from './devices.ts';
 import type { Examination } from './examination.ts';
 import { disk, owner, permissions } from './files.ts';
 import { signingKey, siteKey } from './keys.ts';
+import { databaseServer } from './postgres.ts';
 import { backups, blobs, clock, records, registry, tokens } from './records.ts';
 import { coreDumps, jobs, scrub, server } from './server.ts';
 import { administrator, configuration } from './settings.ts';
@@ -16,6 +17,7 @@ export const examinations: readonly Examination[] = [
   disk,
   siteKey,
   records,
+  databaseServer,
   signingKey,
   administrator,
   certificate,

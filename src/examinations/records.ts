@@ -3,25 +3,27 @@ import { days } from '#domain/clock.ts';
 import { problemOf } from '#jobs/remember-time.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
+import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
 import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
 
 export const records: Examination = {
   what: 'Records',
   onHostAlone: true,
-  async look({ data, store, damage }) {
-    // The file alone first: what is damaged may be the very thing that keeps the store from opening.
-    const problems = damage();
+  async look({ data, credentials, config, store, damage }) {
+    // The database alone first: what is damaged may be the very thing that keeps the store from opening.
+    const problems = await damage();
     if (problems.length > 0) {
-      return wrong(
-        `the database is damaged: ${problems[0]!}`,
-        "'larder verify' lists everything. Stop the server, move the data directory aside, and restore the last backup: " +
-          `larder restore FILE --data ${data} --keys DIR`,
-      );
+      const mend = mendOfRecords(recordsPlace(data, config(), credentials), data);
+      return wrong(`the database is damaged: ${problems[0]!}`, `'larder verify' lists everything. ${mend}`);
     }
     await store().catch((error: unknown) => {
       throw error instanceof CannotLook ? (error.cause as Error) : error;
     });
-    return well('the database is whole, every row as it was written');
+    return well(
+      config().records.postgres === undefined
+        ? 'the database is whole, every row as it was written'
+        : 'every row of the database can be read, and refers to what is there',
+    );
   },
 };
 

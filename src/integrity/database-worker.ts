@@ -1,7 +1,7 @@
 // The thread that looks over the database: SQLite does it in one go, and nobody else shall wait for that.
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { inspectDatabase } from '#engine/sqlite/check.ts';
+import { inspectFile } from '#engine/sqlite/check.ts';
 import { nativeBindingAt } from '#src/native.ts';
 import { yieldToOthers } from '#src/yield-to-others.ts';
 
@@ -13,4 +13,4 @@ export interface DatabaseToCheck {
 
 yieldToOthers();
 const { file, native } = workerData as DatabaseToCheck;
-parentPort?.postMessage(inspectDatabase(file, { nativeBinding: nativeBindingAt(native) }));
+parentPort?.postMessage(inspectFile(file, { nativeBinding: nativeBindingAt(native) }));

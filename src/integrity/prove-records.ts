@@ -1,7 +1,5 @@
 // Looks over the database and the audit log while the store serves: soon after each start, and every day.
 // The blobs have the scrub.
-import { once } from 'node:events';
-
 import { itself, type Acts } from '#acts/act.ts';
 import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
@@ -9,8 +7,6 @@ import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { Records } from '#records/index.ts';
-import type { StartWorker } from '#src/embedded.ts';
-import type { DatabaseToCheck } from './database-worker.ts';
 
 export interface ProofOfRecords {
   /** What somebody should look at; empty when all is as it was written, as far as that is known. */
@@ -21,20 +17,20 @@ export interface ProofOfRecords {
 }
 
 export interface ProofOptions {
-  /** The database file, and where this process has SQLite from. */
-  database: DatabaseToCheck;
+  /** Looks over the database. */
+  inspect: () => Promise<DatabaseVerdict>;
+  /** What somebody does whose database is damaged, in a sentence. */
+  mend: string;
   records: Records;
   acts: Acts;
   siteKey: Buffer;
   sealFile: SealFile;
-  /** Starts `database-worker.ts`. */
-  startWorker: StartWorker;
   now: Now;
 }
 
 const interval = days(1);
 export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
-  const { database: toCheck, records, acts, siteKey, sealFile, startWorker, now } = options;
+  const { inspect, mend, records, acts, siteKey, sealFile, now } = options;
   let last = JSON.parse((await records.appliance.find(recordsProven)) ?? 'null') as ProvenRecords | null;
   // At each start: the machine may have gone down in between, or somebody may have mended what was wrong.
   let due = true;
@@ -48,7 +44,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
               `${last.first === undefined ? '' : `, the first: ${last.first.slice(0, 200)}`}; 'larder verify' names all. ` +
               (last.pages === 0 && last.rows === 0
                 ? "What to do about the audit log is in the guide 'recovery', at /docs/."
-                : "Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'."),
+                : mend),
           ],
     isBroken: () => (last?.pages ?? 0) > 0,
     job: {
@@ -59,7 +55,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
       async run() {
         const at = timestamp(now());
         if (!due && last !== null && at < timestamp(after(new Date(last.at), interval))) return {};
-        const { pages, rows } = await inWorker(startWorker, toCheck);
+        const { pages, rows } = await inspect();
         const audit = await verifyAudit(records, { siteKey, file: sealFile });
         const all = [...pages, ...rows, ...audit.problems];
         const found: ProvenRecords = {
@@ -78,20 +74,4 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
       },
     },
   };
-}
-
-async function inWorker(startWorker: StartWorker, toCheck: DatabaseToCheck): Promise<DatabaseVerdict> {
-  const worker = startWorker({
-    name: 'database',
-    execArgv: [],
-    workerData: toCheck,
-    resourceLimits: { maxOldGenerationSizeMb: 64 },
-  });
-  worker.unref();
-  const ended = once(worker, 'exit').then(([code]) => {
-    throw new Error(`cannot look over the database: the thread ended with ${String(code)}`);
-  });
-  ended.catch(() => undefined);
-  const [verdict] = (await Promise.race([once(worker, 'message'), ended])) as [DatabaseVerdict];
-  return verdict;
 }

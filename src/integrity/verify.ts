@@ -3,7 +3,7 @@ import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
-import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
+import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { Records } from '#records/index.ts';
 import { judge } from './judge.ts';
 
@@ -14,9 +14,9 @@ export interface Verdict {
   blobs: { checked: number; bytes: number; damaged: StoredBlob[]; unreadable: string[]; missing: string[] };
 }
 
-export interface VerifyOptions extends FileOptions {
-  /** The database file. */
-  file: string;
+export interface VerifyOptions {
+  /** Looks over the database. */
+  inspect: () => Promise<DatabaseVerdict>;
   records: Records;
   blobs: Blobs;
   digests: DigestPool;
@@ -30,17 +30,17 @@ const atOnce = 4;
 const batch = 1000;
 
 export async function verifyStore({
-  file,
+  inspect,
   records,
   blobs,
   digests,
   siteKey,
   sealFile,
   progress,
-  nativeBinding,
 }: VerifyOptions): Promise<Verdict> {
   progress('database', 0, 1);
-  const database = checkDatabase(file, { nativeBinding });
+  const { pages, rows } = await inspect();
+  const database = [...pages, ...rows];
   progress('database', 1, 1);
 
   const end = (await records.audit.end())?.seq ?? 0;

@@ -73,7 +73,7 @@ export async function succeed(
  * and again and again to those of other hosts, where the records are such that there may be any.
  */
 export async function serveBeside(
-  { passing, server }: Pick<Records, 'passing' | 'server'>,
+  { passing, server }: Pick<Records, 'passing'> & { readonly server?: object | undefined },
   now: Now,
 ): Promise<{ end(): Promise<unknown> }> {
   const holder = processName();

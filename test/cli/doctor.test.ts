@@ -28,6 +28,7 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Disk',
     'Site key',
     'Records',
+    'Database server',
     'Signing key',
     'Administrator',
     'Certificate',

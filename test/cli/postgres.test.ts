@@ -1,58 +1,176 @@
 // Commands on a store whose records are on a PostgreSQL server.
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
-import { migrations, newStore as emptyStore } from '#data/upgrade.ts';
-import { newWrappingKey } from '#data/secrets.ts';
-import { migrate } from '#engine/migrate.ts';
-import { openPostgres } from '#engine/postgres/driver.ts';
+import type { ServerState } from '#engine/database.ts';
+import { judged } from '#examinations/postgres.ts';
+import { makeStore } from '#data/new-store.ts';
 import { changeConfig, initialConfig } from '#src/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { commandsOn, folder, serve, start, type NewStore } from './process.ts';
+import { larder } from './world.ts';
 
 const password = 'correct horse battery';
+const access = ['local all ada scram-sha-256', 'local all all trust'];
+const makeAda = `CREATE ROLE ada LOGIN PASSWORD '${password}'`;
 let server: PostgresServer;
 
 t.before(async () => {
-  server = await startPostgres({
-    access: ['local all ada scram-sha-256', 'local all all trust'],
-  });
+  server = await startPostgres({ access });
   t.teardown(server.end);
-  await server.ask(`CREATE ROLE ada LOGIN SUPERUSER PASSWORD '${password}'`);
+  await server.ask(makeAda);
 });
 
-async function makeTables(address: string): Promise<void> {
-  const db = await openPostgres(address);
-  await migrate(db, migrations('postgres'), emptyStore('postgres'));
-  await db.close();
+/** The address of a database by its name. */
+const at = (database: string, on = server, user = 'ada'): string =>
+  on.address().replace('larder@/postgres', `${user}@/${database}`);
+
+/** A new and empty database that belongs to ada. */
+async function newDatabase(on = server): Promise<string> {
+  const name = `store_${randomBytes(6).toString('hex')}`;
+  await on.ask(`CREATE DATABASE ${name} OWNER ada`);
+  return name;
 }
 
-/** A data directory whose records ada has on the server; her password is in a file beside it. */
-async function storeOfAda(t: Test): Promise<NewStore & { passwordFile: string; configuration: string }> {
-  const data = folder(t);
-  const passwordFile = join(folder(t), 'password');
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  const settings = { baseUrl: 'http://127.0.0.1:8080', listen: '127.0.0.1:0', storeAdminId: 'root' };
-  const configuration = join(data, 'larder.toml');
-  writeFileSync(configuration, initialConfig({ ...settings, storeAdminDigest: '0'.repeat(96) }), { mode: 0o600 });
-  for (const key of ['site.key', 'master.key']) writeFileSync(join(data, key), newWrappingKey(), { mode: 0o400 });
-  const address = await server.newDatabase(makeTables);
-  changeConfig(configuration, {
-    'records.postgres': address.replace('larder@', 'ada@'),
-    'records.password_file': passwordFile,
-  });
-  return { ...commandsOn(data), passwordFile, configuration };
+function passwordFile(t: Test): string {
+  const file = join(folder(t), 'password');
+  writeFileSync(file, `${password}\n`, { mode: 0o600 });
+  return file;
 }
 
-t.test('a store is served from the server that its configuration names, beside which commands work', async (t) => {
+interface StoreOfAda extends NewStore {
+  database: string;
+  passwordFile: string;
+  configuration: string;
+}
+
+/** A store whose records ada has on a server. */
+async function storeOfAda(t: Test, on = server): Promise<StoreOfAda> {
+  const store = commandsOn(join(folder(t), 'data'));
+  const [database, file] = [await newDatabase(on), passwordFile(t)];
+  const made = await store.larder(`init --postgres ${at(database, on)} --postgres-password-file ${file}`);
+  if (made.code !== 0) throw new Error(made.err);
+  return { ...store, database, passwordFile: file, configuration: join(store.data, 'larder.toml') };
+}
+
+const oneLine = /^larder: [^\n]*\n$/;
+const makeBob = 'account create --email bob@example.org --username bob --display-name Bob';
+
+t.test('a store is made on the server that is named, and served from it, and commands work beside it', async (t) => {
   const store = await storeOfAda(t);
+  t.notOk(existsSync(join(store.data, 'larder.db')), 'no file of records is made');
   const { url } = await serve(t, store.data);
-  t.match(await store.larder('account create --email bob@example.org --username bob --display-name Bob'), { code: 0 });
-  t.match(await store.json('account list'), { accounts: [{ username: 'bob' }] });
+  t.match(await store.larder(makeBob), { code: 0 });
+  t.match(await store.json('account list'), { accounts: [{ username: 'admin' }, { username: 'bob' }] });
   t.equal((await fetch(`${url}/readyz`)).status, 200);
-  t.notOk(existsSync(join(store.data, 'larder.db')), 'and no file of records is made');
   t.match(await start(t, ['serve', '--data', store.data]).ended, { code: 3, err: /in use by another larder/ });
+
+  const { text } = await fetch(`${url}/metrics`).then(async (page) => ({ text: await page.text() }));
+  t.match(text, /^larder_database_bytes [1-9]\d{5,}$/m);
+  t.notMatch(text, 'larder_database_wal_bytes', 'whose log is a matter of the server');
+  t.match(await store.larder('status'), {
+    code: 0,
+    out: new RegExp(
+      `^ +Database +[\\d.]+\\s.iB\\sin the database ${store.database} at\\s+${server.folder},\\s+PostgreSQL\\s+1\\d`,
+      'm',
+    ),
+  });
+  t.match(await store.json('status'), { postgres: { version: /^1\d/ }, disk: { databaseBytes: Number } });
+  t.match(await store.larder('audit verify'), { code: 0, out: /^The audit log is whole/ });
+  t.match(await store.larder('verify'), {
+    code: 0,
+    out: /^Everything is as it was written: the database \S+ at \S+ \(each page against the checksum of its server\), 0 blobs/,
+  });
+  t.match(await store.larder('audit accept --yes'), { code: 1, err: /nothing is wrong with the audit log/ });
+  t.match(await store.larder('go-back'), {
+    code: 1,
+    err: /are on a PostgreSQL server: restore the database there as it was before the upgrade/,
+  });
+});
+
+t.test('what was cut from the audit log is told, and accepted by whoever looked into it', async (t) => {
+  const store = await storeOfAda(t);
+  t.match(await store.larder(makeBob), { code: 0 });
+  await server.ask(`CREATE DATABASE before TEMPLATE ${store.database} OWNER ada`);
+  t.match(await store.larder(makeBob.replaceAll('bob', 'eve')), { code: 0 });
+  // Whoever serves seals the log when it ends.
+  const { child, ended } = await serve(t, store.data);
+  child.kill('SIGTERM');
+  await ended;
+  changeConfig(store.configuration, { 'records.postgres': at('before') });
+  t.match(await store.larder('audit verify'), { code: 1, out: /was tampered with or damaged/ });
+  t.match(await store.larder('verify'), { code: 1, out: /audit log: / });
+  t.match(await store.larder('audit accept --yes'), { code: 0 });
+  t.match(await store.larder('audit verify'), { code: 0 });
+});
+
+t.test('a second host has the store when the first one has given it its keys, and no other way', async (t) => {
+  const first = await storeOfAda(t);
+  const second = commandsOn(join(folder(t), 'data'));
+  const wanted = `init --postgres ${at(first.database)} --postgres-password-file ${first.passwordFile}`;
+  t.match(await second.larder(wanted), {
+    code: 1,
+    err: /there is a store in the database \S+ at \S+ already\. To serve it from this host too, copy larder\.toml, site\.key/,
+  });
+  t.notOk(existsSync(second.data), 'nothing was made');
+
+  mkdirSync(second.data, { mode: 0o700 });
+  for (const name of ['larder.toml', 'site.key', 'master.key', 'audit.seal']) {
+    copyFileSync(join(first.data, name), join(second.data, name));
+  }
+  const { url } = await serve(t, first.data);
+  const there = await serve(t, second.data);
+  t.match(await second.larder(makeBob), { code: 0 });
+  t.match(await first.json('account list'), { accounts: [{ username: 'admin' }, { username: 'bob' }] });
+  for (const address of [url, there.url]) t.equal((await fetch(`${address}/readyz`)).status, 200);
+  for (const store of [first, second]) t.match(await store.larder('audit verify'), { code: 0 }, 'one chain');
+
+  const third = commandsOn(join(folder(t), 'data'));
+  cpSync(second.data, third.data, { recursive: true });
+  chmodSync(join(third.data, 'site.key'), 0o600);
+  writeFileSync(join(third.data, 'site.key'), randomBytes(32).toString('base64'));
+  for (const line of ['account list', 'serve --listen 127.0.0.1:0']) {
+    const { code, err } = await third.larder(line);
+    t.match({ code, err }, { code: 1, err: /this site\.key is of another store: its fingerprint is/ });
+    t.match(err, oneLine);
+  }
+});
+
+t.test('a store that was half made is made by the next attempt, with the key of the first', async (t) => {
+  const directory = join(folder(t), 'data');
+  const [database, file] = [await newDatabase(), passwordFile(t)];
+  const settings = { baseUrl: 'https://store.site', listen: '127.0.0.1:0', storeAdminId: 'larder-admin' };
+  const configuration = initialConfig({
+    ...settings,
+    storeAdminDigest: '0'.repeat(96),
+    siteFiles: { certificateFile: '/none.pem', keyFile: '/none.key' },
+    records: { postgres: at(database), passwordFile: file },
+  });
+  mkdirSync(directory, { mode: 0o700 });
+  const by = { actor: 'cli:ada' };
+  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', by }), /none/);
+  const key = readFileSync(join(directory, 'site.key'), 'utf8');
+  const store = commandsOn(directory);
+  const again = `init --postgres ${at(database)} --postgres-password-file ${file}`;
+  t.match(await store.larder(again), { code: 0 });
+  t.equal(readFileSync(join(directory, 'site.key'), 'utf8'), key);
+  t.match(await store.json('account list'), { accounts: [{ username: 'admin' }] });
+  t.match(await store.larder('audit verify'), { code: 0 });
 });
 
 t.test('the password may be a credential of systemd, and is read again for every connection', async (t) => {
@@ -61,10 +179,10 @@ t.test('the password may be a credential of systemd, and is read again for every
   writeFileSync(join(credentials, 'larder-postgres-password'), password, { mode: 0o400 });
   const file = readFileSync(store.configuration, 'utf8');
   writeFileSync(store.configuration, file.replace(/^password_file = .*$/m, ''));
-  const { larder } = await import('./world.ts');
   const env = { LARDER_DATA: store.data, CREDENTIALS_DIRECTORY: credentials };
   t.match(await larder('account list', { env }), { code: 0 });
-  t.match(await larder('account list', { env: { LARDER_DATA: store.data } }), {
+  t.match(await larder('doctor', { env }), { out: /^ok {4}Database server: /m });
+  t.match(await store.larder('account list'), {
     code: 1,
     err: /^larder: cannot open the database store_\w+ at \S+: it wants a password of the user ada[^\n]*\n$/,
   });
@@ -73,24 +191,38 @@ t.test('the password may be a credential of systemd, and is read again for every
 t.test('what keeps a store from its records is one sentence, with what to do, and changes nothing', async (t) => {
   const store = await storeOfAda(t);
   const good = readFileSync(store.configuration, 'utf8');
-  const refused = async (address: string, why: RegExp): Promise<void> => {
+  const fresh = join(folder(t), 'data');
+  const refused = async (address: string, why: RegExp, also: 'init too' | 'init may' = 'init too'): Promise<void> => {
     changeConfig(store.configuration, { 'records.postgres': address });
-    for (const line of ['account list', 'serve --listen 127.0.0.1:0']) {
+    const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
+    const lines = ['account list', 'status', 'verify', 'serve --listen 127.0.0.1:0'];
+    if (also === 'init too') lines.push(`init --data ${fresh} ${given}`);
+    for (const line of lines) {
       const { code, err } = await store.larder(line);
       t.match({ code, err }, { code: 1, err: why }, line);
-      t.match(err, /^larder: [^\n]*\n$/, 'one line');
+      t.match(err, oneLine);
     }
+    t.notOk(existsSync(fresh));
+    t.match(await store.larder('doctor'), { code: 1, out: why });
     writeFileSync(store.configuration, good);
   };
-  const at = (database: string, user = 'ada'): string =>
-    server.address().replace('larder@/postgres', `${user}@/${database}`);
   await refused(at('none'), /the server has no database none; make it with createdb/);
   await refused('postgres://ada@/x?host=/nowhere', /nobody listens there; look whether PostgreSQL runs/);
-  await server.ask('CREATE DATABASE empty');
-  await refused(at('empty'), /it holds no store; name the database that has its records, or make a new store/);
-  const inEmpty = await openPostgres(at('empty', 'larder'), {});
-  await inEmpty.close();
-  await refused(at('empty'), /it holds no store/);
+  await refused('postgres://ada@127.0.0.1:1/x?sslmode=disable', /nobody listens there/);
+  await refused(
+    at(store.database, server, 'eve'),
+    /does not take the password of|does not let the user eve|role "eve" does not exist/,
+  );
+  await refused(`${at(store.database)}&options=-c%20synchronous_commit=off`, /runs with synchronous_commit = off/);
+  const foreign = await newDatabase();
+  await server.ask(`CREATE DATABASE customers TEMPLATE ${foreign} OWNER ada`);
+  await server.ask('CREATE TABLE customers (name TEXT)', 'customers');
+  await refused(at('customers'), /it holds tables of something else, such as customers/);
+  await refused(
+    at(foreign),
+    /it holds no store; name the database that has its records, or make a new store/,
+    'init may',
+  );
 
   writeFileSync(store.passwordFile, 'guessed');
   t.match(await store.larder('account list'), { code: 1, err: /does not take the password of the user ada\n$/ });
@@ -100,6 +232,118 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
     err: /^larder: cannot open the database \S+ at \S+: cannot find the password of PostgreSQL: there is no \S+\n$/,
   });
   writeFileSync(store.passwordFile, password, { mode: 0o600 });
-  chmodSync(store.passwordFile, 0o600);
   t.match(await store.larder('account list'), { code: 0 });
+
+  const init = (more: string) => store.larder(`init --data ${fresh} ${more}`);
+  t.match(await init('--postgres postgres://ada:secret@db/larder'), {
+    code: 2,
+    err: /^larder: --postgres: a password stands in it; write it into a file of its own/,
+  });
+  t.match(await init('--postgres-password-file x'), { code: 2, err: /name that too/ });
+});
+
+t.test('doctor tells how the server is set, and who can read the password', async (t) => {
+  const store = await storeOfAda(t);
+  const said = async (): Promise<{ level: string; says: string; mend?: string } | undefined> => {
+    const { findings } = (await store.json('doctor')) as { findings: { what: string; level: string; says: string }[] };
+    return findings.find(({ what }) => what === 'Database server');
+  };
+  t.match(await said(), {
+    level: 'well',
+    says: /^the database \S+ at \S+, PostgreSQL 1\d\S*.*, \d+ of \d+ connections open$/,
+  });
+  t.match(await store.larder('doctor'), { out: /^ok {4}Records: every row of the database can be read/m });
+
+  chmodSync(store.passwordFile, 0o644);
+  t.match(await store.larder('doctor'), {
+    code: 1,
+    out: /WRONG Permissions: everybody on this machine can read \S+, which holds a secret\n +chmod o= /,
+  });
+  chmodSync(store.passwordFile, 0o640);
+
+  changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'larder') });
+  t.match(await said(), {
+    level: 'notice',
+    says: /; the store comes there as a superuser/,
+    mend: /CREATE ROLE larder/,
+  });
+  await server.ask('CREATE ROLE guest LOGIN');
+  changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'guest') });
+  t.match(await store.larder('account list'), {
+    code: 1,
+    err: /its user guest may not do there what the store needs; make it the owner of the database\n$/,
+  });
+  await server.ask('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', store.database);
+  t.match(await said(), {
+    level: 'wrong',
+    says: /may make no tables there, so an upgrade would fail; \d+ tables of the store belong to another user/,
+    mend: /GRANT CREATE ON SCHEMA/,
+  });
+
+  changeConfig(store.configuration, { 'records.postgres': at(store.database) });
+  const now = Date.now;
+  for (const [ahead, level, words] of [
+    [900, 'well', /^(?!.*clock)/],
+    [2100, 'notice', /the clock of this machine is 2\.\d seconds ahead of its clock/],
+    [-7200, 'wrong', /the clock of this machine is 7\.\d seconds behind its clock/],
+  ] as const) {
+    Date.now = () => now() + ahead;
+    t.match(await said(), { level, says: words }, String(ahead));
+  }
+  Date.now = now;
+});
+
+t.test('a server is judged by all that it says of itself, what is wrong first', (t) => {
+  const place = 'the database larder at db:5432';
+  const good: ServerState = {
+    version: '15.8',
+    checksums: true,
+    fullPageWrites: true,
+    isSuperuser: false,
+    mayMakeTables: true,
+    foreignTables: 0,
+    connections: { used: 12, most: 97 },
+    clock: { ahead: 900, within: 2 },
+  };
+  const said = (state: Partial<ServerState>) => judged({ place }, { ...good, ...state });
+  const opening = `${place}, PostgreSQL 15.8, 12 of 97 connections open`;
+  t.same(said({}), { level: 'well', says: opening });
+  t.match(said({ clock: { ahead: 1300, within: 400 } }), { level: 'well' }, 'an answer that took long says little');
+  t.match(said({ connections: { used: 95, most: 97 } }), { level: 'wrong', mend: /max_connections/ });
+  t.match(said({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
+    level: 'wrong',
+    says: /connections open; 1 tables .*; it keeps no checksums .*; full_page_writes is off/,
+  });
+  t.end();
+});
+
+t.test('a page that the disk has changed is named by verify and by doctor, as is a reference to nothing', async (t) => {
+  const own = await startPostgres({ access, settings: ['full_page_writes = off'] });
+  t.teardown(own.end);
+  await own.ask(makeAda);
+  const store = await storeOfAda(t, own);
+  t.match(await store.larder('doctor'), { out: /^note {2}Database server: .*; full_page_writes is off/m });
+  await own.ask(
+    `SET session_replication_role = replica;
+     INSERT INTO collaborators (package_id, account_id, created_at, created_by)
+     VALUES ('none', 'larder-admin', '2026-03-01', 'larder-admin')`,
+    store.database,
+  );
+  const { rows } = await own.ask(`SELECT pg_relation_filepath('audit') AS path`, store.database);
+  const { path } = rows[0] as { path: string };
+  t.match(await store.larder('verify'), {
+    code: 1,
+    out: /: 1 row of collaborators refer to nothing in packages\nStop every larder that serves the store, and have the database put back/,
+  });
+
+  await own.stop('order');
+  const file = openSync(join(own.folder, 'data', path), 'r+');
+  const byte = Buffer.alloc(1);
+  readSync(file, byte, 0, 1, 8000);
+  writeSync(file, Buffer.from([byte[0]! ^ 1]), 0, 1, 8000);
+  closeSync(file);
+  await own.start();
+  const named = /the table audit cannot be read: invalid page in block 0 of relation/;
+  t.match(await store.larder('verify'), { code: 1, out: named });
+  t.match(await store.larder('doctor'), { code: 1, out: named });
 });

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { blobReports } from '#integrity/blob-reports.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
+import { inspectDatabase } from '#engine/place.ts';
 import { verifyStore } from '#integrity/verify.ts';
 import { createHealth } from '#src/health.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -228,7 +229,7 @@ t.test('verify says what cannot be read, and takes none of it out of service', a
   const { blobs } = await blobStore(t, { directory: store.directory });
   const { pool } = faulty(t, { call: 'read', times: 1_000_000 });
   const verdict = await verifyStore({
-    file: join(store.directory, 'larder.db'),
+    inspect: () => inspectDatabase(store.beside.database.place, {}),
     records: store.beside.records,
     siteKey: store.beside.siteKey,
     sealFile: store.beside.sealing.file,

@@ -5,18 +5,23 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
+import { inspectInThread } from '#integrity/inspect-in-thread.ts';
 import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
 import { startWorker } from '#src/embedded.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<ProofOfRecords> =>
   proofOfRecords({
-    database: { file: join(directory, 'larder.db'), native: undefined },
+    inspect: () =>
+      inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
+        file: join(directory, 'larder.db'),
+        native: undefined,
+      }),
+    mend: 'Restore it.',
     records: beside.records,
     acts: beside.acts,
     siteKey: beside.siteKey,
     sealFile: beside.sealing.file,
-    startWorker: (worker) => startWorker('src/integrity/database-worker.ts', worker),
     now: () => clock.now,
   });
 

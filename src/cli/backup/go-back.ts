@@ -13,7 +13,7 @@ import { readSiteKey } from '#data/secrets.ts';
 import { version } from '#src/version.ts';
 import { command, dataInUse, Failure } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
-import { actorOf } from '../frame/store.ts';
+import { actorOf, refuseOnServer } from '../frame/store.ts';
 
 export const goBack = command({
   name: 'go-back',
@@ -31,6 +31,7 @@ export const goBack = command({
     const actor = actorOf(world);
     const named = positionals.file === undefined ? undefined : resolve(positionals.file);
     becomeOwner(data);
+    refuseOnServer(data, 'restore the database there as it was before the upgrade, and start the older release');
     const file = named ?? copiesForReturn(data)[0];
     if (file === undefined) throw new Failure(`there is no copy from before an upgrade in ${data}`);
     if (!existsSync(file)) throw new Failure(`there is no ${file}`);

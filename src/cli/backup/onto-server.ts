@@ -2,7 +2,8 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copyToServer, refuseUsed, takeBack } from '#data/copies.ts';
-import { databaseFile, recordsPlace, type PostgresPlace } from '#data/records-place.ts';
+import { databaseFile, recordsPlace } from '#data/records-place.ts';
+import type { PostgresPlace } from '#engine/place.ts';
 import { openRecords } from '#data/records.ts';
 import { parseAddress, placeOf, readAddress } from '#engine/postgres/address.ts';
 import { isNotEmpty } from '#engine/rows.ts';

@@ -64,6 +64,13 @@ export function refuseWithoutDatabase(data: string): void {
   );
 }
 
+/** Refuses what is only done with a database file, and says what to do where a server has the database. */
+export function refuseOnServer(data: string, instead: string): void {
+  const configuration = join(data, 'larder.toml');
+  if (!existsSync(configuration) || readConfig(configuration).records.postgres === undefined) return;
+  throw new Failure(`the records of ${data} are on a PostgreSQL server: ${instead}`, { code: 'on-postgres' });
+}
+
 /** Opens a store as `openStore` does, and says so when that brought data of an older release up to date. */
 export async function openUpgraded(data: string, world: World): Promise<Store> {
   refuseWithoutDatabase(data);

@@ -8,11 +8,13 @@ import { administratorId } from '#acts/appliance.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
-import { occupied } from '#data/blobs.ts';
+import { diskSpace } from '#data/blobs.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
-import { halfMade, makeStore, unfinished, type MadeStore } from '#data/new-store.ts';
+import { recordsPlace } from '#data/records-place.ts';
+import { nameOf, type DatabasePlace } from '#engine/place.ts';
+import { halfMade, makeStore, refuseStoreThere, StoreThere, unfinished, type MadeStore } from '#data/new-store.ts';
 import { tlsSettings, type ServerTls } from '#tls/settings.ts';
-import { ConfigError, initialConfig, parseConfig, readConfig, type Config } from '#src/config.ts';
+import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type FirstSettings } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
 import { tooSmall } from '#data/disk-size.ts';
@@ -59,12 +61,24 @@ export const init = command({
       value: 'FILE',
       summary: 'The authority of that certificate, PEM, for clients to fetch at /ca.pem.',
     },
+    postgres: {
+      type: 'string',
+      value: 'ADDRESS',
+      summary:
+        'An empty database of a PostgreSQL server for the records, without a password; otherwise they are a file.',
+    },
+    'postgres-password-file': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'The file with the password for it, which stays where it is.',
+    },
   },
   examples: [
     'larder init',
     'larder init --data ./data --base-url http://127.0.0.1:8080 --admin-email ada@example.org',
     'larder init --base-url https://store.example.internal --json',
     'larder init --base-url https://store.example.internal --tls-certificate ./server.pem --tls-key ./server.key --tls-ca ./ca.pem',
+    'larder init --postgres postgres://larder@db.internal:5432/larder --postgres-password-file /etc/larder/postgres-password',
   ],
 
   async run({ options: given, data, world }) {
@@ -78,21 +92,32 @@ export const init = command({
     const address = URL.parse(baseUrl)?.protocol === 'https:' ? '0.0.0.0' : '127.0.0.1';
     const port = URL.parse(baseUrl)?.port || (address === '0.0.0.0' ? '443' : '8080');
     const listen = options.listen ?? `${address}:${port}`;
-    const configuration = configurationText(baseUrl, listen, administratorDigest(credential), files);
+    const configuration = configurationText({
+      baseUrl,
+      listen,
+      storeAdminId: administratorId,
+      storeAdminDigest: administratorDigest(credential),
+      siteFiles: files,
+      records: givenServer(options),
+    });
     const email = emailAddress(options['admin-email'] ?? 'admin@larder.invalid');
     if (email === undefined)
       throw new UsageError(`--admin-email is an e-mail address, not '${options['admin-email']!}'`);
 
     const actor = actorOf(world);
-    if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
+    const config = parseConfig('larder.toml', configuration);
+    if (files) refuseFiles(files, config);
+    const credentials = world.env['CREDENTIALS_DIRECTORY'];
+    refuseRoom(data);
+    await refuseServer(data, recordsPlace(data, config, credentials));
     makeRoom(data);
     const lock = lockOf(data);
     let made: MadeStore;
     try {
       // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
       refuseContents(data);
-      if (files) refuseFiles(files, parseConfig('larder.toml', configuration));
-      made = await makeStore(data, { configuration, email, credential, by: { actor } });
+      if (files) refuseFiles(files, config);
+      made = await makeStore(data, { configuration, email, credential, by: { actor }, credentials });
     } finally {
       lock.close();
     }
@@ -107,13 +132,15 @@ function answered(
   { baseUrl, listen, files }: { baseUrl: string; listen: string; files: SiteFiles | undefined },
 ): Answer {
   const config = readConfig(join(data, 'larder.toml'));
+  const place = recordsPlace(data, config, undefined);
   const documents = documentsAt(config) ?? baseUrl;
-  const warning = tooSmall(occupied(data).diskSizeBytes, config.uploads.reserve);
+  const warning = tooSmall(diskSpace(data).diskSizeBytes, config.uploads.reserve);
   const credentialFile = join(data, 'admin.macaroon');
   const fingerprint = fingerprintOf(siteKey);
   return {
     text:
       `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
+      ('file' in place ? '' : `Its records are in ${nameOf(place)}.\n`) +
       `What everybody does with it is explained there: ${documents}\n` +
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
       `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}' gives the account a password.\n` +
@@ -124,6 +151,7 @@ function answered(
     json: {
       data,
       config: join(data, 'larder.toml'),
+      ...(!('file' in place) && { records: nameOf(place) }),
       'base-url': baseUrl,
       documents,
       listen,
@@ -212,29 +240,50 @@ function trust(tls: ServerTls | undefined, baseUrl: string, files: SiteFiles | u
   );
 }
 
-function configurationText(
-  baseUrl: string,
-  listen: string,
-  storeAdminDigest: string,
-  siteFiles: SiteFiles | undefined,
-): string {
+/** The server for the records that the options name. */
+function givenServer({ postgres, 'postgres-password-file': file }: Record<string, string | undefined>) {
+  if (postgres !== undefined) return { postgres, passwordFile: file === undefined ? undefined : resolve(file) };
+  if (file !== undefined)
+    throw new UsageError('--postgres-password-file is the password for --postgres: name that too');
+  return undefined;
+}
+
+/** Refuses a server on which no store can be made, before anything is. */
+async function refuseServer(data: string, place: DatabasePlace): Promise<void> {
+  if ('file' in place) return;
   try {
-    return initialConfig({ baseUrl, listen, storeAdminId: administratorId, storeAdminDigest, siteFiles });
+    await refuseStoreThere(data, place);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const said = error.problems.map(({ message }) => message).join('; ');
-    throw new UsageError(said.replace('http.base_url:', '--base-url:').replace('http.listen:', '--listen:'));
+    throw error instanceof StoreThere ? new Failure(error.message, { code: 'store-exists' }) : error;
   }
 }
 
-/** Makes the directory when it is not there; refuses one that is in use for anything. */
-function makeRoom(data: string): void {
-  const found = statSync(data, { throwIfNoEntry: false });
-  if (found) {
-    if (!found.isDirectory()) throw new Failure(`${data} is not a directory`);
-    becomeOwner(data);
-    refuseContents(data);
+function configurationText(settings: FirstSettings): string {
+  try {
+    return initialConfig(settings);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const said = error.problems.map(({ message }) => message).join('; ');
+    throw new UsageError(
+      said
+        .replace('http.base_url:', '--base-url:')
+        .replace('http.listen:', '--listen:')
+        .replace('records.postgres:', '--postgres:'),
+    );
   }
+}
+
+/** Refuses a directory that is in use for anything; from here on this process is its owner. */
+function refuseRoom(data: string): void {
+  const found = statSync(data, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw new Failure(`${data} is not a directory`);
+  becomeOwner(data);
+  refuseContents(data);
+}
+
+/** Makes the directory when it is not there. */
+function makeRoom(data: string): void {
   try {
     makeFolder(data);
   } catch (cause) {

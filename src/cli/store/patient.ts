@@ -1,9 +1,10 @@
 // The store that 'larder doctor' examines, from outside of the process that serves it.
 import { join } from 'node:path';
 
+import { recordsPlace } from '#data/records-place.ts';
 import { servingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
-import { checkDatabase } from '#engine/sqlite/check.ts';
+import { inspectDatabase } from '#engine/place.ts';
 import { CannotLook, type Patient } from '#examinations/examination.ts';
 import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
@@ -14,14 +15,17 @@ import { openUpgraded, refuseWithoutDatabase } from '../frame/store.ts';
 export function patientIn(data: string, world: World): Patient & { close(): Promise<void> } {
   const config = once(() => readConfig(join(data, 'larder.toml')), 'larder.toml is not good');
   const serving = once(() => servingState(data), 'store.lock cannot be used');
+  const credentials = world.env['CREDENTIALS_DIRECTORY'];
   let opening: Promise<Store> | undefined;
   return {
     data,
-    credentials: world.env['CREDENTIALS_DIRECTORY'],
+    credentials,
     config,
-    damage() {
+    async damage() {
       refuseWithoutDatabase(data);
-      return checkDatabase(join(data, 'larder.db'), { nativeBinding: nativeBinding() });
+      const place = recordsPlace(data, config(), credentials);
+      const { pages, rows } = await inspectDatabase(place, { nativeBinding: nativeBinding() });
+      return [...pages, ...rows];
     },
     serving,
     store() {

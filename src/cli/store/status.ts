@@ -45,6 +45,7 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
         : null,
       counts: found.counts,
       disk: found.disk,
+      postgres: found.server ?? null,
       'site-key-fingerprint': found.siteKeyFingerprint,
       'audit-head': head ?? null,
       'last-backup': found.lastBackup ?? null,
@@ -64,14 +65,16 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
 type Row = [label: string, text: string];
 type Found = Awaited<ReturnType<typeof lookAt>>;
 
-async function lookAt({ records, config, directory, siteKey, latestTime }: OpenStore) {
+async function lookAt(store: OpenStore) {
+  const { records, config, directory, siteKey, latestTime, database } = store;
   return {
     serving: servingState(directory),
     baseUrl: config.http.base_url,
     documents: documentsAt(config),
     certificate: speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined,
     counts: await records.counts.all(),
-    disk: occupied(directory),
+    disk: await occupied(store),
+    server: database.server && { place: database.server.place, version: (await database.server.state()).version },
     siteKeyFingerprint: fingerprintOf(siteKey),
     head: await records.audit.head(),
     lastBackup: (await records.audit.newestOf('backup'))?.at,
@@ -96,7 +99,8 @@ function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row
   return rows;
 }
 
-function rowsOfContents({ counts, disk, lastBackup, tokensEnding, copies, serving }: Found, now: Date): Row[] {
+function rowsOfContents(found: Found, now: Date): Row[] {
+  const { counts, disk, lastBackup, tokensEnding, copies, serving } = found;
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
   const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
   const rows: Row[] = [
@@ -106,7 +110,7 @@ function rowsOfContents({ counts, disk, lastBackup, tokensEnding, copies, servin
       `${String(waiting)} wait for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
     ],
     ['Blobs', `${bytes(blobBytes)}${damaged}`],
-    ['Database', `${bytes(disk.databaseBytes)} and ${bytes(disk.walBytes)} of log`],
+    ['Database', databaseSays(found)],
     ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
     ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${age(lastBackup, now)})`],
     ['Tokens ending', tokensEnding === 0 ? 'none' : `${String(tokensEnding)}; see 'larder token list --ending 14d'`],
@@ -118,6 +122,11 @@ function rowsOfContents({ counts, disk, lastBackup, tokensEnding, copies, servin
     rows.push(['Scrubbed', `${bytes(read)} since the start; ${round}`]);
   }
   return rows;
+}
+
+function databaseSays({ disk: { databaseBytes, walBytes = 0 }, server }: Found): string {
+  if (server === undefined) return `${bytes(databaseBytes)} and ${bytes(walBytes)} of log`;
+  return `${bytes(databaseBytes)} in ${server.place}, PostgreSQL ${server.version}`;
 }
 
 function rowsOfProblems({ serving }: Found): Row[] {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { contentAndPusher } from '#integrity/content-name.ts';
 import { putBackGood, quarantine } from '#integrity/quarantine.ts';
 import { verifyStore, type Verdict } from '#integrity/verify.ts';
-import { checkDatabase } from '#engine/sqlite/check.ts';
-import type { Records } from '#records/index.ts';
+import { inspectDatabase, nameOf, type DatabasePlace } from '#engine/place.ts';
+import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
+import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { progressOf } from '../frame/progress.ts';
@@ -45,18 +47,18 @@ export const verify = command({
   async run(call) {
     becomeOwner(call.data);
     refuseWithoutDatabase(call.data);
-    const file = join(call.data, 'larder.db');
+    const place = placeIn(call);
     try {
       return await withStore(call, (store) => proved(store, call));
     } catch (error) {
-      // What is wrong with the file may be why the store does not open, or cannot be read to its end.
-      const problems = checkDatabase(file, { nativeBinding: nativeBinding() });
+      // What is wrong with it may be why the store does not open, or cannot be read to its end.
+      const problems = await damageOf(place).catch(() => []);
       if (problems.length === 0) throw error;
       return {
         text: told(
-          problems.map((line) => `${file}: ${line}`),
+          problems.map((line) => `${nameOf(place)}: ${line}`),
           'the database; it is damaged so far that nothing else could be looked at',
-          [ofDatabase(call.data)],
+          [mendOfRecords(place, call.data)],
         ),
         json: { good: false, database: { problems } },
         exitCode: 1,
@@ -65,31 +67,40 @@ export const verify = command({
   },
 });
 
+const placeIn = ({ data, world }: Pick<Call, 'data' | 'world'>): DatabasePlace =>
+  recordsPlace(data, readConfig(join(data, 'larder.toml')), world.env['CREDENTIALS_DIRECTORY']);
+
+async function damageOf(place: DatabasePlace): Promise<string[]> {
+  const { pages, rows } = await inspectDatabase(place, { nativeBinding: nativeBinding() });
+  return [...pages, ...rows];
+}
+
 async function proved(
   store: OpenStore,
   call: Call<{ quarantine: Flag; 'restore-quarantined': Flag }>,
 ): Promise<Answer> {
   call.world.yieldToOthers?.();
   const progress = progressOf(call);
-  const { records, siteKey, sealing } = store;
-  const found: Found = await withBlobs(store, async ({ blobs, digests, database: file, nativeBinding: native }) => {
+  const { records, siteKey, sealing, database } = store;
+  const { place } = database;
+  const found: Found = await withBlobs(store, async ({ blobs, digests, nativeBinding: native }) => {
     const by = { records, acts: store.acts, blobs, by: store.person };
     const back = call.options['restore-quarantined'] ? await putBackGood(by, digests) : [];
     const seals = { siteKey, sealFile: sealing.file };
-    const parts = { ...seals, file, records, blobs, digests, nativeBinding: native, progress: progress.at };
-    const verdict = await verifyStore(parts);
+    const inspect = (): Promise<DatabaseVerdict> => inspectDatabase(place, { nativeBinding: native });
+    const verdict = await verifyStore({ ...seals, inspect, records, blobs, digests, progress: progress.at });
     if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, by);
     return { ...verdict, back };
   }).finally(progress.end);
   const { good, audit, blobs, back } = found;
-  const counted = `the database, ${String(blobs.checked)} blobs of ${String(blobs.bytes)} bytes, ${String(audit.rows)} entries of the audit log`;
+  const counted = `${await databaseSays(store)}, ${String(blobs.checked)} blobs of ${String(blobs.bytes)} bytes, ${String(audit.rows)} entries of the audit log`;
   const restored = back.length > 0 ? `${String(back.length)} blobs hash well and are in service again.\n` : '';
   return {
     text:
       restored +
       (good
         ? `Everything is as it was written: ${counted}.`
-        : told(await problemsOf(found, records, call.data), counted, mendsOf(found, call.data))),
+        : told(await problemsOf(found, store), counted, mendsOf(found, store))),
     json: asJson(found, call.options.quarantine),
     exitCode: good ? 0 : 1,
   };
@@ -100,10 +111,20 @@ interface Flag {
   readonly summary: string;
 }
 
+/** What of the database was looked at: a server may notice what its disk has changed, or not. */
+async function databaseSays({ database: { server } }: OpenStore): Promise<string> {
+  if (server === undefined) return 'the database';
+  const { checksums } = await server.state();
+  return `${server.place} (${checksums ? 'each page against the checksum of its server' : 'whose server keeps no checksums of its pages'})`;
+}
+
 /** What is wrong, in whole lines: with which file, with what of which package. */
-async function problemsOf({ database, audit, blobs }: Found, records: Records, data: string): Promise<string[]> {
+async function problemsOf(
+  { database, audit, blobs }: Found,
+  { records, database: { place } }: OpenStore,
+): Promise<string[]> {
   const lines = [
-    ...database.map((line) => `${join(data, 'larder.db')}: ${line}`),
+    ...database.map((line) => `${nameOf(place)}: ${line}`),
     ...audit.problems.map((line) => `audit log: ${line}`),
   ];
   for (const [contents, what] of [
@@ -117,20 +138,17 @@ async function problemsOf({ database, audit, blobs }: Found, records: Records, d
   return lines;
 }
 
-const ofDatabase = (data: string): string =>
-  `Stop the server, move ${data} aside, and restore the last backup from before: larder restore FILE --data ${data} --keys DIR`;
-
 /** What to do about what is wrong. */
-function mendsOf({ database, audit, blobs }: Found, data: string): string[] {
+function mendsOf({ database, audit, blobs }: Found, { directory, database: { place } }: OpenStore): string[] {
   return [
-    ...(database.length > 0 ? [ofDatabase(data)] : []),
+    ...(database.length > 0 ? [mendOfRecords(place, directory)] : []),
     ...(audit.problems.length > 0
       ? ["What to do about the audit log is in the guide 'recovery', which the store serves at /docs/."]
       : []),
     ...(blobs.damaged.length + blobs.missing.length > 0
       ? [
           'A damaged or missing content comes back when the same file is uploaded again, or from a backup: ' +
-            `larder restore FILE --missing --data ${data}`,
+            `larder restore FILE --missing --data ${directory}`,
         ]
       : []),
   ];

@@ -3,14 +3,18 @@
 // was committed, by whomever. PostgreSQL's own numbers of transactions would do for the first alone, and on one server alone.
 import { sql } from '../database.ts';
 
-/** Makes what is needed where it is not there; forgets processes that have long ended. */
+/** Makes what is needed where it is not there, which not everybody may; forgets processes that have long ended. */
 export const marks = `
-  CREATE TABLE IF NOT EXISTS larder_commits (
-    writer TEXT COLLATE "C" PRIMARY KEY,
-    mark   BIGINT NOT NULL,
-    number BIGINT NOT NULL,
-    at     TIMESTAMPTZ NOT NULL
-  );
+  DO $$ BEGIN
+    IF to_regclass(format('%I.larder_commits', current_schema())) IS NULL THEN
+      CREATE TABLE larder_commits (
+        writer TEXT COLLATE "C" PRIMARY KEY,
+        mark   BIGINT NOT NULL,
+        number BIGINT NOT NULL,
+        at     TIMESTAMPTZ NOT NULL
+      );
+    END IF;
+  END $$;
   DELETE FROM larder_commits
     WHERE at < now() - interval '7 days' AND number < (SELECT max(number) FROM larder_commits)`;
 

@@ -7,6 +7,7 @@ import { limit } from '#domain/limit.ts';
 import type { Statement } from '../database.ts';
 import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
+import { newCounts, type Counts } from './counts.ts';
 import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
@@ -44,20 +45,29 @@ export class Connection {
   readonly #client: pg.Client;
   readonly #address: PostgresAddress;
   readonly #inTurn = limit({ atOnce: 1 });
+  readonly #counts: Counts;
   #pending = 0;
+  #isOpen = false;
   #isLost = false;
   #trying: Promise<void> | undefined;
 
-  private constructor(client: pg.Client, address: PostgresAddress) {
+  private constructor(client: pg.Client, address: PostgresAddress, counts: Counts) {
     this.#client = client;
     this.#address = address;
-    const lost = (): void => void (this.#isLost = true);
+    this.#counts = counts;
+    const lost = (): void => {
+      this.#lose();
+    };
     // An error without anybody who waits would end the process; whoever asks next hears of it.
     client.on('error', lost).on('end', lost);
   }
 
   /** Opens one, and throws in words for a person where there is none, or the server keeps less than is promised here. */
-  static async open(address: PostgresAddress, purpose: keyof typeof settings): Promise<Connection> {
+  static async open(
+    address: PostgresAddress,
+    purpose: keyof typeof settings,
+    counts: Counts = newCounts(),
+  ): Promise<Connection> {
     const { host, port, database, user, password, options } = address;
     const client = new pg.Client({
       host,
@@ -74,7 +84,7 @@ export class Connection {
       enableChannelBinding: true,
       ...(options !== undefined && { options }),
     });
-    const connection = new Connection(client, address);
+    const connection = new Connection(client, address, counts);
     // Also for a server that takes a connection and says nothing.
     const late = setTimeout(() => connection.destroy(), patience);
     try {
@@ -82,6 +92,7 @@ export class Connection {
       await client.query(settings[purpose]);
       const { rows } = await client.query<Server>(lookedOver);
       refuseLess(rows[0]!, placeOf(address));
+      connection.#isOpen = true;
       return connection;
     } catch (error) {
       connection.destroy();
@@ -119,6 +130,7 @@ export class Connection {
 
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     this.#pending++;
+    this.#counts.queries++;
     const silent = setInterval(() => {
       this.#trying ??= this.#tryServer();
     }, silence);
@@ -150,9 +162,15 @@ export class Connection {
     await this.#inTurn(() => this.#client.end()).catch(() => undefined);
   }
 
+  /** Counts it once, where it was ever open. */
+  #lose(): void {
+    if (this.#isOpen && !this.#isLost) this.#counts.lost++;
+    this.#isLost = true;
+  }
+
   /** At once; whoever waits for an answer gets an error. */
   destroy(): void {
-    this.#isLost = true;
+    this.#lose();
     // To end it in words first would leave whoever waits for the connection itself without an answer.
     (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
   }

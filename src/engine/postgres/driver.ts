@@ -1,11 +1,14 @@
 // PostgreSQL behind the door: connections that read, and one that writes.
 import { randomBytes } from 'node:crypto';
 
-import { sql, type Database, type Statement } from '../database.ts';
+import type { Database, Statement } from '../database.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 import { lastCommit, marks } from './commits.ts';
 import type { Connection } from './connection.ts';
-import { NoConnection } from './errors.ts';
+import { refuseOther } from './contents.ts';
+import { newCounts } from './counts.ts';
+import { codeOf, NoConnection } from './errors.ts';
+import { bytesTaken, poolOf, stateOf } from './figures.ts';
 import { queriesOn, serverClock, tableNamed } from './queries.ts';
 import { reach, type Password } from './reach.ts';
 import { Readers } from './readers.ts';
@@ -27,15 +30,15 @@ export async function openPostgres(
   text: string,
   { password, mustHoldStore = false }: PostgresOptions = {},
 ): Promise<Database> {
-  const { address, open } = reach(text, password);
+  const counts = newCounts();
+  const { address, open } = reach(text, password, counts);
   await prepare(address, await open('writes'), mustHoldStore);
-  const readers = new Readers(() => open('reads'));
-  const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'));
+  const readers = new Readers(() => open('reads'), counts);
+  const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'), counts);
   const versions = new Versions(async () => (await readers.all<{ number: number }>(lastCommit()))[0]!.number);
   let closing: Promise<void> | undefined;
 
   return {
-    server: { clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at) },
     get: async <Row>(statement: Statement) => (await readers.all<Row>(statement))[0],
     all: (statement) => readers.all(statement),
     isDamaged: () => Promise.resolve(false),
@@ -46,36 +49,31 @@ export async function openPostgres(
     keepRowDigests() {
       // The server has checksums of its pages; whoever looks the store over is told where they are off.
     },
+    size: async () => ({ ...(await readers.all<{ bytes: number }>(bytesTaken()))[0]!, logBytes: undefined }),
+    server: {
+      place: placeOf(address),
+      clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at),
+      state: () => stateOf(readers),
+      pool: () => poolOf(readers, lane, counts),
+    },
     close: () => (closing ??= lane.close().then(() => readers.close())),
   };
 }
 
 /** Makes the marks of commits where they are not there. */
 async function prepare(address: PostgresAddress, connection: Connection, mustHoldStore: boolean): Promise<void> {
-  const { get } = queriesOn(connection, () => undefined);
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
-    const foreign = await get<{ name: string }>(sql`
-      SELECT table_name AS name FROM information_schema.tables
-      WHERE table_schema = current_schema()
-        AND NOT EXISTS (
-          SELECT 1 FROM information_schema.tables
-          WHERE table_schema = current_schema() AND table_name IN ('migrations', 'larder_commits'))
-      ORDER BY table_name LIMIT 1`);
-    if (foreign !== undefined) {
-      throw new Error(
-        `cannot use ${placeOf(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
-          'schema, of the store, or an empty one for a new store',
-      );
-    }
-    // One that is named by mistake would become a new and empty store.
-    if (mustHoldStore && (await get(tableNamed('migrations'))) === undefined) {
-      throw new NoConnection(
-        `cannot open ${placeOf(address)}: it holds no store; name the database that has its records, or make a new store ` +
-          "with 'larder init --postgres'",
-      );
-    }
+    await refuseOther(
+      queriesOn(connection, () => undefined),
+      address,
+      mustHoldStore,
+    );
     await connection.script(`${marks}; COMMIT`);
+  } catch (error) {
+    if (codeOf(error) !== '42501') throw error;
+    const why = `its user ${address.user} may not do there what the store needs; make it the owner of the database`;
+    throw new NoConnection(`cannot use ${placeOf(address)}: ${why}`, { cause: error });
   } finally {
     await connection.close();
   }

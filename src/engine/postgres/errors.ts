@@ -4,7 +4,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 
 /** The code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
-const codeOf = (error: unknown): string =>
+export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Whether another transaction was in the way, and the same thing is worth a second try. */

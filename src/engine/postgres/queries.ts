@@ -30,6 +30,9 @@ export function queriesOn(connection: Connection, failed: (error: unknown) => vo
 export const serverClock = (): Statement =>
   sql`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at`;
 
-/** Finds a table of the store by its name. */
+/** A name where a statement has one. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Finds a table of the store by its name, also one that its user may not read. */
 export const tableNamed = (name: string): Statement =>
-  sql`SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${name}`;
+  sql`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ${name}`;

@@ -1,6 +1,7 @@
 // How a database of a server is reached: its address, and what the server knows the store by.
 import { placeOf, readAddress, type PostgresAddress } from './address.ts';
 import { Connection } from './connection.ts';
+import type { Counts } from './counts.ts';
 import { NoConnection } from './errors.ts';
 
 /** Asked for the password where the address says none, each time a connection is opened. */
@@ -11,12 +12,12 @@ export interface Reach {
   open(purpose: Parameters<typeof Connection.open>[1]): Promise<Connection>;
 }
 
-export function reach(text: string, password?: Password): Reach {
+export function reach(text: string, password?: Password, counts?: Counts): Reach {
   const address = readAddress(text);
   return {
     address,
     open: async (purpose) =>
-      Connection.open(password === undefined ? address : withPassword(address, password), purpose),
+      Connection.open(password === undefined ? address : withPassword(address, password), purpose, counts),
   };
 }
 

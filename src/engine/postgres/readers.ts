@@ -1,6 +1,7 @@
 // The connections that read: each question is one statement, which sees what is committed when it arrives.
 import type { Statement } from '../database.ts';
 import type { Connection } from './connection.ts';
+import type { Counts } from './counts.ts';
 import { forCaller, isLost, isStale } from './errors.ts';
 
 /** So many are opened at most; a question beyond that waits behind others. */
@@ -11,12 +12,19 @@ const patience = 4000;
 
 export class Readers {
   readonly #open: () => Promise<Connection>;
+  readonly #counts: Counts;
   #connections: Connection[] = [];
   #opening: Promise<Connection> | undefined;
   #isClosed = false;
 
-  constructor(open: () => Promise<Connection>) {
+  constructor(open: () => Promise<Connection>, counts: Counts) {
     this.#open = open;
+    this.#counts = counts;
+  }
+
+  /** How many questions each connection has that is open. */
+  pending(): number[] {
+    return this.#connections.filter(({ isLost }) => !isLost).map(({ pending }) => pending);
   }
 
   /** Asks a question; where the connection breaks under it, on another one, for so many milliseconds. */
@@ -28,6 +36,7 @@ export class Readers {
       } catch (error) {
         const again = isStale(error) || (isLost(error) && performance.now() < deadline && !this.#isClosed);
         if (!again) throw forCaller(error);
+        this.#counts.retries++;
       }
     }
   }

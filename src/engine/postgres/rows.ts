@@ -5,7 +5,7 @@ import { placeOf } from './address.ts';
 import { marks } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { forCaller } from './errors.ts';
-import { queriesOn } from './queries.ts';
+import { queriesOn, quoted } from './queries.ts';
 import { reach, type Password } from './reach.ts';
 
 /** The rows as of one moment, until it is closed; nobody is kept from writing meanwhile. */
@@ -249,5 +249,3 @@ const readingOf = (connection: Connection): RowSource => ({
     }
   },
 });
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -8,6 +8,7 @@ import { whileOpen } from '../while-open.ts';
 import type { Connection } from './connection.ts';
 import { forCaller, isConflict, isHeld, isLost, unavailable } from './errors.ts';
 import { marking, markOf } from './commits.ts';
+import type { Counts } from './counts.ts';
 import { queriesOn } from './queries.ts';
 
 /** So many changes are committed together at most: whoever came first waits for all of them. */
@@ -48,15 +49,23 @@ export class WriteLane {
   readonly #open: () => Promise<Connection>;
   /** Who this is among all who write. */
   readonly #writer: string;
+  readonly #counts: Counts;
   readonly #waiting: Change[] = [];
   #connection: Connection | undefined;
   #running: Promise<void> | undefined;
   /** The number of the last commit that was tried. */
   #mark = 0;
 
-  constructor(open: () => Promise<Connection>, writer: string) {
+  constructor(open: () => Promise<Connection>, writer: string, counts: Counts) {
     this.#open = open;
     this.#writer = writer;
+    this.#counts = counts;
+  }
+
+  /** Whether its connection is open, whether changes are made on it, and how many changes wait. */
+  state(): { isOpen: boolean; isUsed: boolean; waiting: number } {
+    const isOpen = this.#connection?.isLost === false;
+    return { isOpen, isUsed: isOpen && this.#running !== undefined, waiting: this.#waiting.length };
   }
 
   /** Does a change, with those that wait as well; it may be run again, when nothing is left of the first time. */
@@ -109,6 +118,7 @@ export class WriteLane {
         const isLate = performance.now() > deadline;
         if (isLost(error) && isLate) this.#refuseLate(error);
         const again = (isConflict(error) && attempt < tries) || (isLost(error) && !isLate);
+        if (again) this.#counts.retries++;
         if (!again) return { error: isHeld(error) ? new Error(held, { cause: error }) : forCaller(error) };
         await sleep(isLost(error) ? 100 : Math.random() * 10 * attempt);
       }

@@ -27,12 +27,12 @@ export interface DatabaseVerdict {
 
 /** What is wrong with a database, whatever it is. */
 export function checkDatabase(file: string, options: FileOptions = {}): string[] {
-  const { pages, rows } = inspectDatabase(file, options);
+  const { pages, rows } = inspectFile(file, options);
   return [...pages, ...rows];
 }
 
 /** Looks over the pages and indexes of a database, references between its rows, and each row against its digest. */
-export function inspectDatabase(file: string, options: FileOptions = {}): DatabaseVerdict {
+export function inspectFile(file: string, options: FileOptions = {}): DatabaseVerdict {
   const found: string[] = [];
   const pages: string[] = [];
   let db: SQLite.Database | undefined;

@@ -1,4 +1,6 @@
 // SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
+import { statSync } from 'node:fs';
+
 import SQLite from 'better-sqlite3';
 
 import { List, sql, type Database, type Queries, type Statement, type Value } from '../database.ts';
@@ -41,6 +43,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     keepRowDigests() {
       keepRowDigests(writer);
     },
+    size: () => Promise.resolve({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
     async close() {
       if (closed) return;
       await turns.settled();
@@ -50,6 +53,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     },
   };
 }
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** One connection that writes, and one that sees only what is committed. */
 function connect(

@@ -1,0 +1,85 @@
+// Looks a database over: every row is read, values that are kept elsewhere too, and every reference is followed. Where the
+// server keeps checksums of its pages it holds each against its own on the way.
+import type { Connection } from './connection.ts';
+import { refuseOther } from './contents.ts';
+import type { DatabaseVerdict } from '../sqlite/check.ts';
+import type { Statement } from '../database.ts';
+import { codeOf } from './errors.ts';
+import { queriesOn, quoted } from './queries.ts';
+import { reach, type Password } from './reach.ts';
+
+/** What is wrong with a database; `password` is asked for the one that the address does not say. */
+export async function inspectPostgres(text: string, password?: Password): Promise<DatabaseVerdict> {
+  const { address, open } = reach(text, password);
+  const connection = await open('reads');
+  try {
+    await refuseOther(
+      queriesOn(connection, () => undefined),
+      address,
+      true,
+    );
+    return { pages: await unreadable(connection), rows: await dangling(connection) };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A statement that is asked once. */
+const once = (text: string): Statement => ({ text: [text], values: [] });
+
+/** Tables that cannot be read to their end. */
+async function unreadable(connection: Connection): Promise<string[]> {
+  const tables = await connection.query<{ name: string }>(
+    once(`
+      SELECT relname AS name FROM pg_class
+      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname`),
+  );
+  const found: string[] = [];
+  for (const { name } of tables.rows) {
+    try {
+      // As a text each row is read whole, also what of it is kept elsewhere.
+      await connection.query(once(`SELECT count(length(one::text)) FROM ${quoted(name)} AS one`));
+    } catch (error) {
+      // Data or an index that is damaged, and what the disk does not give.
+      if (!/^(?:XX00[12]|58030)$/.test(codeOf(error))) throw error;
+      found.push(`the table ${name} cannot be read: ${(error as Error).message}`);
+    }
+  }
+  return found;
+}
+
+interface Reference {
+  table: string;
+  parent: string;
+  columns: string[];
+  parentColumns: string[];
+}
+
+/** References to nothing: the server lets none be made, but whoever may do everything there can switch that off. */
+async function dangling(connection: Connection): Promise<string[]> {
+  const named = (key: string, table: string): string => `
+    (SELECT json_agg(attname ORDER BY place) FROM unnest(${key}) WITH ORDINALITY AS one (number, place)
+      JOIN pg_attribute ON attrelid = ${table} AND attnum = number)`;
+  const references = await connection.query<Reference & Record<string, unknown>>(
+    once(`
+      SELECT child.relname AS "table", parent.relname AS parent, ${named('conkey', 'conrelid')} AS columns,
+        ${named('confkey', 'confrelid')} AS "parentColumns"
+      FROM pg_constraint JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
+      WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY child.relname, conname`),
+  );
+  const found: string[] = [];
+  for (const { table, parent, columns, parentColumns } of references.rows) {
+    const isThere = columns.map((column) => `child.${quoted(column)} IS NOT NULL`);
+    const fits = columns.map((column, at) => `parent.${quoted(parentColumns[at]!)} = child.${quoted(column)}`);
+    const { rows } = await connection.query<{ count: number }>(
+      once(`
+        SELECT count(*) AS count FROM ${quoted(table)} AS child
+        WHERE ${isThere.join(' AND ')}
+          AND NOT EXISTS (SELECT 1 FROM ${quoted(parent)} AS parent WHERE ${fits.join(' AND ')})`),
+    );
+    const { count } = rows[0]!;
+    if (count > 0)
+      found.push(`${String(count)} ${count === 1 ? 'row' : 'rows'} of ${table} refer to nothing in ${parent}`);
+  }
+  return found;
+}

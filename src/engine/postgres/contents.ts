@@ -1,0 +1,33 @@
+// What a database holds: a store, something else, or nothing.
+import { sql, type Queries } from '../database.ts';
+import { placeOf, type PostgresAddress } from './address.ts';
+import { NoConnection } from './errors.ts';
+import { tableNamed } from './queries.ts';
+
+/** Throws where it has tables of something else, or, where it must hold a store, holds none. */
+export async function refuseOther(
+  { get }: Pick<Queries, 'get'>,
+  address: PostgresAddress,
+  mustHoldStore: boolean,
+): Promise<void> {
+  const foreign = await get<{ name: string }>(sql`
+    SELECT tablename AS name FROM pg_tables
+    WHERE schemaname = current_schema()
+      AND NOT EXISTS (
+        SELECT 1 FROM pg_tables
+        WHERE schemaname = current_schema() AND tablename IN ('migrations', 'larder_commits'))
+    ORDER BY tablename LIMIT 1`);
+  if (foreign !== undefined) {
+    throw new NoConnection(
+      `cannot use ${placeOf(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
+        'schema, of the store, or an empty one for a new store',
+    );
+  }
+  // One that is named by mistake would become a new and empty store.
+  if (mustHoldStore && (await get(tableNamed('migrations'))) === undefined) {
+    throw new NoConnection(
+      `cannot open ${placeOf(address)}: it holds no store; name the database that has its records, or make a new store ` +
+        "with 'larder init --postgres'",
+    );
+  }
+}

@@ -1,0 +1,6 @@
+// What is counted on every connection of this process to PostgreSQL.
+import type { PoolFigures } from '../database.ts';
+
+export type Counts = Pick<PoolFigures, 'queries' | 'retries' | 'lost'>;
+
+export const newCounts = (): Counts => ({ queries: 0, retries: 0, lost: 0 });

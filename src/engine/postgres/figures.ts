@@ -1,0 +1,65 @@
+// How a server that has a database says it is, and how the connections of this process to it go.
+import { sql, type PoolFigures, type ServerState } from '../database.ts';
+import type { Counts } from './counts.ts';
+import type { Readers } from './readers.ts';
+import type { WriteLane } from './write-lane.ts';
+
+/** Connections that read, and the one that writes, together. */
+export function poolOf(readers: Readers, lane: WriteLane, counts: Counts): PoolFigures {
+  const [reading, writing] = [readers.pending(), lane.state()];
+  const used = reading.filter((pending) => pending > 0);
+  return {
+    open: reading.length + Number(writing.isOpen),
+    used: used.length + Number(writing.isUsed),
+    waiting: used.reduce((sum, pending) => sum + pending - 1, writing.waiting),
+    ...counts,
+  };
+}
+
+/** The bytes that the tables of a store take, with their indexes and large values. */
+export const bytesTaken = () => sql`
+  SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
+
+const howItIs = () => sql`
+  SELECT current_setting('server_version') AS version, current_setting('data_checksums') = 'on' AS checksums,
+    current_setting('full_page_writes') = 'on' AS "fullPageWrites",
+    (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS "isSuperuser",
+    has_schema_privilege(current_schema(), 'CREATE') AS "mayMakeTables",
+    (SELECT count(*) FROM pg_class
+      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND NOT pg_has_role(relowner, 'USAGE')
+    ) AS "foreignTables",
+    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
+    extract(epoch FROM clock_timestamp()) * 1000 AS clock`;
+
+interface Said {
+  version: string;
+  checksums: 0 | 1;
+  fullPageWrites: 0 | 1;
+  isSuperuser: 0 | 1;
+  mayMakeTables: 0 | 1;
+  foreignTables: number;
+  used: number;
+  most: number;
+  clock: number;
+}
+
+export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerState> {
+  // Of two answers the first may have waited for a connection to be opened.
+  await readers.all(sql`SELECT 1`);
+  const [asked, since] = [Date.now(), performance.now()];
+  const said = (await readers.all<Said>(howItIs()))[0]!;
+  const took = performance.now() - since;
+  return {
+    // What follows is how the distribution numbers its package.
+    version: said.version.split(' ')[0]!,
+    checksums: said.checksums === 1,
+    fullPageWrites: said.fullPageWrites === 1,
+    isSuperuser: said.isSuperuser === 1,
+    mayMakeTables: said.mayMakeTables === 1,
+    foreignTables: said.foreignTables,
+    connections: { used: said.used, most: said.most },
+    clock: { ahead: said.clock - asked - took / 2, within: took / 2 },
+  };
+}

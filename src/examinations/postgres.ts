@@ -1,0 +1,89 @@
+// The PostgreSQL server that has the records, where one has them: what it promises, and what it lets the store do.
+import type { DatabaseServer, ServerState } from '#engine/database.ts';
+import { notice, well, wrong, type Examination, type Finding } from './examination.ts';
+
+export const databaseServer: Examination = {
+  what: 'Database server',
+  async look({ store }) {
+    const { server } = (await store()).database;
+    if (server === undefined) return well('the records are a file of the data directory');
+    return judged(server, await server.state());
+  },
+};
+
+/** By so many milliseconds clocks may differ without being told of; and before a host that serves leaves its load balancer. */
+const differs = { told: 1000, wrong: 2500 };
+
+type Concern = [level: 'wrong' | 'notice', says: string, mend: string];
+
+/** What is to be said of a server in this state. */
+export function judged({ place }: Pick<DatabaseServer, 'place'>, state: ServerState): Finding {
+  const found = [...concernsOfRights(state), ...concernsOfDisk(state), ...concernsOfClock(state)];
+  const { used, most } = state.connections;
+  if (used > most * 0.9) {
+    found.push([
+      'wrong',
+      `${String(used)} of the ${String(most)} connections that it takes are open`,
+      'Raise max_connections there, or find out who holds so many; each process of larder opens ten at most.',
+    ]);
+  }
+  const says = `${place}, PostgreSQL ${state.version}, ${String(used)} of ${String(most)} connections open`;
+  if (found.length === 0) return well(says);
+  const isWrong = found.some(([level]) => level === 'wrong');
+  const tell = isWrong ? wrong : notice;
+  // What is wrong first: a notice beside it can wait.
+  found.sort(([one], [other]) => Number(other === 'wrong') - Number(one === 'wrong'));
+  return tell(`${says}; ${found.map(([, what]) => what).join('; ')}`, found.map(([, , mend]) => mend).join(' '));
+}
+
+function* concernsOfRights({ isSuperuser, mayMakeTables, foreignTables }: ServerState): Generator<Concern> {
+  if (isSuperuser) {
+    yield [
+      'notice',
+      'the store comes there as a superuser, who may do more than it needs',
+      'Make a role of its own that owns its database: CREATE ROLE larder LOGIN; ALTER DATABASE … OWNER TO larder.',
+    ];
+  }
+  if (!mayMakeTables) {
+    yield [
+      'wrong',
+      'its user may make no tables there, so an upgrade would fail',
+      'GRANT CREATE ON SCHEMA … TO it, or make it the owner of the schema.',
+    ];
+  }
+  if (foreignTables > 0) {
+    yield [
+      'wrong',
+      `${String(foreignTables)} tables of the store belong to another user, so an upgrade would fail`,
+      'REASSIGN OWNED BY that user TO the one that the configuration names, in that database.',
+    ];
+  }
+}
+
+function* concernsOfDisk({ checksums, fullPageWrites }: ServerState): Generator<Concern> {
+  if (!checksums) {
+    yield [
+      'notice',
+      'it keeps no checksums of its pages, so it does not notice what its disk changes',
+      'Stop the server and run pg_checksums --enable there.',
+    ];
+  }
+  if (!fullPageWrites) {
+    yield [
+      'notice',
+      'full_page_writes is off, which may damage pages in a power cut',
+      'Turn it on, unless the file system there replaces pages as a whole, as ZFS does.',
+    ];
+  }
+}
+
+function* concernsOfClock({ clock: { ahead, within } }: ServerState): Generator<Concern> {
+  const surely = Math.abs(ahead) - within;
+  if (surely <= differs.told) return;
+  const seconds = (Math.abs(ahead) / 1000).toFixed(1);
+  yield [
+    surely > differs.wrong ? 'wrong' : 'notice',
+    `the clock of this machine is ${seconds} seconds ${ahead > 0 ? 'behind' : 'ahead of'} its clock`,
+    'Have both follow the same time server.',
+  ];
+}

@@ -1,0 +1,23 @@
+// Looks over a database file in a thread of its own: SQLite does it in one go.
+import { once } from 'node:events';
+
+import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
+import type { StartWorker } from '#src/embedded.ts';
+import type { DatabaseToCheck } from './database-worker.ts';
+
+/** What is wrong with the file; `startWorker` starts `database-worker.ts`. */
+export async function inspectInThread(startWorker: StartWorker, toCheck: DatabaseToCheck): Promise<DatabaseVerdict> {
+  const worker = startWorker({
+    name: 'database',
+    execArgv: [],
+    workerData: toCheck,
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  });
+  worker.unref();
+  const ended = once(worker, 'exit').then(([code]) => {
+    throw new Error(`cannot look over the database: the thread ended with ${String(code)}`);
+  });
+  ended.catch(() => undefined);
+  const [verdict] = (await Promise.race([once(worker, 'message'), ended])) as [DatabaseVerdict];
+  return verdict;
+}

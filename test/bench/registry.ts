@@ -69,6 +69,12 @@ export async function registry(): Promise<void> {
       );
     }
     console.log(`  the same, then synced        ${(size / 1e6 / median(synced)).toFixed(0).padStart(5)} MB/s`);
+    const [ownWork = [], theirWork = []] = worked;
+    const [all, theirs, sha3] = [median(ownWork), median(theirWork), sha3Alone()];
+    console.log(
+      `  ${(all / theirs).toFixed(2)} of its CPU; without the sha3-384 that it does not make, ${sha3.toFixed(1)} s, ` +
+        ((all - sha3) / theirs).toFixed(2),
+    );
     console.log(`  ratio to it as it is ${said(ratiosTo(others))}; to it synced ${said(ratiosTo(synced))}`);
   } finally {
     for (const peer of peers) await peer.stop();
@@ -80,6 +86,15 @@ function cpuSeconds(pid: number): number {
   const [, fields = ''] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
   return (user + system) / 100;
+}
+
+/** What the name costs under which this store keeps content, beside the digest that clients name. */
+function sha3Alone(): number {
+  const digest = createHash('sha3-384');
+  const before = cpuSeconds(process.pid);
+  for (let hashed = 0; hashed < size; hashed += chunk.length) digest.update(chunk);
+  digest.digest();
+  return cpuSeconds(process.pid) - before;
 }
 
 /** This store, with credentials put in straight through the records. */

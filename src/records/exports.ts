@@ -1,5 +1,5 @@
 // Exports: what has left the host.
-import { sql, type Queries } from '#engine/database.ts';
+import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Export {
   /** RFC 3339. */
@@ -18,12 +18,24 @@ export interface Export {
   media: string | null;
 }
 
+const exportColumns = columns`seq, at, actor, what, name, sha256, bytes, label, media`;
+
 export const exports = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Those from one moment up to another, the newest first, before a number; at most so many. Read backwards: by their times all would be sorted. */
-  list: (from: string, to: string, before: number, limit: number) =>
-    db.all<Export & { seq: number }>(sql`
-      SELECT seq, at, actor, what, name, sha256, bytes, label, media FROM exports
-      WHERE seq < ${before} AND at || '' >= ${from} AND at || '' < ${to} ORDER BY seq DESC LIMIT ${limit}`),
+  /** Those from one moment up to another, the newest first, before a number; at most so many. */
+  async list(from: string, to: string, before: number, limit: number): Promise<(Export & { seq: number })[]> {
+    const { count } = (await db.get<{ count: number }>(sql`
+      SELECT COUNT(*) AS count
+      FROM (SELECT 1 FROM exports WHERE at >= ${from} AND at < ${to} LIMIT ${limit + 1}) AS found LIMIT 1`))!;
+    // Few of a time are found by it, however much has left since.
+    if (count <= limit)
+      return db.all<Export & { seq: number }>(sql`
+        SELECT ${exportColumns} FROM exports
+        WHERE at >= ${from} AND at < ${to} AND seq + 0 < ${before} ORDER BY seq + 0 DESC LIMIT ${limit}`);
+    // Read backwards: by their times all would be sorted.
+    return db.all<Export & { seq: number }>(sql`
+      SELECT ${exportColumns} FROM exports
+      WHERE seq < ${before} AND at || '' >= ${from} AND at || '' < ${to} ORDER BY seq DESC LIMIT ${limit}`);
+  },
 });
 
 export const exportChanges = (db: Queries) => ({

@@ -159,6 +159,38 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     }
   });
 
+  await t.test('what left within a time is listed page by page, the last of it first', async (t) => {
+    const day = (number: number): string => `2001-02-${String(number).padStart(2, '0')}T00:00:00.000Z`;
+    // The clock was put back on the way.
+    const days = [1, 2, 3, 4, 9, 5, 6, 7, 5, 8, 9];
+    await store.beside.records.change({ at: day(1), actor: 'test', action: 'export', object: 'x' }, async (tx) => {
+      for (const [at, number] of days.entries()) {
+        const left = { at: day(number), actor: 'cli:root', what: 'backup', name: `backup-${at}`, bytes: 1 } as const;
+        await tx.exports.add({ ...left, sha256: '0'.repeat(64), label: null, media: null });
+      }
+    });
+    for (const [from, to] of [
+      [1, 10],
+      [2, 5],
+      [5, 6],
+      [9, 10],
+      [10, 11],
+    ] as const) {
+      for (const size of [1, 2, 3, 100]) {
+        const names: string[] = [];
+        for (let cursor = ''; ;) {
+          const query = `from=${day(from)}&to=${day(to)}&page-size=${size}${cursor}`;
+          const { body } = await root.get(`/internal/v1/exports?${query}`);
+          names.push(...(body.exports as { name: string }[]).map(({ name }) => name));
+          if (body['next-cursor'] === null) break;
+          cursor = `&cursor=${body['next-cursor'] as string}`;
+        }
+        const expected = days.flatMap((one, at) => (one >= from && one < to ? [`backup-${at}`] : []));
+        t.same(names, expected.reverse(), `days ${from} to ${to} by ${size}`);
+      }
+    }
+  });
+
   await t.test('nobody else sees any of it', async (t) => {
     const ada = await store.as('ada');
     for (const path of [

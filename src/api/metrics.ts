@@ -8,6 +8,7 @@ import {
   type GaugeConfiguration,
 } from 'prom-client';
 
+import type { PoolFigures } from '#engine/database.ts';
 import { tallyIn } from './tally.ts';
 
 /** One answered request. */
@@ -45,6 +46,8 @@ export interface StoreState {
 export interface ProcessState {
   scrubbedBytes: number;
   jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
+  /** Its connections to the server that has the database, where one has it. */
+  pool?: PoolFigures | undefined;
 }
 
 /** What one process has counted, as it goes to another one, which adds it up with its own. */
@@ -213,13 +216,48 @@ function processGauges(registers: Registers): (now: ProcessState) => void {
   const runs = gauge('runs', 'Runs of each job since the start.', 'sum');
   const failures = gauge('failures', 'Failed runs of each job since the start.', 'sum');
   const success = gauge('last_success_seconds', 'When each job last went well.', 'max');
+  const setPool = poolGauges(registers);
   return (now) => {
+    if (now.pool !== undefined) setPool(now.pool);
     scrubbed.set(now.scrubbedBytes);
     for (const { name: job, ...ran } of now.jobs) {
       runs.set({ job }, ran.runs);
       failures.set({ job }, ran.failures);
       if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
     }
+  };
+}
+
+/** What of the connections to PostgreSQL is told; nothing of it is on the page of a store whose database is a file. */
+function poolGauges(registers: Registers): (pool: PoolFigures) => void {
+  const make = (): ((pool: PoolFigures) => void) => {
+    const gauge = (name: string, help: string) =>
+      new Gauge({ name: `larder_database_${name}`, help, registers, aggregator: 'sum' });
+    const counter = (name: string, help: string) =>
+      new Counter({ name: `larder_database_${name}_total`, help, registers });
+    const open = gauge('connections_open', 'Connections to PostgreSQL that are open.');
+    const used = gauge('connections_used', 'Those of them that somebody waits for.');
+    const waiting = gauge('waiting', 'Questions and changes that wait behind others for a connection to PostgreSQL.');
+    const queries = counter('queries', 'Statements sent to PostgreSQL.');
+    const retries = counter(
+      'retries',
+      'Questions and changes tried again, as a connection broke or a change was in the way.',
+    );
+    const lost = counter('connections_lost', 'Connections to PostgreSQL that broke.');
+    return (pool) => {
+      open.set(pool.open);
+      used.set(pool.used);
+      waiting.set(pool.waiting);
+      for (const one of [queries, retries, lost]) one.reset();
+      queries.inc(pool.queries);
+      retries.inc(pool.retries);
+      lost.inc(pool.lost);
+    };
+  };
+  let set: ((pool: PoolFigures) => void) | undefined;
+  return (pool) => {
+    set ??= make();
+    set(pool);
   };
 }
 

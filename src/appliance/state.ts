@@ -74,7 +74,8 @@ async function keptDeltas({
 }
 
 /** The same for metrics: what of it is about this process. */
-export const processState = ({ background }: Pick<Told, 'background'>): ProcessState => ({
+export const processState = ({ background, storage }: Pick<Told, 'background' | 'storage'>): ProcessState => ({
+  pool: storage.store.database.server?.pool(),
   scrubbedBytes: background.scrub.state().bytes,
   jobs: background.runner.state(),
 });

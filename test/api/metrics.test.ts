@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { engine } from '#test/fixtures/engines.ts';
 
 t.test('Prometheus sees what was answered and refused, and how full the store is', async (t) => {
   const store = await startStore(t);
@@ -23,6 +24,7 @@ t.test('Prometheus sees what was answered and refused, and how full the store is
     t.ok(body.includes(`${line}\n`), line);
   }
   t.match(body, /^larder_disk_free_bytes [1-9]/m);
+  if (engine === 'sqlite') t.notMatch(body, /larder_database_(?:conn|queries)/, 'there are no connections to a server');
   t.notMatch(body, new RegExp(ada.token.slice(0, 20)), 'no token is in it');
 });
 

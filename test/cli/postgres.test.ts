@@ -83,6 +83,11 @@ t.test('a store is made on the server that is named, and served from it, and com
   const { text } = await fetch(`${url}/metrics`).then(async (page) => ({ text: await page.text() }));
   t.match(text, /^larder_database_bytes [1-9]\d{5,}$/m);
   t.notMatch(text, 'larder_database_wal_bytes', 'whose log is a matter of the server');
+  const figure = (name: string): number => Number(new RegExp(`^larder_database_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  t.ok(figure('connections_open') >= 2, 'one that writes, and those that read');
+  t.ok(figure('connections_used') <= figure('connections_open'));
+  t.ok(figure('queries_total') > 20);
+  t.same(['waiting', 'retries_total', 'connections_lost_total'].map(figure), [0, 0, 0]);
   t.match(await store.larder('status'), {
     code: 0,
     out: new RegExp(

@@ -301,6 +301,7 @@ for (const [then, what] of [
     );
     t.equal(proxy.cut, 2);
     t.same(await counted(db), { a: 1, alone: 1, b: 1, d: 1 });
+    t.match(db.server!.pool(), { lost: 2, retries: then === 'is cut before' ? 2 : 0, waiting: 0 });
   });
 }
 

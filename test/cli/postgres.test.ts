@@ -1,4 +1,5 @@
 // Commands on a store whose records are on a PostgreSQL server.
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -246,6 +247,53 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
   });
   t.match(await init('--postgres-password-file x'), { code: 2, err: /name that too/ });
 });
+
+t.test(
+  'a server whose certificate nobody here trusts gets no password, and is told from one without any',
+  async (t) => {
+    const keys = folder(t);
+    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+    const names = ['-addext', 'subjectAltName=DNS:localhost', '-keyout', 'key.pem', '-out', 'cert.pem'];
+    execFileSync('openssl', [...made, ...names], { cwd: keys, stdio: 'ignore' });
+    const own = await startPostgres({
+      listen: true,
+      access: ['local all all trust', 'hostssl all ada 127.0.0.1/32 scram-sha-256'],
+      files: { 'key.pem': join(keys, 'key.pem'), 'cert.pem': join(keys, 'cert.pem') },
+      settings: ['ssl = on', `ssl_cert_file = 'cert.pem'`, `ssl_key_file = 'key.pem'`],
+    });
+    t.teardown(own.end);
+    await own.ask(makeAda);
+    await own.ask('CREATE DATABASE larder OWNER ada');
+    const file = passwordFile(t);
+    const data = join(folder(t), 'data');
+    const init = (host: string, more = '') =>
+      larder(
+        `init --data ${data} --postgres 'postgres://ada@${host}:${String(own.port)}/larder?${more}' --postgres-password-file ${file}`,
+      );
+    const authority = `sslrootcert=${join(keys, 'cert.pem')}`;
+    for (const [refused, why] of [
+      [
+        await init('localhost'),
+        /its certificate is signed by nobody who is trusted here; name the authority with sslrootcert=FILE$/m,
+      ],
+      [await init('127.0.0.1', authority), /its certificate is not for the name 127\.0\.0\.1$/m],
+      [
+        await init('localhost', 'sslrootcert=/none.pem'),
+        /cannot read \/none\.pem, which the address of PostgreSQL names/,
+      ],
+      [
+        await init('localhost', 'sslmode=disable'),
+        /does not let the user ada in from here; its pg_hba\.conf says who may$/m,
+      ],
+    ] as const) {
+      t.match(refused, { code: 1, err: why });
+      t.match(refused.err, oneLine);
+      t.notOk(existsSync(data));
+    }
+    t.match(await init('localhost', authority), { code: 0 });
+    t.match(await larder(`account list --data ${data}`), { code: 0 });
+  },
+);
 
 t.test('doctor tells how the server is set, and who can read the password', async (t) => {
   const store = await storeOfAda(t);

@@ -127,6 +127,17 @@ export const restore = act({
   },
 });
 
+export const move = act({
+  name: 'move',
+  summary: 'Move the records to another engine.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'the store is not served while it is done' },
+
+  /** From where and to where, and how many rows. */
+  perform: (tx, moved: { from: string; to: string; rows: number }, doing) => noted(tx, { ...moved }, doing),
+});
+
 export const setLogLevel = act({
   name: 'log-level',
   summary: 'Change how much the serving store logs.',

@@ -6,6 +6,7 @@ import { registerAgent, removeAgent } from './agents.ts';
 import {
   acceptAudit,
   goBack,
+  move,
   init,
   makeBackup,
   renewCertificate,
@@ -202,6 +203,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'The appliance': [
     acceptAudit,
     goBack,
+    move,
     init,
     makeBackup,
     renewCertificate,

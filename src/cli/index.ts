@@ -175,6 +175,7 @@ export const groups: readonly Group[] = [
       { name: 'log-level', load: async () => (await import('./store/log-level.ts')).logLevel },
       { name: 'backup', load: async () => (await import('./backup/backup.ts')).backup },
       { name: 'restore', load: async () => (await import('./backup/restore.ts')).restore },
+      { name: 'move', load: async () => (await import('./backup/move.ts')).move },
       { name: 'go-back', load: async () => (await import('./backup/go-back.ts')).goBack },
       { name: 'verify', load: async () => (await import('./store/verify.ts')).verify },
       { name: 'audit list', load: async () => (await import('./audit/list.ts')).auditList },

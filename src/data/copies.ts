@@ -1,9 +1,9 @@
-// All records of a store, copied from the engine that has them to the other one.
+// All records of a store, copied from where they are to another place.
 import { statSync } from 'node:fs';
 
 import { createFile, syncPath } from '#files/durable.ts';
 import { makeTables } from '#engine/migrate.ts';
-import { copyRows, type CopyOptions, type Counted } from '#engine/rows.ts';
+import { copyRows, type CopyOptions, type Counted, type RowSource } from '#engine/rows.ts';
 import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
@@ -11,92 +11,105 @@ import { nativeBinding } from '#src/native.ts';
 import type { DatabasePlace, PostgresPlace } from '#engine/place.ts';
 import { migrations, newStore } from './upgrade.ts';
 
-export type CopiedRecords = ReadonlyMap<string, Counted>;
+type CopiedRecords = ReadonlyMap<string, Counted>;
 
-export interface ToServer extends CopyOptions {
-  /** The database file, of this very release, which nobody writes meanwhile. */
-  file: string;
-  /** The database, which is empty. */
-  to: PostgresPlace;
-  /** What this attempt is known by until `settle`: what an earlier one of that name has left is taken away first. */
-  attempt: string;
+/** Nobody whose records are a file waits for what speaks to a server. */
+const onServer = () => import('#engine/postgres/rows.ts');
+
+/** Records as of one moment, until they are closed. */
+interface OpenSource extends RowSource {
+  close(): unknown;
 }
 
-/** Copies a file to a server: all of it, or nothing. Throws NotEmpty, and NotTheSame. */
-export async function copyToServer({ file, to: place, attempt, ...options }: ToServer): Promise<CopiedRecords> {
-  // Nobody whose records are a file waits for what speaks to a server.
-  const { postgresTarget } = await import('#engine/postgres/rows.ts');
-  const binding = { nativeBinding: nativeBinding() };
-  const from = sqliteSource(file, binding);
+/** Opens the records that are copied: of this very release. A file is one that nobody writes meanwhile. */
+const sourceAt = async (place: RecordsPlace, alone: boolean): Promise<OpenSource> =>
+  'file' in place
+    ? sqliteSource(place.file, { nativeBinding: nativeBinding() })
+    : (await onServer()).postgresSource(place.postgres, { password: place.password, alone });
+
+export interface Copying extends CopyOptions {
+  from: RecordsPlace;
+  /** A file that is not there yet, and is left behind by a copy that fails; or an empty database, which has all of it or nothing. */
+  to: RecordsPlace;
+  /** What this attempt is known by on a server until `settle`: what an earlier one of that name has left is taken away first. */
+  attempt: string;
+  /** Whether nobody may write what is on a server meanwhile. */
+  alone?: boolean;
+}
+
+/** Copies all records. Throws NotEmpty, and NotTheSame. */
+export async function copyRecords({ from, to, attempt, alone = false, ...options }: Copying): Promise<CopiedRecords> {
+  const source = await sourceAt(from, alone);
   try {
-    const make: Parameters<typeof postgresTarget>[1]['make'] = (tx) =>
-      makeTables(tx, migrations('postgres'), newStore('postgres'));
-    const to = await postgresTarget(place.postgres, { make, attempt, password: place.password });
-    try {
-      const copied = await copyRows(from, to, options);
-      await to.commit();
-      return copied;
-    } finally {
-      await to.close();
-    }
+    return await ('file' in to ? toFile(source, to.file, options) : toServer(source, to, attempt, options));
   } finally {
-    from.close();
+    await source.close();
+  }
+}
+
+async function toServer(
+  from: RowSource,
+  { postgres, password }: PostgresPlace,
+  attempt: string,
+  options: CopyOptions,
+): Promise<CopiedRecords> {
+  const { postgresTarget } = await onServer();
+  const make: Parameters<typeof postgresTarget>[1]['make'] = (tx) =>
+    makeTables(tx, migrations('postgres'), newStore('postgres'));
+  const to = await postgresTarget(postgres, { make, attempt, password });
+  try {
+    const copied = await copyRows(from, to, options);
+    await to.commit();
+    return copied;
+  } finally {
+    await to.close();
+  }
+}
+
+async function toFile(from: RowSource, file: string, options: CopyOptions): Promise<CopiedRecords> {
+  const binding = { nativeBinding: nativeBinding() };
+  // SQLite gives the files that it makes beside this one the same mode.
+  createFile(file, '', 0o600);
+  const fresh = openSqlite(file, binding);
+  await fresh
+    .transaction((tx) => makeTables(tx, migrations('sqlite'), newStore('sqlite')))
+    .finally(() => fresh.close());
+  const to = sqliteTarget(file, binding);
+  try {
+    const copied = await copyRows(from, to, options);
+    to.finish();
+    return copied;
+  } finally {
+    to.close();
+    syncPath(file);
   }
 }
 
 /** Forgets by what an attempt was known: what it has made is taken away by nobody from then on. */
 export async function settle({ postgres, password }: PostgresPlace): Promise<void> {
-  await (await import('#engine/postgres/rows.ts')).settle(postgres, password);
+  await (await onServer()).settle(postgres, password);
 }
 
 /** Takes away what an attempt has made that came to nothing. */
 export async function takeBack({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
-  await (await import('#engine/postgres/rows.ts')).takeBack(postgres, { attempt, password });
+  await (await onServer()).takeBack(postgres, { attempt, password });
 }
 
 /** Throws NotEmpty where a database has anything but what an attempt has left. */
 export async function refuseUsed({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
-  await (await import('#engine/postgres/rows.ts')).refuseUsed(postgres, { attempt, password });
+  await (await onServer()).refuseUsed(postgres, { attempt, password });
+}
+
+/** Gives the tables of a store a schema of their own; false where they have it, or are gone. See `putAside` of the engine. */
+export async function putAsideOnServer({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
+  return (await onServer()).putAside(postgres, schema, password);
 }
 
 /** How many bytes the records take. */
 export async function sizeOf(place: DatabasePlace): Promise<number> {
   const size = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   if ('file' in place) return size(place.file) + size(`${place.file}-wal`);
-  return (await import('#engine/postgres/rows.ts')).sizeOnServer(place.postgres, place.password);
-}
-
-export interface ToFile extends CopyOptions {
-  /** The database, which others may write meanwhile. */
-  from: PostgresPlace;
-  /** Not there yet; of a copy that fails it is left behind. */
-  file: string;
-}
-
-/** Copies the records of a server to a new file, as of one moment. Throws NotTheSame. */
-export async function copyToFile({ from: place, file, ...options }: ToFile): Promise<CopiedRecords> {
-  const { postgresSource } = await import('#engine/postgres/rows.ts');
-  const binding = { nativeBinding: nativeBinding() };
-  const from = await postgresSource(place.postgres, place.password);
-  try {
-    // SQLite gives the files that it makes beside this one the same mode.
-    createFile(file, '', 0o600);
-    const fresh = openSqlite(file, binding);
-    await fresh
-      .transaction((tx) => makeTables(tx, migrations('sqlite'), newStore('sqlite')))
-      .finally(() => fresh.close());
-    const to = sqliteTarget(file, binding);
-    try {
-      const copied = await copyRows(from, to, options);
-      to.finish();
-      return copied;
-    } finally {
-      to.close();
-      syncPath(file);
-    }
-  } finally {
-    await from.close();
-  }
+  return (await onServer()).sizeOnServer(place.postgres, place.password);
 }
 
 /** Copies the records to a new file as of one moment, wherever they are, without what passes. */
@@ -106,5 +119,5 @@ export const copyForBackup =
     if ('file' in from) return copyDatabase(from.file, file, { nativeBinding: nativeBinding(), progress });
     const leave = (table: string): boolean => table.startsWith('passing_');
     // A server does not say how many rows there are before they are counted.
-    await copyToFile({ from, file, leave, progress: (rows) => progress(rows, 0) });
+    await copyRecords({ from, to: { file }, attempt: '', leave, progress: (rows) => progress(rows, 0) });
   };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
-import { copyToFile, copyToServer } from '#data/copies.ts';
+import { copyRecords } from '#data/copies.ts';
 import { openRecords } from '#data/records.ts';
 import { readSiteKey } from '#data/secrets.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
@@ -188,9 +188,9 @@ async function thereAndBack(t: Test, directory: string): Promise<{ address: stri
   const [file, back] = ['larder.db', 'back.db'].map((name) => join(directory, name)) as [string, string];
   const rows = await rowsOfFile(file);
   const address = await (await sharedPostgres(root)).newSchema();
-  await copyToServer({ file, to: { postgres: address }, attempt: 'there' });
+  await copyRecords({ from: { file }, to: { postgres: address }, attempt: 'there' });
   t.strictSame(await rowsOfServer(address), rows, 'the same on the server');
-  await copyToFile({ from: { postgres: address }, file: back });
+  await copyRecords({ from: { postgres: address }, to: { file: back }, attempt: 'back' });
   t.strictSame(await rowsOfFile(back), rows, 'and back in a file');
   t.same(checkDatabase(back), []);
   return { address, back };

@@ -1,7 +1,7 @@
 // Records that are put onto a PostgreSQL server: what the administrator says of it, and how a store of a data directory goes there.
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { copyToServer, refuseUsed, takeBack } from '#data/copies.ts';
+import { copyRecords, refuseUsed, takeBack } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import type { PostgresPlace } from '#engine/place.ts';
 import { openRecords } from '#data/records.ts';
@@ -83,7 +83,7 @@ export const requireEmpty = ({ server, attempt }: Pick<Bringing, 'server' | 'att
 /** Brings the records of a directory onto the server, proves the audit log there, and removes their file. */
 export async function bringRecords(directory: string, { server, attempt, siteKey, progress }: Bringing): Promise<void> {
   const file = databaseFile(directory);
-  await copyToServer({ file, to: server.place, attempt, progress }).catch((error: unknown) => {
+  await copyRecords({ from: { file }, to: server.place, attempt, progress }).catch((error: unknown) => {
     throw told(error);
   });
   try {

@@ -269,7 +269,9 @@ async function finishRecords(directory: string, actor: string, siteKey: Buffer):
     const { problems } = await verifyAudit(records, { siteKey });
     if (problems.length > 0) throw new CannotRestore(`the audit log in the backup is damaged: ${problems[0]!}`);
     const config = readConfig(join(directory, 'larder.toml'));
-    const gone = await withBlobs({ directory, config, records, now: () => new Date() }, ({ blobs }) => missingContents(records, blobs));
+    const gone = await withBlobs({ directory, config, records, now: () => new Date() }, ({ blobs }) =>
+      missingContents(records, blobs),
+    );
     const needed = await acts.beginAnew(enterRestore, { actor }, { gone });
     return await Promise.all(needed.map((content) => nameOf(records, content)));
   } finally {

@@ -2,6 +2,7 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mebibytes } from '#backup/target.ts';
 import { openRecords } from '#data/records.ts';
 import { DataDirectoryInUse, lockBackups } from '#data/lock.ts';
 import { Failure } from '../frame/command.ts';
@@ -38,6 +39,15 @@ export async function withWorkspace<Result>(
     });
     lock.close();
   }
+}
+
+/** Refuses what will not fit beside the store. */
+export function requireRoomFor(directory: string, size: number): void {
+  if (hasRoom(directory, size)) return;
+  throw new Failure(
+    `the records may take ${mebibytes(size)} in a file, and ${directory} has no room for that; make room there`,
+    { code: 'no-room' },
+  );
 }
 
 /** A folder of nobody's store, for a look at a backup. */

@@ -8,12 +8,19 @@ import { forCaller } from './errors.ts';
 import { queriesOn, quoted } from './queries.ts';
 import { reach, type Password } from './reach.ts';
 
-/** The rows as of one moment, until it is closed; nobody is kept from writing meanwhile. */
+export interface SourceOptions {
+  password?: Password;
+  /** Whether everybody is kept from writing until it is closed; otherwise nobody is. */
+  alone?: boolean;
+}
+
+/** The rows as of one moment, until it is closed. */
 export async function postgresSource(
   text: string,
-  password?: Password,
+  { password, alone = false }: SourceOptions = {},
 ): Promise<RowSource & { close(): Promise<void> }> {
   const connection = await reach(text, password).open('reads');
+  if (alone) await connection.script(lock.replace('_xact_', '_'));
   await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return { ...readingOf(connection), close: () => connection.close() };
 }
@@ -111,6 +118,36 @@ export async function takeBack(text: string, { attempt, password }: Omit<NewTabl
   }
 }
 
+/**
+ * Gives the tables of a store a schema of their own: nothing is removed, and who names their address with that schema opens them.
+ * False where there are none, or whoever the address names may make no schema.
+ */
+export async function putAside(text: string, schema: string, password?: Password): Promise<boolean> {
+  if (!/^\w{1,63}$/.test(schema)) throw new Error('a schema is called by letters and digits');
+  const connection = await reach(text, password).open('loads');
+  try {
+    await connection.script(`BEGIN; ${lock}`);
+    const [row] = await connection.rows(
+      `SELECT (to_regclass('migrations') IS NOT NULL AND has_database_privilege(current_database(), 'CREATE'))::int`,
+    );
+    if (row![0] !== 1) return false;
+    await connection.script(`CREATE SCHEMA ${schema};
+      DO $$ DECLARE one RECORD; BEGIN
+        FOR one IN SELECT relname, relkind FROM pg_class
+          WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v') LOOP
+          EXECUTE format('ALTER %s %I SET SCHEMA ${schema}', CASE one.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, one.relname);
+        END LOOP;
+        FOR one IN ${functions} LOOP
+          EXECUTE format('ALTER FUNCTION %I() SET SCHEMA ${schema}', one.proname);
+        END LOOP; END $$; COMMIT`);
+    return true;
+  } catch (error) {
+    throw forCaller(error);
+  } finally {
+    await connection.close();
+  }
+}
+
 /** How many bytes the tables of a store take, with their indexes. */
 export async function sizeOnServer(text: string, password?: Password): Promise<number> {
   const connection = await reach(text, password).open('reads');
@@ -149,12 +186,15 @@ async function clear(connection: Connection, attempt: string, place: string): Pr
     FOR one IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
       EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', one.relname);
     END LOOP;
-    FOR one IN SELECT proname FROM pg_proc
-      WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype
-        AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') LOOP
+    FOR one IN ${functions} LOOP
       EXECUTE format('DROP FUNCTION IF EXISTS %I() CASCADE', one.proname);
     END LOOP; END $$`);
 }
+
+/** The functions of the triggers of a store; what belongs to an extension is no part of it. */
+const functions = `SELECT proname FROM pg_proc
+  WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype
+    AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`;
 
 /** Which table refers to which other one. */
 const references = async (connection: Connection): Promise<Cell[][]> =>

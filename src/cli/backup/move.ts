@@ -1,0 +1,194 @@
+// larder move
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type Plan } from '#data/move.ts';
+import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
+import { refuseUsed, sizeOf } from '#data/copies.ts';
+import { recordsPlace } from '#data/records-place.ts';
+import { openStore, type Store } from '#data/store.ts';
+import { randomIds } from '#domain/ids.ts';
+import { checkDatabase } from '#engine/sqlite/check.ts';
+import { isNotEmpty } from '#engine/rows.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import { living, processName } from '#shared/processes.ts';
+import { parseConfig, readConfig, type Config } from '#src/config.ts';
+import { nativeBinding } from '#src/native.ts';
+import { command, dataInUse, Failure, type Answer, type World } from '../frame/command.ts';
+import { interruptible } from '../frame/interruption.ts';
+import { becomeOwner, howToServe } from '../frame/owner.ts';
+import { cannotRead } from '../frame/outside.ts';
+import { progressOf, type Progress } from '../frame/progress.ts';
+import { actorOf } from '../frame/store.ts';
+import { requireRoomFor } from './workspace.ts';
+
+export const move = command({
+  name: 'move',
+  summary: 'Move the records of a stopped store to a PostgreSQL server, or back into a file.',
+  description:
+    'FILE is the configuration that the store is to have: a copy of larder.toml with another [records], or without one. All ' +
+    'records are copied, read back and counted, and the audit log is followed at its new place; only then FILE takes the place ' +
+    'of larder.toml. Until then the store is what it was, whatever happens, and the same line can be typed again. The old ' +
+    'records are put aside and not removed. Blobs and keys stay where they are. Stop every larder that serves the store first.',
+  options: {
+    to: { type: 'string', value: 'FILE', required: true, summary: 'The configuration that the store is to have.' },
+  },
+  examples: ['larder move --to /etc/larder/on-postgres.toml', 'larder move --to ./in-a-file.toml --data ./data'],
+
+  async run(call) {
+    const { data, world } = call;
+    const actor = actorOf(world);
+    const file = resolve(call.options.to);
+    const text = textOf(file);
+    const wanted = parseConfig(file, text);
+    becomeOwner(data);
+    const lock = lockOf(data);
+    const progress = progressOf(call);
+    try {
+      const here: Here = { data, actor, world, credentials: world.env['CREDENTIALS_DIRECTORY'], progress };
+      await endLeft(here);
+      const current = readConfig(join(data, 'larder.toml'));
+      refuseOthers(file, current, wanted);
+      if (isDeepStrictEqual(current.records, wanted.records)) return thereAlready(nameOf(wanted.records));
+      return await interruptible((signal) => moveTo(here, { current, wanted, text, signal }));
+    } finally {
+      progress.end();
+      lock.close();
+    }
+  },
+});
+
+interface Here {
+  data: string;
+  actor: string;
+  world: World;
+  credentials: string | undefined;
+  progress: Progress;
+}
+
+interface Wanted {
+  current: Config;
+  wanted: Config;
+  text: string;
+  signal: AbortSignal;
+}
+
+async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Promise<Answer> {
+  const { data, actor, credentials, progress } = here;
+  const plan = await planFor(here, current, wanted);
+  const to = recordsPlace(data, wanted, credentials);
+  if ('file' in to) requireRoomFor(data, 2 * (await sizeOf(recordsPlace(data, current, credentials))));
+  else {
+    await refuseUsed(to, plan.attempt).catch((error: unknown) => {
+      throw told(error);
+    });
+  }
+  const siteKey = await proveHere(here);
+  const moved = await moveRecords({
+    directory: data,
+    plan,
+    configuration: text,
+    credentials,
+    siteKey,
+    by: { actor },
+    now: () => new Date(),
+    progress: (rows) => {
+      progress.at('records', rows, 0);
+      signal.throwIfAborted();
+    },
+  }).catch((error: unknown) => {
+    throw told(error);
+  });
+  progress.end();
+  const place = nameOf(wanted.records);
+  return {
+    text:
+      `The records are in ${place}: ${String(moved.rows)} rows, each read back as it was written, and the audit log is whole.\n` +
+      `${howToServe(data)} serves the store from there. As they were before they are in ${moved.aside}; remove that when the ` +
+      'store has served for a while and a backup of it is made.',
+    json: { data, from: nameOf(current.records), to: place, rows: moved.rows, 'kept-aside': moved.aside },
+  };
+}
+
+/** The move that an earlier call has begun, where it was the same; what another one has left is taken away. */
+async function planFor({ data, credentials }: Here, { records: from }: Config, { records: to }: Config): Promise<Plan> {
+  const left = planIn(data);
+  if (left !== undefined && isDeepStrictEqual([left.from, left.to], [{ ...from }, { ...to }])) return left;
+  if (left !== undefined) await abandon(data, left, credentials);
+  return { attempt: randomIds.uuid(), from: { ...from }, to: { ...to } };
+}
+
+/** Ends a move that has come to its new place. */
+async function endLeft({ data, credentials }: Here): Promise<void> {
+  const plan = planIn(data);
+  if (plan === undefined) return;
+  const current = readConfig(join(data, 'larder.toml'));
+  if (hasSwitched(plan, current)) await endMove({ directory: data, plan, credentials, now: () => new Date() });
+}
+
+/** Looks the records over before they are moved, so that no damage goes along, and whether nobody else serves them. */
+async function proveHere({ data, credentials }: Here): Promise<Buffer> {
+  const store = await openStore({ directory: data, credentials, held: true });
+  try {
+    await refuseServed(store);
+    const { problems } = await verifyAudit(store.records, { siteKey: store.siteKey, file: store.sealing.file });
+    const found = [...damageOf(recordsPlace(data, store.config, credentials)), ...problems];
+    if (found.length === 0) return store.siteKey;
+    throw new Failure(`the records are not whole: ${found[0]!}; 'larder verify' tells more. Nothing was moved`, {
+      code: 'database-damaged',
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+const damageOf = (place: ReturnType<typeof recordsPlace>): string[] =>
+  'file' in place ? checkDatabase(place.file, { nativeBinding: nativeBinding() }) : [];
+
+async function refuseServed({ records, now }: Store): Promise<void> {
+  const own = processName();
+  const holders = (await records.leases.holders()).filter((holder) => !holder.startsWith(own));
+  const goesOn = await living(records, holders, now);
+  if (!holders.some(goesOn)) return;
+  throw new Failure('another larder serves the store; stop it on every host first', {
+    exitCode: 3,
+    code: 'data-in-use',
+  });
+}
+
+/** A move changes where the store is, and nothing else. */
+function refuseOthers(file: string, current: Config, wanted: Config): void {
+  for (const section of Object.keys(current) as (keyof Config)[]) {
+    if (section === 'records' || isDeepStrictEqual(current[section], wanted[section])) continue;
+    throw new Failure(
+      `${file} says something else in [${section}] than larder.toml; a move changes [records] alone, so change the rest before or afterwards`,
+      { code: 'other-changes' },
+    );
+  }
+}
+
+const thereAlready = (place: string): Answer => ({
+  text: `The records are in ${place} already; nothing is to be moved.`,
+  json: { to: place, rows: 0 },
+});
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+}
+
+function lockOf(data: string): { close(): unknown } {
+  try {
+    return lockDirectory(data);
+  } catch (error) {
+    throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
+  }
+}
+
+const told = (error: unknown): unknown =>
+  isNotEmpty(error)
+    ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })
+    : error;

@@ -1,0 +1,182 @@
+// A stopped store goes to where another configuration says that its records are. The old records are whole until the configuration
+// is replaced, by one rename, and what was copied until then is taken away by the next attempt; from then on the new ones count.
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { By } from '#acts/act.ts';
+import { move as enterMove } from '#acts/appliance.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
+import { placeOf, readAddress } from '#engine/postgres/address.ts';
+import { foldLog } from '#engine/sqlite/check.ts';
+import { createFile, makeFolder, prepareFile, renameFile, syncPath } from '#files/durable.ts';
+import { readIfThere } from '#files/read.ts';
+import { verifyAudit } from '#records/audit-verdict.ts';
+import type { Config } from '#src/config.ts';
+import { nativeBinding } from '#src/native.ts';
+import { copyRecords, putAsideOnServer, settle, takeBack } from './copies.ts';
+import { databaseFile, recordsPlace, type RecordsPlace } from './records-place.ts';
+import { openRecords } from './records.ts';
+import { sealFileIn } from './seal-file.ts';
+
+/** Below the data directory: what is made of the new records until they count, and what an interrupted move has left. */
+const work = '.moving';
+const planName = 'plan.json';
+
+type Records = Config['records'];
+
+/** A move that has begun. */
+export interface Plan {
+  /** What it is known by on a server. */
+  attempt: string;
+  from: Records;
+  to: Records;
+}
+
+/** The move that was begun and not ended; nothing where there is none. */
+export function planIn(directory: string): Plan | undefined {
+  const text = readIfThere(join(directory, work, planName));
+  return text === undefined || text === '' ? undefined : (JSON.parse(text) as Plan);
+}
+
+/** Whether a configuration is the one that a move was to come to: then it has come to it. */
+export const hasSwitched = ({ to }: Plan, { records }: Pick<Config, 'records'>): boolean =>
+  isDeepStrictEqual({ ...records }, { ...to });
+
+export interface Moving {
+  /** The data directory, held. */
+  directory: string;
+  plan: Plan;
+  /** The text of the new configuration. */
+  configuration: string;
+  credentials: string | undefined;
+  siteKey: Buffer;
+  by: By;
+  now: Now;
+  /** Told how many rows have come; what it throws ends the move. */
+  progress: (rows: number) => void;
+}
+
+export interface Moved {
+  rows: number;
+  /** Where the old records are now, in words for a person. */
+  aside: string;
+}
+
+/** What passes and belongs to processes, of which none goes on while a store is moved. */
+const ofProcesses = new Set(['passing_leases', 'passing_shares']);
+
+/** Moves the records. Throws NotEmpty, and NotTheSame; then everything is as it was. */
+export async function moveRecords(moving: Moving): Promise<Moved> {
+  const { directory, plan, configuration, credentials, progress } = moving;
+  const at = (records: Records): RecordsPlace => recordsPlace(directory, { records }, credentials);
+  const [from, wanted] = [at(plan.from), at(plan.to)];
+  const folder = join(directory, work);
+  begin(directory, plan);
+  const to = 'file' in wanted ? { file: databaseFile(folder) } : wanted;
+  let rows = 0;
+  try {
+    const leave = (table: string): boolean => ofProcesses.has(table);
+    const copied = await copyRecords({ from, to, attempt: plan.attempt, alone: true, leave, progress });
+    for (const table of copied.values()) rows += table.rows;
+    await prove(moving, folder, to, rows);
+  } catch (error) {
+    await abandon(directory, plan, credentials).catch(() => undefined);
+    throw error;
+  }
+  if ('file' in to) placeFile(to.file, databaseFile(directory), moving.now);
+  const file = realpathSync(join(directory, 'larder.toml'));
+  prepareFile(file, configuration, 0o600).place();
+  return { rows, aside: await endMove(moving) };
+}
+
+/** Makes the folder of a move anew, with its plan. */
+function begin(directory: string, plan: Plan): void {
+  const folder = join(directory, work);
+  makeFolder(folder);
+  const [known, text] = [readIfThere(join(folder, planName)), JSON.stringify(plan)];
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${databaseFile(folder)}${end}`, { force: true });
+  if (known !== text) prepareFile(join(folder, planName), text, 0o600).place();
+  syncPath(directory);
+}
+
+/** Follows the audit log to its end at the new place, and enters there that the store was moved. */
+async function prove(
+  { directory, plan, siteKey, by, now }: Moving,
+  folder: string,
+  place: RecordsPlace,
+  rows: number,
+): Promise<void> {
+  // Seals of the new place are kept beside it: those of the old one go on where nothing comes of this.
+  rmSync(sealFileIn(folder).path, { force: true });
+  const kept = sealFileIn(directory).read();
+  if (kept !== undefined) createFile(sealFileIn(folder).path, kept, 0o600);
+  const { records, acts, sealing, close } = await openRecords(folder, { held: true, siteKey, now, place });
+  try {
+    await acts.do(enterMove, by, { from: nameOf(plan.from), to: nameOf(plan.to), rows });
+    const { problems } = await verifyAudit(records, { siteKey, file: sealing.file });
+    if (problems.length > 0) throw new Error(`the audit log is not whole at its new place: ${problems[0]!}`);
+  } finally {
+    await close();
+  }
+  if ('file' in place) foldLog(place.file, { nativeBinding: nativeBinding() });
+}
+
+/** Puts the new file where it belongs; what lies there counts for nobody, and stays beside it. */
+function placeFile(from: string, to: string, now: Now): void {
+  if (existsSync(to)) {
+    foldLog(to, { nativeBinding: nativeBinding() });
+    renameFile(to, asideOf(to, 'left', now));
+  }
+  syncPath(from);
+  renameFile(from, to);
+}
+
+/** Takes away what a move has made that came to nothing. */
+export async function abandon(directory: string, plan: Plan, credentials: string | undefined): Promise<void> {
+  const to = recordsPlace(directory, { records: plan.to }, credentials);
+  if (!('file' in to)) await takeBack(to, plan.attempt);
+  rmSync(join(directory, work), { recursive: true, force: true });
+}
+
+/** Puts the old records aside once the new ones count, and forgets the move; where they are now. It may be called again. */
+export async function endMove({
+  directory,
+  plan,
+  credentials,
+  now,
+}: Pick<Moving, 'directory' | 'plan' | 'credentials' | 'now'>): Promise<string> {
+  const at = (records: Records): RecordsPlace => recordsPlace(directory, { records }, credentials);
+  const [from, to] = [at(plan.from), at(plan.to)];
+  const aside = 'file' in from ? putFileAside(from.file, now) : await putTablesAside(plan.from, from, now);
+  if (!('file' in to)) await settle(to);
+  rmSync(join(directory, work), { recursive: true, force: true });
+  syncPath(directory);
+  return aside;
+}
+
+function putFileAside(file: string, now: Now): string {
+  const aside = asideOf(file, 'moved', now);
+  if (!existsSync(file)) return `${file}.moved-*`;
+  foldLog(file, { nativeBinding: nativeBinding() });
+  renameFile(file, aside);
+  return aside;
+}
+
+async function putTablesAside(
+  records: Records,
+  place: Exclude<RecordsPlace, { file: string }>,
+  now: Now,
+): Promise<string> {
+  const schema = `larder_moved_${stamp(now)}`.toLowerCase();
+  const isDone = await putAsideOnServer(place, schema);
+  return isDone ? `the schema ${schema} of ${nameOf(records)}` : nameOf(records);
+}
+
+const asideOf = (file: string, what: 'left' | 'moved', now: Now): string => `${file}.${what}-${stamp(now)}`;
+
+const stamp = (now: Now): string => timestamp(now()).replaceAll(/[-:]|\.\d+/g, '');
+
+/** Where records are, in words for a person. */
+export const nameOf = ({ postgres }: Records): string =>
+  postgres === undefined ? 'larder.db' : placeOf(readAddress(postgres));

@@ -1,0 +1,216 @@
+// A stopped store goes to the other engine and back: all of it, or it stays where it was.
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
+import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
+import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { endedBy } from './ended-by.ts';
+import { saved } from './saved.ts';
+
+t.setTimeout(900_000);
+const long = process.env['LARDER_LONG'] === '1';
+
+let server: PostgresServer;
+/** A stopped store with a published snap. */
+let original: string;
+
+t.before(async () => {
+  server = await startPostgres();
+  t.teardown(server.end);
+  const { folder: place, keys, run } = await saved(t);
+  const file = join(place, 'full.tar');
+  original = join(mkdtempSync(join(tmpdir(), 'larder-move-')), 'data');
+  t.teardown(() => rmSync(join(original, '..'), { recursive: true }));
+  const lines = [await run(`backup ${file}`), await larder(`restore ${file} --data ${original} --keys ${keys}`)];
+  for (const { code, err } of lines) if (code !== 0) throw new Error(err);
+});
+
+/** A copy of the store. */
+function stopped(t: Test): NewStore {
+  const data = join(folder(t), 'data');
+  cpSync(original, data, { recursive: true });
+  return commandsOn(data);
+}
+
+let configurations = 0;
+
+/** A configuration of the store that names this address, or a file. */
+function configuration(data: string, address: string | undefined): string {
+  const file = join(data, '..', `${String(configurations++)}.toml`);
+  cpSync(join(data, 'larder.toml'), file);
+  changeConfig(file, { 'records.postgres': address });
+  return file;
+}
+
+/** What a move leaves as it is: all but the log, in which it is entered. */
+const lasting = (rows: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(rows).filter(([name]) => !/^(?:audit|noun_versions|appliance|passing_(?:leases|shares))/.test(name)),
+  );
+
+const asides = (data: string): string[] => readdirSync(data).filter((name) => /\.(?:moved|left)-/.test(name));
+
+t.test('the records go to a server and back, with an entry in the log, and what was there is put aside', async (t) => {
+  const store = stopped(t);
+  const { data } = store;
+  const before = lasting(await rowsOfFile(join(data, 'larder.db')));
+  const address = await server.newSchema();
+  const file = configuration(data, address);
+  const moved = await store.larder(`move --to ${file}`);
+  t.match(moved, {
+    code: 0,
+    out: /^The records are in the database postgres at \S+: \d+ rows, each read back as it was written, and the audit log is whole\.$/m,
+  });
+  t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), readFileSync(file, 'utf8'));
+  t.strictSame(lasting(await rowsOfServer(address)), before, 'every row is the same');
+  t.notOk(existsSync(join(data, 'larder.db')));
+  t.match(asides(data), [/^larder\.db\.moved-\d{8}T\d{6}Z$/]);
+  t.strictSame(lasting(await rowsOfFile(join(data, asides(data)[0]!))), before, 'put aside whole');
+  t.notOk(existsSync(join(data, '.moving')));
+  t.match(await store.json('audit verify'), { good: true });
+  const entry = { action: 'move', actor: /^cli:/, object: 'store', outcome: 'done' };
+  t.match((await store.json('audit list --action move')).entries, [
+    { ...entry, details: { from: 'larder.db', to: /^the database postgres at /, rows: Number } },
+  ]);
+  t.match(await store.larder(`move --to ${file}`), { code: 0, out: /already; nothing is to be moved\.\n$/ });
+  const served = await serve(t, data);
+  t.equal((await fetch(`${served.url}/readyz`)).status, 200);
+  served.child.kill('SIGTERM');
+  await served.ended;
+  await store.larder('account create --email cid@example.org --username cid --display-name Cid');
+
+  const there = lasting(await rowsOfServer(address));
+  const back = await store.json(`move --to ${configuration(data, undefined)}`);
+  t.match(back, {
+    to: 'larder.db',
+    'kept-aside': /^the schema larder_moved_\d{8}t\d{6}z of the database postgres at /,
+  });
+  t.strictSame(lasting(await rowsOfFile(join(data, 'larder.db'))), there);
+  t.match(await store.json('verify'), { good: true });
+  t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] });
+  t.equal((await store.json('audit list --action move')).entries.length, 2);
+  const [, schema] = /the schema (\w+)/.exec(back['kept-aside'] as string)!;
+  const kept = server.address(`&options=${encodeURIComponent(`-c search_path=${schema!}`)}`);
+  t.strictSame(lasting(await rowsOfServer(kept)), there, 'the old records are whole under another name');
+  changeConfig(join(data, 'larder.toml'), { 'records.postgres': kept });
+  t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] }, 'and can be opened there');
+  changeConfig(join(data, 'larder.toml'), { 'records.postgres': address });
+  t.match(await store.larder('account list'), { code: 1, err: /holds no store/ }, 'and nowhere else');
+});
+
+t.test('a move that cannot be is refused in a sentence, and nothing is changed', async (t) => {
+  const store = stopped(t);
+  const { data } = store;
+  const address = await server.newSchema();
+  const file = configuration(data, address);
+  const before = readFileSync(join(data, 'larder.toml'), 'utf8');
+  const refused = async (code: number, why: RegExp, line = `move --to ${file}`): Promise<void> => {
+    const ended = await store.larder(line);
+    t.match(ended, { code, err: why });
+    t.match(ended.err, /^larder: [^\n]+\n$/, 'one sentence');
+    t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), before);
+    t.notOk(existsSync(join(data, '.moving')));
+  };
+  const served = await serve(t, data);
+  await refused(3, /is in use by another larder\n$/);
+  served.child.kill('SIGTERM');
+  await served.ended;
+  await refused(1, /^larder: cannot read \S+\.none: there is no/, `move --to ${file}.none`);
+  const other = join(data, '..', 'other.toml');
+  cpSync(file, other);
+  changeConfig(other, { 'log.level': 'debug' });
+  await refused(
+    1,
+    /says something else in \[log\] than larder\.toml; a move changes \[records\] alone/,
+    `move --to ${other}`,
+  );
+
+  const another = stopped(t);
+  const taken = await server.newSchema();
+  t.match(await another.larder(`move --to ${configuration(another.data, taken)}`), { code: 0 });
+  await refused(
+    1,
+    /there is a store in the database postgres at \S+ already; name/,
+    `move --to ${configuration(data, taken)}`,
+  );
+  const strange = await server.newSchema();
+  await server.ask(`CREATE TABLE ${/search_path%3D(\w+)/.exec(strange)![1]!}.recipes (name TEXT)`);
+  await refused(1, /tables of something else, such as recipes/, `move --to ${configuration(data, strange)}`);
+  const nowhere = 'postgres://larder@/x?host=/nowhere';
+  await refused(1, /nobody listens there/, `move --to ${configuration(data, nowhere)}`);
+  await server.ask('CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0 LOCALE_PROVIDER libc LOCALE "C"');
+  const latin = server.address().replace('/postgres?', '/latin?');
+  await refused(1, /it keeps texts as LATIN1/, `move --to ${configuration(data, latin)}`);
+
+  const db = new SQLite(join(data, 'larder.db'));
+  db.exec(`UPDATE packages SET title = 'changed by somebody else'`);
+  await refused(1, /the records are not whole: row \S+ of packages .*is changed; 'larder verify' tells more/);
+  db.exec(`INSERT INTO migrations VALUES ('9999-newer')`);
+  db.close();
+  await refused(1, /written by a newer release/);
+});
+
+/** Holds a store against what it was, wherever it is. */
+async function isWhole(t: Test, { json }: NewStore, what: string): Promise<void> {
+  t.match(await json('audit verify'), { good: true }, `${what}: the log is whole`);
+  t.match(await json('account list'), { accounts: [{}, {}, {}] }, `${what}: nobody is lost`);
+}
+
+for (const direction of ['to a server', 'back into a file'] as const) {
+  t.test(
+    `killed at any of its steps on the way ${direction}, a store is whole, and the line can be typed again`,
+    async (t) => {
+      const steps = join(folder(t), 'steps');
+      /** A store that is to be moved, and its line. */
+      const prepared = async (): Promise<{ store: NewStore; line: string[]; to: string | undefined }> => {
+        const store = stopped(t);
+        const address = await server.newSchema();
+        const file = configuration(store.data, address);
+        const move = (to: string): string[] => ['move', '--to', to, '--data', store.data];
+        if (direction === 'to a server') return { store, line: move(file), to: address };
+        const there = await larder(move(file).join(' '));
+        t.equal(there.code, 0, there.err);
+        return { store, line: move(configuration(store.data, undefined)), to: undefined };
+      };
+      const all = await stepsOf(t, (await prepared()).line, steps);
+      let switched = 0;
+      const some = someOf(all, long ? 200 : 2);
+      for (const at of some) {
+        const { store, line, to } = await prepared();
+        const { code } = await runKilledAt(t, at, line);
+        t.ok(code === null || code === 0, `step ${String(at)} of ${String(all)}`);
+        const text = readFileSync(join(store.data, 'larder.toml'), 'utf8');
+        const isThere = text === readFileSync(line[2]!, 'utf8');
+        switched += Number(isThere);
+        await isWhole(t, store, `step ${String(at)}, ${isThere ? 'there' : 'here'}`);
+        // Somebody works with it before the line is typed again, and nothing of that is lost.
+        await store.larder('account create --email cid@example.org --username cid --display-name Cid');
+        const again = await larder(line.join(' '));
+        t.equal(again.code, 0, `step ${String(at)}: ${again.err}`);
+        await isWhole(t, store, `step ${String(at)}, again`);
+        t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] });
+        t.equal(existsSync(join(store.data, 'larder.db')), to === undefined);
+        t.notOk(existsSync(join(store.data, '.moving')), 'and nothing half done is left');
+      }
+      t.ok(switched > 0 && switched < some.length, `${String(switched)} of ${String(some.length)} were there already`);
+    },
+  );
+}
+
+t.test('a move that a signal ends takes back what it has begun', async (t) => {
+  const { data, json } = stopped(t);
+  const address = await server.newSchema();
+  const line = ['move', '--to', configuration(data, address), '--data', data];
+  t.match(await endedBy('SIGTERM', 'records', line), { code: 143 });
+  t.notOk(existsSync(join(data, '.moving')));
+  t.match(await json('account list'), { accounts: [{}, {}, {}] });
+  t.match(await larder(line.join(' ')), { code: 0 });
+});

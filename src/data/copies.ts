@@ -1,6 +1,4 @@
 // All records of a store, copied from where they are to another place.
-import { statSync } from 'node:fs';
-
 import { createFile, syncPath } from '#files/durable.ts';
 import { makeTables } from '#engine/migrate.ts';
 import { copyRows, type CopyOptions, type Counted, type RowSource } from '#engine/rows.ts';
@@ -22,15 +20,15 @@ interface OpenSource extends RowSource {
 }
 
 /** Opens the records that are copied: of this very release. A file is one that nobody writes meanwhile. */
-const sourceAt = async (place: RecordsPlace, alone: boolean): Promise<OpenSource> =>
+const sourceAt = async (place: DatabasePlace, alone: boolean): Promise<OpenSource> =>
   'file' in place
     ? sqliteSource(place.file, { nativeBinding: nativeBinding() })
     : (await onServer()).postgresSource(place.postgres, { password: place.password, alone });
 
 export interface Copying extends CopyOptions {
-  from: RecordsPlace;
+  from: DatabasePlace;
   /** A file that is not there yet, and is left behind by a copy that fails; or an empty database, which has all of it or nothing. */
-  to: RecordsPlace;
+  to: DatabasePlace;
   /** What this attempt is known by on a server until `settle`: what an earlier one of that name has left is taken away first. */
   attempt: string;
   /** Whether nobody may write what is on a server meanwhile. */
@@ -103,13 +101,6 @@ export async function refuseUsed({ postgres, password }: PostgresPlace, attempt:
 /** Gives the tables of a store a schema of their own; false where they have it, or are gone. See `putAside` of the engine. */
 export async function putAsideOnServer({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
   return (await onServer()).putAside(postgres, schema, password);
-}
-
-/** How many bytes the records take. */
-export async function sizeOf(place: DatabasePlace): Promise<number> {
-  const size = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  if ('file' in place) return size(place.file) + size(`${place.file}-wal`);
-  return (await onServer()).sizeOnServer(place.postgres, place.password);
 }
 
 /** Copies the records to a new file as of one moment, wherever they are, without what passes. */

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { By } from '#acts/act.ts';
 import { move as enterMove } from '#acts/appliance.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import type { DatabasePlace } from '#engine/place.ts';
 import { placeOf, readAddress } from '#engine/postgres/address.ts';
 import { foldLog } from '#engine/sqlite/check.ts';
 import { createFile, makeFolder, prepareFile, renameFile, syncPath } from '#files/durable.ts';
@@ -15,7 +16,7 @@ import { verifyAudit } from '#records/audit-verdict.ts';
 import type { Config } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import { copyRecords, putAsideOnServer, settle, takeBack } from './copies.ts';
-import { databaseFile, recordsPlace, type RecordsPlace } from './records-place.ts';
+import { databaseFile, recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { sealFileIn } from './seal-file.ts';
 
@@ -69,7 +70,7 @@ const ofProcesses = new Set(['passing_leases', 'passing_shares']);
 /** Moves the records. Throws NotEmpty, and NotTheSame; then everything is as it was. */
 export async function moveRecords(moving: Moving): Promise<Moved> {
   const { directory, plan, configuration, credentials, progress } = moving;
-  const at = (records: Records): RecordsPlace => recordsPlace(directory, { records }, credentials);
+  const at = (records: Records): DatabasePlace => recordsPlace(directory, { records }, credentials);
   const [from, wanted] = [at(plan.from), at(plan.to)];
   const folder = join(directory, work);
   begin(directory, plan);
@@ -104,7 +105,7 @@ function begin(directory: string, plan: Plan): void {
 async function prove(
   { directory, plan, siteKey, by, now }: Moving,
   folder: string,
-  place: RecordsPlace,
+  place: DatabasePlace,
   rows: number,
 ): Promise<void> {
   // Seals of the new place are kept beside it: those of the old one go on where nothing comes of this.
@@ -146,7 +147,7 @@ export async function endMove({
   credentials,
   now,
 }: Pick<Moving, 'directory' | 'plan' | 'credentials' | 'now'>): Promise<string> {
-  const at = (records: Records): RecordsPlace => recordsPlace(directory, { records }, credentials);
+  const at = (records: Records): DatabasePlace => recordsPlace(directory, { records }, credentials);
   const [from, to] = [at(plan.from), at(plan.to)];
   const aside = 'file' in from ? putFileAside(from.file, now) : await putTablesAside(plan.from, from, now);
   if (!('file' in to)) await settle(to);
@@ -165,7 +166,7 @@ function putFileAside(file: string, now: Now): string {
 
 async function putTablesAside(
   records: Records,
-  place: Exclude<RecordsPlace, { file: string }>,
+  place: Exclude<DatabasePlace, { file: string }>,
   now: Now,
 ): Promise<string> {
   const schema = `larder_moved_${stamp(now)}`.toLowerCase();

@@ -21,6 +21,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['acts/brands.test.ts'],
   ['backup/before-upgrade.test.ts', 'only the release', 'an older release refuses newer data'],
   ['backup/complete.test.ts', 'a missing blob'],
+  ['backup/move.test.ts', 'the records go to a server'],
   ['console/logging-in.test.ts', 'somebody logs in'],
   ['console/myself.test.ts', 'one-time passwords are', 'a password is changed'],
   ['cli/accounts.test.ts', 'a role is given', 'every change is in the audit log'],

@@ -1,7 +1,9 @@
 // A stopped store goes to the other engine and back: all of it, or it stays where it was.
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -213,4 +215,40 @@ t.test('a move that a signal ends takes back what it has begun', async (t) => {
   t.notOk(existsSync(join(data, '.moving')));
   t.match(await json('account list'), { accounts: [{}, {}, {}] });
   t.match(await larder(line.join(' ')), { code: 0 });
+});
+
+t.test('the guide’s lines go to a server and back', async (t) => {
+  const { data } = stopped(t);
+  const bin = folder(t);
+  const program = (name: string, text: string): void =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  program('larder', `exec env -u NODE_OPTIONS '${process.execPath}' '${main}' "$@"`);
+  // The service is not installed here, and the store is stopped.
+  program('systemctl', 'true');
+  await server.ask(`CREATE ROLE ada LOGIN`);
+  await server.ask('CREATE DATABASE guide OWNER ada');
+  writeFileSync(join(bin, 'password'), 'none is asked for\n');
+  const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
+  const section = guide.split('<h2>From one host to PostgreSQL, and back</h2>')[1]!.split('<h2>')[0]!;
+  const blocks = [...section.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g)].map(([, block]) =>
+    block!
+      .replaceAll('&amp;', '&')
+      .replaceAll('&gt;', '>')
+      .replaceAll('/var/lib/larder', data)
+      .replaceAll('/root', bin)
+      .replaceAll('/etc/larder/postgres-password', join(bin, 'password'))
+      .replaceAll(
+        'postgres://larder@db.internal:5432/larder',
+        server.address().replace('larder@/postgres', 'ada@/guide'),
+      ),
+  );
+  t.equal(blocks.length, 2);
+  for (const [at, block] of blocks.entries()) {
+    const env = { PATH: `${bin}:${process.env['PATH']!}`, LARDER_DATA: data };
+    const { stdout } = await promisify(execFile)('sh', ['-ec', block], { env });
+    t.match(stdout, /each read back as it was written/);
+    t.equal(existsSync(join(data, 'larder.db')), at === 1);
+    t.match(await larder(`account list --data ${data}`), { code: 0 });
+  }
 });

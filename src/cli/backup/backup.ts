@@ -9,8 +9,7 @@ import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#b
 import { NoRoom } from '#backup/target.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { copyForBackup, sizeOf } from '#data/copies.ts';
-import { recordsPlace } from '#data/records-place.ts';
+import { copyForBackup } from '#data/copies.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
 import { fileIn, rotate } from './folder.ts';
@@ -132,8 +131,8 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   const progress = progressOf(call);
   const id = newId.uuid();
   const site = await siteOf(records, siteKey);
-  const place = recordsPlace(store.directory, store.config, call.world.env['CREDENTIALS_DIRECTORY']);
-  const database = { size: await sizeOf(place), copyTo: copyForBackup(place) };
+  const { bytes, logBytes = 0 } = await store.database.size();
+  const database = { size: bytes + logBytes, copyTo: copyForBackup(store.database.place) };
   const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
   const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type Plan } from '#data/move.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
-import { refuseUsed, sizeOf } from '#data/copies.ts';
+import { refuseUsed } from '#data/copies.ts';
 import { recordsPlace } from '#data/records-place.ts';
 import { openStore, type Store } from '#data/store.ts';
 import { randomIds } from '#domain/ids.ts';
-import { checkDatabase } from '#engine/sqlite/check.ts';
+import { inspectDatabase } from '#engine/place.ts';
 import { isNotEmpty } from '#engine/rows.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { living, processName } from '#shared/processes.ts';
@@ -77,13 +77,14 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
   const { data, actor, credentials, progress } = here;
   const plan = await planFor(here, current, wanted);
   const to = recordsPlace(data, wanted, credentials);
-  if ('file' in to) requireRoomFor(data, 2 * (await sizeOf(recordsPlace(data, current, credentials))));
-  else {
+  if (!('file' in to)) {
     await refuseUsed(to, plan.attempt).catch((error: unknown) => {
       throw told(error);
     });
   }
-  const siteKey = await proveHere(here);
+  const { siteKey, size } = await proveHere(here);
+  // Digests of all rows come along.
+  if ('file' in to) requireRoomFor(data, 2 * size);
   const moved = await moveRecords({
     directory: data,
     plan,
@@ -126,14 +127,15 @@ async function endLeft({ data, credentials }: Here): Promise<void> {
   if (hasSwitched(plan, current)) await endMove({ directory: data, plan, credentials, now: () => new Date() });
 }
 
-/** Looks the records over before they are moved, so that no damage goes along, and whether nobody else serves them. */
-async function proveHere({ data, credentials }: Here): Promise<Buffer> {
+/** Looks the records over before they are moved, so that no damage goes along, and whether nobody else serves them; what they take. */
+async function proveHere({ data, credentials }: Here): Promise<{ siteKey: Buffer; size: number }> {
   const store = await openStore({ directory: data, credentials, held: true });
   try {
     await refuseServed(store);
     const { problems } = await verifyAudit(store.records, { siteKey: store.siteKey, file: store.sealing.file });
-    const found = [...damageOf(recordsPlace(data, store.config, credentials)), ...problems];
-    if (found.length === 0) return store.siteKey;
+    const { pages, rows } = await inspectDatabase(store.database.place, { nativeBinding: nativeBinding() });
+    const found = [...pages, ...rows, ...problems];
+    if (found.length === 0) return { siteKey: store.siteKey, size: (await store.database.size()).bytes };
     throw new Failure(`the records are not whole: ${found[0]!}; 'larder verify' tells more. Nothing was moved`, {
       code: 'database-damaged',
     });
@@ -141,9 +143,6 @@ async function proveHere({ data, credentials }: Here): Promise<Buffer> {
     await store.close();
   }
 }
-
-const damageOf = (place: ReturnType<typeof recordsPlace>): string[] =>
-  'file' in place ? checkDatabase(place.file, { nativeBinding: nativeBinding() }) : [];
 
 async function refuseServed({ records, now }: Store): Promise<void> {
   const own = processName();

@@ -148,20 +148,6 @@ export async function putAside(text: string, schema: string, password?: Password
   }
 }
 
-/** How many bytes the tables of a store take, with their indexes. */
-export async function sizeOnServer(text: string, password?: Password): Promise<number> {
-  const connection = await reach(text, password).open('reads');
-  try {
-    const [row] = await connection.rows(
-      `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
-    );
-    return Number(row![0]);
-  } finally {
-    await connection.close();
-  }
-}
-
 /** Whether an earlier attempt has left something; throws NotEmpty where there is something else. */
 async function isLeft(connection: Connection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(

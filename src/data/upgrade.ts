@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { keepForReturn } from '#backup/before-upgrade.ts';
-import { seconds } from '#domain/clock.ts';
+import { seconds, timestamp } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
@@ -10,6 +10,7 @@ import { migrate, missing } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
+import { hostOf, isHere } from '#shared/processes.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { lockDirectory } from './lock.ts';
@@ -67,11 +68,36 @@ export async function bringUpToDate(
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
     beginSealing(sealing);
   }
+  await refuseBeside(db, engine);
   const ran = await migrate(db, migrations(engine), newStore(engine));
   db.keepRowDigests();
   const upgrade = migration === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
   return { upgrade, sealsAnew };
 }
+
+/**
+ * Refuses to change tables in a way that processes of an older release on other hosts cannot work with, as long as there are any. What
+ * they can work with is changed beside them, so that hosts are upgraded one after the other.
+ */
+async function refuseBeside(db: Database, engine: Engine): Promise<void> {
+  const { names, fresh } = await missing(db, migrations(engine));
+  if (db.server === undefined || fresh) return;
+  const reasons = migrations(engine).flatMap(({ name, text }) =>
+    names.includes(name) ? (aloneBecause(text) ?? []) : [],
+  );
+  if (reasons.length === 0) return;
+  const others = (await records(db).leases.processes(timestamp(new Date()))).filter((process) => !isHere(process));
+  if (others.length === 0) return;
+  const hosts = [...new Set(others.map(hostOf))].sort().join(', ');
+  throw new Error(
+    `cannot bring the records up to date while an older release works with them (${reasons[0]!}): ` +
+      `stop larder on ${hosts} first; a host that was cut off counts for a minute`,
+  );
+}
+
+/** Why a migration cannot be stood by releases before it, where its text says so. */
+export const aloneBecause = (text: string): string | undefined =>
+  /^-- Not beside older releases: (.+)\.$/m.exec(text)?.[1];
 
 /** The migrations that travel with the program, in order: one text for both engines, or a twin for the one that reads another. */
 export function migrations(engine: Engine = 'sqlite'): { name: string; text: string }[] {

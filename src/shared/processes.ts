@@ -24,6 +24,12 @@ export function isHere(holder: string): boolean {
   return host === undefined || host === hostName();
 }
 
+/** The name of the host of a process, for people. */
+export const hostOf = (holder: string): string =>
+  nameIn(holder)
+    .replace(/^[^@]*@?/, '')
+    .replace(/~[^~]*$/, '');
+
 /** Whether a process of this host that held something goes on. */
 export function isRunning(holder: string): boolean {
   if (!isHere(holder)) return false;

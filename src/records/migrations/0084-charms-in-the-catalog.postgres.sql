@@ -1,3 +1,4 @@
+-- Not beside older releases: they look for the catalog under its former name.
 -- The same as PostgreSQL reads it: its triggers do what functions say, which a renamed table does not change.
 ALTER TABLE catalog_snaps RENAME TO catalog_packages;
 ALTER TABLE catalog_packages ADD COLUMN namespace TEXT COLLATE "C" NOT NULL DEFAULT 'snap';

@@ -1,3 +1,4 @@
+-- Not beside older releases: they look for the catalog under its former name.
 -- Charms and bundles are found by words, as snaps are: the catalog holds them all. A charm has no entry in the list of all names.
 ALTER TABLE catalog_snaps RENAME TO catalog_packages;
 ALTER TABLE catalog_packages ADD COLUMN namespace TEXT NOT NULL DEFAULT 'snap';

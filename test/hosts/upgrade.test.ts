@@ -1,0 +1,63 @@
+// Hosts are upgraded one after the other: the first one with a newer release changes the tables, unless the others could not work with that.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { newWrappingKey } from '#data/secrets.ts';
+import { openStore } from '#data/store.ts';
+import { changeConfig, initialConfig } from '#src/config.ts';
+import { processName } from '#shared/processes.ts';
+import { makeStore } from '#test/fixtures/engines.ts';
+import { sharedPostgres } from '#test/fixtures/postgres.ts';
+
+t.setTimeout(240_000);
+
+/** The tables as they were before the catalog had charms in it. */
+const before = `
+  DROP TRIGGER catalog_charm_read ON revisions; DROP FUNCTION catalog_charm_read;
+  DROP TRIGGER catalog_publisher_renamed ON accounts; DROP FUNCTION catalog_publisher_renamed;
+  DROP INDEX catalog_packages_by_name;
+  ALTER TABLE catalog_packages DROP COLUMN namespace;
+  ALTER TABLE catalog_packages RENAME TO catalog_snaps;
+  CREATE INDEX catalog_snaps_by_name ON catalog_snaps (name);
+  DELETE FROM migrations WHERE name = '0084-charms-in-the-catalog';`;
+
+t.test('tables are not changed under hosts that could not work with it', async (t) => {
+  const server = await sharedPostgres(t);
+  const address = await server.newDatabase(makeStore);
+  const database = /\/(\w+)\?/.exec(address)![1]!;
+  const directory = mkdtempSync(join(tmpdir(), 'larder-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const settings = { baseUrl: 'http://127.0.0.1:8080', listen: '127.0.0.1:0', storeAdminId: 'root' };
+  writeFileSync(join(directory, 'larder.toml'), initialConfig({ ...settings, storeAdminDigest: '0'.repeat(96) }));
+  changeConfig(join(directory, 'larder.toml'), { 'records.postgres': address });
+  for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
+  const open = () => openStore({ directory });
+
+  await server.ask(before, database);
+  const serves = (holder: string, until: string) =>
+    server.ask(
+      `INSERT INTO passing_leases (name, holder, ends_at) VALUES ('process ${holder}', '${holder}', '${until}')
+       ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at`,
+      database,
+    );
+  const [elsewhere, future] = [`17.4711@store-2~${'0'.repeat(12)}`, '9999-01-01T00:00:00.000Z'];
+  await serves(elsewhere, future);
+  await t.rejects(open(), {
+    message:
+      /cannot bring the records up to date while an older release works with them \(they look for .*\): stop larder on store-2 first/,
+  });
+  const named = await server.ask(
+    "SELECT 1 FROM information_schema.tables WHERE table_name = 'catalog_snaps'",
+    database,
+  );
+  t.equal(named.rowCount, 1, 'nothing is changed');
+
+  await serves(elsewhere, '2026-01-01T00:00:00.000Z');
+  await serves(processName(), future);
+  const store = await open();
+  t.match(store.upgrade, { migrations: ['0084-charms-in-the-catalog'] }, 'what the host itself runs is no obstacle');
+  await store.close();
+});

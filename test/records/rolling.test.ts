@@ -1,0 +1,31 @@
+// Hosts are upgraded one after the other: a migration that releases before it could not work with says so, and waits until there are none.
+import t from 'tap';
+
+import { aloneBecause, migrations } from '#data/upgrade.ts';
+
+/** What releases that do not know of it can work with: what is new, and columns that are filled by themselves. */
+const stood = [
+  /^CREATE (?:TABLE|VIEW|INDEX|UNIQUE INDEX) /,
+  /^ALTER TABLE \w+ ADD COLUMN \w+ (?![^;]*\bNOT NULL\b)/,
+  /^ALTER TABLE \w+ ADD COLUMN \w+ [^;]*\bNOT NULL DEFAULT\b/,
+  /^INSERT INTO /,
+];
+
+/** The first release that a server had the records of. */
+const first = '0083-made-texts';
+
+const statementsOf = (text: string): string[] =>
+  text
+    .replace(/^--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+
+t.test('a migration that is not only additions says why it cannot be done beside older releases', async (t) => {
+  for (const { name, text } of migrations('postgres').filter(({ name }) => name > first)) {
+    const others = statementsOf(text).filter((statement) => !stood.some((form) => form.test(statement)));
+    if (others.length > 0) t.ok(aloneBecause(text), `${name}: ${others[0]!}`);
+  }
+  t.ok(aloneBecause('-- Not beside older releases: they write what is no longer there.\nDROP TABLE x;'));
+  t.notOk(aloneBecause('ALTER TABLE x ADD COLUMN y INTEGER;'));
+});

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 
 import t, { type Test } from 'tap';
 
-import { count, killWorkers, startClients, wrongIn } from '#test/fixtures/killed-workers.ts';
+import { askingFile, count, killWorkers, startClients, wrongIn, type Told } from '#test/fixtures/killed-workers.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { dataFolder, larder } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -27,6 +27,15 @@ async function store(t: Test) {
   return { data, workers, token: String(exchanged.body.macaroon) };
 }
 
+async function wrongFor(data: string, told: Told): Promise<string[]> {
+  const { asking, close } = askingFile(data);
+  try {
+    return await wrongIn(asking, told);
+  } finally {
+    close();
+  }
+}
+
 t.test(`after ${kills} kills everything that was acknowledged is there, once`, async (t) => {
   const { data, workers, token } = await store(t);
   const { told, stop } = await startClients(workers.url, token);
@@ -35,8 +44,8 @@ t.test(`after ${kills} kills everything that was acknowledged is there, once`, a
   t.ok(told.broken >= kills, `${told.broken} requests were cut, ${count(told)} acknowledged`);
   t.ok(told.names.size > 0 && told.pushes.size > 0);
   // What was pushed last is still to be reviewed.
-  await until(() => wrongIn(data, told).length === 0 || workers.process.exitCode !== null);
-  t.same(wrongIn(data, told), []);
+  await until(async () => (await wrongFor(data, told)).length === 0 || workers.process.exitCode !== null);
+  t.same(await wrongFor(data, told), []);
   const page = (await workers.ask('/metrics')).text;
   t.match(page, new RegExp(`^larder_workers_ended_total ${kills}$`, 'm'));
   t.equal(await workers.stop(), 0);
@@ -77,7 +86,7 @@ t.test('a store that acknowledges before it has done anything is found out', asy
   t.equal(told.broken, 0, 'its clients notice nothing');
   await until(() => underWay === 0);
   t.ok(cut > 0 && done + cut === told.names.size, `${done} were done, ${cut} cut`);
-  const lost = wrongIn(data, told).filter((what) => what.startsWith('lost: the name '));
+  const lost = (await wrongFor(data, told)).filter((what) => what.startsWith('lost: the name '));
   t.ok(lost.length > 0 && lost.length <= cut, `${lost.length} names are lost`);
   t.equal(await workers.stop(), 0);
 });

@@ -1,0 +1,62 @@
+// Hosts are killed under load, and the server of their records with them: nothing that was acknowledged is lost, and nothing is done
+// twice. test/workers/killed.test.ts shows that it would be noticed.
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { startHosts, type Hosts } from '#test/fixtures/hosts.ts';
+import { count, startClients, wrongIn, type Asking } from '#test/fixtures/killed-workers.ts';
+import { larder } from '#test/fixtures/served.ts';
+import { until } from '#test/fixtures/until.ts';
+
+const long = process.env['LARDER_LONG'] === '1';
+const [kills, restarts] = long ? [200, 50] : [3, 2];
+t.setTimeout(long ? 7_200_000 : 600_000);
+
+/** Asks the server itself, as its administrator. */
+const askingServer =
+  ({ server, database }: Pick<Hosts, 'server' | 'database'>): Asking =>
+  async (text, value) => {
+    const { rows } = await server.ask(text.replace('?', `'${value}'`), database);
+    return rows.map((row: object) => Object.values(row)[0] as unknown);
+  };
+
+t.test(
+  `after ${kills} failures of hosts and ${restarts} of their database everything that was acknowledged is there, once`,
+  async (t) => {
+    const store = await startHosts(t, 2);
+    const { hosts, server, tokens } = store;
+    const { told, stop } = await startClients(
+      hosts.map(({ url }) => url),
+      tokens.ada,
+      false,
+    );
+    const working = async (): Promise<void> => {
+      const before = count(told);
+      await until(() => count(told) > before + 4);
+    };
+    const events = [...Array<'host'>(kills).fill('host'), ...Array<'database'>(restarts).fill('database')];
+    while (events.length > 0) {
+      await working();
+      const [event] = events.splice(randomInt(events.length), 1);
+      await sleep(randomInt(0, 50));
+      if (event === 'database') {
+        await server.stop(randomInt(2) === 0 ? 'crash' : 'order');
+        await server.start();
+      } else {
+        const host = hosts[randomInt(hosts.length)]!;
+        await host.fail();
+        await working();
+        await host.start();
+      }
+    }
+    await working();
+    await stop();
+    t.ok(told.broken > 0, `${told.broken} requests were cut or refused, ${count(told)} acknowledged`);
+    t.same(await wrongIn(askingServer(store), told), []);
+    for (const host of hosts) await until(host.isReady);
+    for (const { data } of hosts) t.match(await larder('audit', 'verify', '--data', data), { good: true });
+    for (const host of hosts) t.equal(await host.stop(), 0);
+  },
+);

@@ -12,6 +12,7 @@ export const guides = {
   transfers: 'Across the gap',
   'device-gateway': 'Device gateways',
   approvals: 'Approvals by several people',
+  hosts: 'Several hosts',
   recovery: 'When something went wrong',
 } as const;
 
@@ -26,6 +27,7 @@ export const teasers: Readonly<Record<Guide, string>> = {
   transfers: 'One file out, one file in: from one site to another that has no network.',
   'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
   approvals: 'What waits until others approve of it, and how they do.',
+  hosts: 'PostgreSQL, S3 and a load balancer, for a site that one machine is not enough for.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
 };
 

@@ -1,15 +1,12 @@
 // A cache in front of the store, Debian's nginx: what it keeps, and for whom.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
 import { snapFixture, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { freePort } from '#test/fixtures/free-port.ts';
+import { startNginx } from '#test/fixtures/nginx.ts';
 import { pumpDevice, startForDevices } from './world.ts';
 
 const skip = spawnSync('nginx', ['-v']).status !== 0 && 'nginx is not installed (Debian: nginx-light)';
@@ -19,40 +16,13 @@ const guide = join(import.meta.dirname, '../../../src/api/documents/guides/devic
 
 /** nginx as the guide for device operators sets it up; the address of it. */
 async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: TestAppliance): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'larder-nginx-'));
-  for (const one of ['cache', 'logs']) mkdirSync(join(folder, one));
-  const port = await freePort();
   const [, guided = ''] = /# nginx\n([^]*?)<\/code>/.exec(readFileSync(guide, 'utf8')) ?? [];
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (one) => `${one}_temp_path ${folder}/${one};`,
+  const { port } = await startNginx(t, (listen, folder) =>
+    guided
+      .replace('/var/cache/nginx/larder', `${folder}/cache`)
+      .replace('listen 8443', `listen ${listen}`)
+      .replaceAll('http://127.0.0.1:8080', store.url),
   );
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit;
-     ${process.getuid?.() === 0 ? 'user root;' : ''}
-     events {}
-     http {
-       access_log off; ${temporary.join(' ')}
-       ${guided
-         .replace('/var/cache/nginx/larder', `${folder}/cache`)
-         .replace('listen 8443', `listen 127.0.0.1:${port}`)
-         .replaceAll('http://127.0.0.1:8080', store.url)}
-     }`,
-  );
-  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });
-  t.teardown(() => {
-    nginx.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const listens = () =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true));
-      socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
-    });
-  while (!(await listens())) {
-    if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`);
-    await pause(20);
-  }
   return `http://127.0.0.1:${port}`;
 }
 

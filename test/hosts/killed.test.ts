@@ -26,10 +26,10 @@ t.test(
   `after ${kills} failures of hosts and ${restarts} of their database everything that was acknowledged is there, once`,
   async (t) => {
     const store = await startHosts(t, 2);
-    const { hosts, server, tokens } = store;
+    const { hosts, server, token } = store;
     const { told, stop } = await startClients(
       hosts.map(({ url }) => url),
-      tokens.ada,
+      token,
       false,
     );
     const working = async (): Promise<void> => {

@@ -3,6 +3,7 @@
 //   larder-store.json   the marker: whose this is
 //   sha3/ab/ab12…       complete content under its sha3-384
 //   quarantine/ab12…    content that was found damaged
+//   arriving/<id>/…     what has come of an upload that any host may go on with
 //   trial/<id>          what is written, read and removed to see whether that can be done
 //
 // and in the data directory, `blobs/tmp`, what is being received or is lent. Content is acknowledged only when the server has all of
@@ -110,8 +111,8 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     },
     putBack: async (sha3_384) => contents.putBack(sha3_384),
     async sweepTemporary(isLive) {
-      const swept = await receiver.sweep(isLive);
-      return swept + (await asked(() => bucket.abandon(after(now(), -still))));
+      const [swept, before] = [await receiver.sweep(isLive), after(now(), -still)];
+      return swept + (await contents.underWay.sweep(before)) + (await asked(() => bucket.abandon(before)));
     },
     free: async () => Math.max(0, await room.free()),
     capacity: async () => diskBytes(directory),

@@ -135,7 +135,7 @@ t.test('what was left to others is gone on with', async (t) => {
   await t.rejects(blobs.receive(first(), { id: 'u1', ...all }), {
     message: 'another process goes on with this upload',
   });
-  t.same(await places(), ['tmp/u1']);
+  t.match(await places(), [/^(?:tmp\/u1|arriving\/u1\/.*)$/]);
   const taken = await (await beside()).receive(from(Buffer.from('lo')), { id: 'u1', resume: 3, ...all });
   t.equal(taken.sha3_384, sha3(Buffer.from('hello')));
   t.same(await contentOf((await blobs.open(taken.sha3_384))!.stream), Buffer.from('hello'));

@@ -14,6 +14,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
+import { LeftToOthers } from '#blobs/blobs.ts';
 import { bucketAddress } from '#blobs/s3/address.ts';
 import { Bucket } from '#blobs/s3/bucket.ts';
 import { partsOf, partSize, usualSizes } from '#blobs/s3/parts.ts';
@@ -25,6 +26,8 @@ import { sharedSwift, startSwift } from '#test/fixtures/swift.ts';
 import { until } from '#test/fixtures/until.ts';
 import { borrowed, onS3, sha3 } from './engine.ts';
 import { contentOf, filesBelow, from, listed, temporaryFolder } from './store.ts';
+
+t.setTimeout(300_000);
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -382,3 +385,36 @@ t.test('without the server every call is refused within five seconds, and works 
 });
 
 const root = t;
+
+t.test('another host goes on with what has come of an upload, and a third one ends it', async (t) => {
+  const { blobs, beside, keys, places } = await onS3(t, { sizes: { single: 5 * MiB } });
+  const bytes = randomBytes(13 * MiB + 7);
+  /** So much of it comes, is flushed, and is left to others. */
+  const begun = async (host: typeof blobs, start: number, end: number): Promise<void> => {
+    const source = async function* () {
+      yield [bytes.subarray(start, end)];
+      yield [];
+      throw new LeftToOthers();
+    };
+    const how = { id: 'u1', ...(start > 0 && { resume: start }), ...all };
+    await t.rejects(host.receive(source(), how), { message: /another process goes on/ });
+  };
+  const hosts = await Promise.all(
+    Array.from({ length: 3 }, async () => beside({ directory: await temporaryFolder(t) })),
+  );
+  await begun(hosts[0]!, 0, 6 * MiB);
+  await begun(hosts[1]!, 6 * MiB, 12 * MiB);
+  t.match(await keys(), [/^arriving\/u1\//, /^arriving\/u1\//, 'larder-store.json']);
+  const taken = await hosts[2]!.receive(from(bytes.subarray(12 * MiB)), { id: 'u1', resume: 12 * MiB, ...all });
+  t.equal(taken.sha3_384, sha3(bytes));
+  t.same(await places(), [placeOf(taken.sha3_384)], 'nothing is left of it on its way');
+
+  await begun(hosts[0]!, 0, 4);
+  const gone = hosts[1]!.receive(from(bytes.subarray(9, 12)), { id: 'u1', resume: 9, ...all });
+  await t.rejects(gone, { code: 'blob-upload-unknown' }, 'what never came is not made up');
+  await begun(hosts[0]!, 0, 4);
+  t.equal(await blobs.sweepTemporary(() => true), 0);
+  const later = await beside({ now: () => new Date(Date.now() + 2 * 24 * 60 * 60 * 1000) });
+  t.equal(await later.sweepTemporary(() => true), 1, 'what nobody goes on with is swept after a day');
+  t.same(await places(), [placeOf(taken.sha3_384)]);
+});

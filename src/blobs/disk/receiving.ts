@@ -36,6 +36,17 @@ export interface Destination {
   settle(temporaryFile: string, sha3_384: string): Promise<void>;
   /** The same, of many; it may be durable later. */
   settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void>;
+  /** Where other hosts find what has come of an upload; left out, all processes of the store see its file. */
+  readonly underWay?: UnderWay;
+}
+
+export interface UnderWay {
+  /** Leaves there what came behind the first bytes. */
+  leave(id: string, temporaryFile: string, from: number): Promise<void>;
+  /** Makes the file of what was left, at least so many bytes. */
+  fetch(id: string, temporaryFile: string, size: number): Promise<void>;
+  /** Nobody goes on with it. */
+  forget(id: string): Promise<unknown>;
 }
 
 interface Parts {
@@ -64,6 +75,8 @@ export class Receiver {
   readonly #parts: Parts;
   /** The uploads under way. */
   readonly #underWay = new Set<string>();
+  /** Those of them of which something was left where other hosts find it. */
+  readonly #left = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -158,10 +171,10 @@ export class Receiver {
 
   async #fill(
     source: AsyncIterable<Chunks>,
-    { limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
+    { id, limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
     { file, temporaryFile, claim }: Filling,
   ): Promise<TakenBlob> {
-    const { digests, files } = this.#parts;
+    const { contents, digests, files } = this.#parts;
     const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256'], {
       small: (expected ?? Infinity) <= smallBlob,
     });
@@ -175,11 +188,20 @@ export class Receiver {
       sync: () => files.syncReceived(file, 'datasync'),
       ownsChunks,
     });
+    let leftTo = resume;
+    const left = async (): Promise<void> => {
+      await writer.written();
+      if (writer.size > leftTo && contents.underWay !== undefined) {
+        this.#left.add(id);
+        await contents.underWay.leave(id, temporaryFile, leftTo);
+      }
+      leftTo = writer.size;
+    };
     try {
       if (resume > 0) await followed.grown(resume);
       for await (const chunks of source) {
         if (writer.size + lengthOf(chunks) > limit) throw tooLarge(limit);
-        await (chunks.length === 0 ? writer.written() : writer.write(chunks));
+        await (chunks.length === 0 ? left() : writer.write(chunks));
       }
       await writer.end();
       const [found] = await both(followed.end(), files.seal(file));
@@ -191,6 +213,20 @@ export class Receiver {
       followed.abandon();
       await writer.idle();
     }
+  }
+
+  /** Sees to it that the file is here which another host has begun. */
+  async #find(id: string, temporaryFile: string, size: number): Promise<void> {
+    const { underWay } = this.#parts.contents;
+    if (underWay === undefined) return;
+    const here = await stat(temporaryFile).catch(() => undefined);
+    if ((here?.size ?? 0) < size) await underWay.fetch(id, temporaryFile, size);
+  }
+
+  /** What cannot be forgotten now is swept later. */
+  async #forget(id: string, resume: number | undefined): Promise<void> {
+    if (!this.#left.delete(id) && resume === undefined) return;
+    await this.#parts.contents.underWay?.forget(id).catch(() => undefined);
   }
 
   /** Fills a temporary file, makes it durable and moves it to its place; on any error nothing is left. */
@@ -208,6 +244,7 @@ export class Receiver {
     let claim: SpaceClaim | undefined;
     try {
       claim = await room.claim(expected, resume);
+      if (resume !== undefined) await this.#find(id, temporaryFile, resume);
       const direct = how.direct === true && (await files.takesDirect(contents.temporary));
       const flags = (resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW) | (direct ? O_DIRECT : 0);
       const file = await files.open(temporaryFile, O_WRONLY | flags, 0o600);
@@ -215,9 +252,11 @@ export class Receiver {
         if (resume !== undefined) await goOnFrom(file, resume);
         const taken = await fill({ file, temporaryFile, claim, direct }).finally(() => file.close());
         await settle(temporaryFile, taken.sha3_384);
+        await this.#forget(id, resume);
         return taken;
       } catch (error) {
-        if (error instanceof LeftToOthers) throw error;
+        if (error instanceof LeftToOthers && contents.underWay === undefined) throw error;
+        if (!(error instanceof LeftToOthers)) await this.#forget(id, resume);
         await unlink(temporaryFile).catch((left: unknown) => {
           if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
         });

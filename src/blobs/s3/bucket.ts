@@ -117,18 +117,19 @@ export class Bucket {
     return { etag: plain(answer.ETag), md5: md5.toString('hex') };
   }
 
-  /** Sends a file; what the server calls the object, and the MD5 of what was sent, or of each of its parts. */
+  /** Sends a file, or what of it lies behind the first bytes; what the server calls the object, and the MD5 of what was sent, or of each of its parts. */
   async putFile(
     key: string,
     path: string,
     said: Record<string, string>,
+    from = 0,
   ): Promise<{ size: number; etag: string; md5: string | string[] }> {
     const file = await open(path, 'r');
     try {
-      const { size } = await file.stat();
-      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, file, size, said)) };
+      const size = (await file.stat()).size - from;
+      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, said)) };
       return await this.#parts(async () => {
-        const { bytes } = await readPart(file, { number: 1, start: 0, end: size });
+        const { bytes } = await readPart(file, { start: from, end: from + size });
         return { size, ...(await this.put(key, bytes, said)) };
       });
     } finally {
@@ -200,11 +201,15 @@ export class Bucket {
     return count;
   }
 
-  async #putInParts(key: string, file: FileHandle, size: number, said: Record<string, string>) {
+  async #putInParts(
+    key: string,
+    { file, from, size }: { file: FileHandle; from: number; size: number },
+    said: Record<string, string>,
+  ) {
     const parts = partsOf(size, partSize(size, this.#sizes.single));
     const md5 = parts.map(() => '');
     const etag = await this.#inParts(key, said, parts, async (UploadId, part, signal) => {
-      const { bytes, digest } = await readPart(file, part);
+      const { bytes, digest } = await readPart(file, { start: from + part.start, end: from + part.end });
       const answer = await this.requests.askLong(
         'UploadPart',
         {
@@ -301,7 +306,10 @@ function seeDate(command: unknown, see: (date: Date | undefined) => void): void 
 }
 
 /** What a part has; few bytes at a time pass the event loop. */
-async function readPart(file: FileHandle, { start, end }: Part): Promise<{ bytes: Buffer; digest: Buffer }> {
+async function readPart(
+  file: FileHandle,
+  { start, end }: Pick<Part, 'start' | 'end'>,
+): Promise<{ bytes: Buffer; digest: Buffer }> {
   const bytes = Buffer.allocUnsafe(end - start);
   const hash = createHash('md5');
   for (let at = 0; at < bytes.length;) {

@@ -12,6 +12,7 @@ import { NoBucket } from './errors.ts';
 import { believeAbsence } from './marker.ts';
 import type { Certain, Removals } from './removals.ts';
 import { asked } from './requests.ts';
+import { underWayIn } from './under-way.ts';
 
 export const placeOfContent = (sha3_384: string): string => `sha3/${mustBeDigest(sha3_384).slice(0, 2)}/${sha3_384}`;
 export const placeInQuarantine = (sha3_384: string): string => `quarantine/${mustBeDigest(sha3_384)}`;
@@ -35,10 +36,12 @@ const patience = 3;
 export class S3Contents implements Destination {
   /** Where files are while they are received. */
   readonly temporary: string;
+  readonly underWay: ReturnType<typeof underWayIn>;
   readonly #parts: Parts;
 
   constructor(directory: string, parts: Parts) {
     this.temporary = join(directory, 'blobs/tmp');
+    this.underWay = underWayIn(parts.bucket);
     this.#parts = parts;
   }
 

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import pg from 'pg';
 import t from 'tap';
 
 import { startHosts, type Hosts } from '#test/fixtures/hosts.ts';
@@ -15,12 +16,15 @@ const [kills, restarts] = long ? [200, 50] : [3, 2];
 t.setTimeout(long ? 7_200_000 : 600_000);
 
 /** Asks the server itself, as its administrator. */
-const askingServer =
-  ({ server, database }: Pick<Hosts, 'server' | 'database'>): Asking =>
-  async (text, value) => {
-    const { rows } = await server.ask(text.replace('?', `'${value}'`), database);
-    return rows.map((row: object) => Object.values(row)[0] as unknown);
+async function askingServer({ server, database }: Pick<Hosts, 'server' | 'database'>) {
+  const client = new pg.Client({ host: server.folder, port: server.port, user: 'larder', database });
+  await client.connect();
+  const asking: Asking = async (text, value) => {
+    const { rows } = await client.query({ text: text.replace('?', '$1'), values: [value], rowMode: 'array' });
+    return rows.map(([first]: unknown[]) => first);
   };
+  return { asking, close: () => client.end() };
+}
 
 t.test(
   `after ${kills} failures of hosts and ${restarts} of their database everything that was acknowledged is there, once`,
@@ -54,7 +58,9 @@ t.test(
     await working();
     await stop();
     t.ok(told.broken > 0, `${told.broken} requests were cut or refused, ${count(told)} acknowledged`);
-    t.same(await wrongIn(askingServer(store), told), []);
+    const { asking, close } = await askingServer(store);
+    t.same(await wrongIn(asking, told), []);
+    await close();
     for (const host of hosts) await until(host.isReady);
     for (const { data } of hosts) t.match(await larder('audit', 'verify', '--data', data), { good: true });
     for (const host of hosts) t.equal(await host.stop(), 0);

@@ -27,7 +27,10 @@ const beforeColon = [' :', '\t:', '\n:', '\r:'] as const;
 function hasNoTraps(text: string, value: unknown): boolean {
   if (text.includes('\\') || beforeColon.some((space) => text.includes(space)) || !text.isWellFormed()) return false;
   let names = 0;
-  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) names++;
+  // A body has a fourth as many colons as quotes.
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
+    if (text.charCodeAt(at - 1) === quote) names++;
+  }
   return membersIn(value, deepest) === names;
 }
 

@@ -7,6 +7,7 @@ import { choose, stepTowards, unexpired, type Asking, type Choice, type Holding 
 import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/epoch.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Device } from '#api/device-access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -74,29 +75,37 @@ export interface NoneToGive {
 
 type Reads = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
 
-/** Chooses for one snap that the device may have. */
-export async function chooseRevision(
+/** Chooses for one snap that the device may have; at once where all that decides is remembered. */
+export const chooseRevision = (
   snap: PublishedPackage,
   wish: Wish,
   asker: Asker,
   records: Reads,
-): Promise<Chosen | NoneToGive> {
-  const current = unexpired(await records.releases.held(snap.id), asker.at);
-  if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
-  const { cohort = { madeAt: asker.now } } = wish;
-  if (cohort.madeAt === undefined) {
-    const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
-    return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
-  }
-  const map = wish.cohort === undefined ? current : await records.history.heldAt(snap.id, cohort.madeAt);
+): Soon<Chosen | NoneToGive> =>
+  then(records.releases.held(snap.id), (held): Soon<Chosen | NoneToGive> => {
+    const current = unexpired(held, asker.at);
+    if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
+    if (wish.cohort === undefined) return byChannel(snap, wish, { map: current, asker, records });
+    const { madeAt } = wish.cohort;
+    if (madeAt === undefined) {
+      const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
+      return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
+    }
+    return then(records.history.heldAt(snap.id, madeAt), (map) => byChannel(snap, wish, { map, asker, records }));
+  });
+
+function byChannel(snap: PublishedPackage, wish: Wish, at: At): Soon<Chosen | NoneToGive> {
   const asked = parseChannel(wish.channel ?? 'stable');
   if (asked === undefined) {
-    return { ...nothing(snap, map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
+    return { ...nothing(snap, at.map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
   }
-  const moved = defaultTrack(snap, wish, asked, asker);
-  const found = moved && (await inChannel(snap, moved, wish, { map, asker, records }));
-  if (found !== undefined) return { ...found, redirect: moved!.name };
-  return (await inChannel(snap, asked, wish, { map, asker, records })) ?? nothing(snap, map);
+  const moved = defaultTrack(snap, wish, asked, at.asker);
+  const asWished = (): Soon<Chosen | NoneToGive> =>
+    then(inChannel(snap, asked, wish, at), (found) => found ?? nothing(snap, at.map));
+  if (moved === undefined) return asWished();
+  return then(inChannel(snap, moved, wish, at), (found) =>
+    found === undefined ? asWished() : { ...found, redirect: moved.name },
+  );
 }
 
 interface At {
@@ -137,12 +146,12 @@ function defaultTrack(
   return namesTrack ? undefined : channelOf(track, asked.risk, asked.branch);
 }
 
-async function inChannel(
+function inChannel(
   snap: PublishedPackage,
   asked: Channel,
   wish: Wish,
   { map, asker, records }: At,
-): Promise<Chosen | undefined> {
+): Soon<Chosen | undefined> {
   const { architecture, identity, at } = asker;
   const asking: Asking = {
     channel: asked,
@@ -152,13 +161,15 @@ async function inChannel(
     now: at,
   };
   const choice = choose(map, asking);
-  const present = choice && (await records.revisions.forDevices(snap.id, choice.held.revision));
-  if (choice === undefined || present === undefined) return undefined;
+  if (choice === undefined) return undefined;
   const effective = choice.channel.name;
-  if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
-    return { revision: present, effective };
-  const step = await stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
-  return step && { revision: step, effective };
+  return then(records.revisions.forDevices(snap.id, choice.held.revision), (present): Soon<Chosen | undefined> => {
+    if (present === undefined) return undefined;
+    if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
+      return { revision: present, effective };
+    const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
+    return then(step, (revision) => revision && { revision, effective });
+  });
 }
 
 /** The newest that was ever in the channel and reads the data that the device has. */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { SnapDelta } from '#api/wire.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Delta } from '#records/deltas.ts';
 
 /** The one format that is made here: VCDIFF between the two files as they are, which devices read by xdelta3. */
@@ -15,15 +16,16 @@ export function takesDeltas(headers: IncomingHttpHeaders): boolean {
 }
 
 /** What makes a revision that a device may have of the one it has, where both are still given to devices. */
-export async function deltaBetween(
+export const deltaBetween = (
   packageId: string,
   source: number,
   target: number,
   { deltas, revisions }: Pick<HandlerRecords, 'deltas' | 'revisions'>,
-): Promise<Delta | undefined> {
-  const delta = await deltas.find(packageId, source, target);
-  return delta && (await revisions.forDevices(packageId, source)) && delta;
-}
+): Soon<Delta | undefined> =>
+  then(
+    deltas.find(packageId, source, target),
+    (delta) => delta && then(revisions.forDevices(packageId, source), (there) => there && delta),
+  );
 
 /** The address has a part of the digest: one that is made anew with other bytes is nothing that a cache has. */
 export const presentDelta = ({ packageId, source, target, size, sha3_384 }: Delta, baseUrl: string): SnapDelta => ({

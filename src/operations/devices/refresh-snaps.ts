@@ -6,7 +6,10 @@ import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#a
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Epoch } from '#domain/epoch.ts';
+import { then, type Soon } from '#domain/soon.ts';
 import type { Offer } from '#records/contacts.ts';
+import type { Delta } from '#records/deltas.ts';
+import type { PublishedPackage } from '#records/packages.ts';
 import type { Held } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
@@ -48,7 +51,10 @@ export const refreshSnaps = operation({
       if (at > 0) results.push(comma);
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
-      else results.push(...(await resultOf(action, context.get(keyOf(action)), call)));
+      else {
+        const pieces = resultOf(action, context.get(keyOf(action)), call);
+        results.push(...(pieces instanceof Promise ? await pieces : pieces));
+      }
     }
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
@@ -95,40 +101,56 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
   }
 }
 
-async function resultOf(
-  action: RefreshAction,
-  item: RefreshContext | undefined,
-  { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas }: Calling,
-): Promise<Pieces> {
-  const key = { 'instance-key': keyOf(action) };
+/** There at once where all of it is remembered, as it is for a fleet. */
+function resultOf(action: RefreshAction, item: RefreshContext | undefined, call: Calling): Soon<Pieces> {
   const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
-  const snap = id === undefined || id === '' ? await snaps.named(action.name ?? '') : await snaps.ofId(id);
-  if (snap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
-  const said = { ...key, 'snap-id': snap.id, name: snap.name };
-  const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
-  const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
-  const { releases, revisions } = records;
-  const wish = { ...wishOf(action, item, records), cohort };
-  const chosen = await chooseRevision(snap, wish, asker, { releases, revisions, history });
-  if ('code' in chosen) return [written({ result: 'error', ...said, error: told(chosen) })];
+  const found = id === undefined || id === '' ? call.snaps.named(action.name ?? '') : call.snaps.ofId(id);
+  return then(found, (snap): Soon<Pieces> => {
+    const key = { 'instance-key': keyOf(action) };
+    if (snap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
+    const { records, history, cohortKeys, asker } = call;
+    const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
+    const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
+    const { releases, revisions } = records;
+    const wish = { ...wishOf(action, item, records), cohort };
+    return then(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
+      if (!('code' in chosen)) return given(snap, chosen, { action, item }, call);
+      const said = { ...key, 'snap-id': snap.id, name: snap.name };
+      return [written({ result: 'error', ...said, error: told(chosen) })];
+    });
+  });
+}
+
+/** What is said of the revision that a device is given. */
+function given(
+  snap: PublishedPackage,
+  chosen: Chosen,
+  { action, item }: { action: RefreshAction; item: RefreshContext | undefined },
+  { records, fields, baseUrl, offers, deltas }: Calling,
+): Soon<Pieces> {
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
   if (isNews && channel !== undefined) {
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  const delta =
-    isNews && deltas ? await deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
-  const resources = fields.fields.includes('resources')
-    ? await componentsOf(revision, channel, records, baseUrl)
-    : undefined;
-  const result = (): Pieces => {
+  const key = keyOf(action);
+  const result = (delta?: Delta, resources?: Awaited<ReturnType<typeof componentsOf>>): Pieces => {
+    const said = { 'instance-key': key, 'snap-id': snap.id, name: snap.name };
     const about = written({ result: action.action, ...said, ...whereFound(chosen) });
     return [`${about.slice(0, -1)},"snap":`, ...snapText(snap, revision, fields, baseUrl, { delta, resources }), '}'];
   };
-  if (delta !== undefined || resources !== undefined || key['instance-key'] !== snap.id) return result();
-  const how = `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
-  return [knownResults.of(snap, revision, fields, how, result)];
+  const plain = (): Pieces => {
+    if (key !== snap.id) return result();
+    const how = `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
+    return [knownResults.of(snap, revision, fields, how, () => result())];
+  };
+  const found = isNews && deltas ? deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
+  if (!fields.fields.includes('resources'))
+    return then(found, (delta) => (delta === undefined ? plain() : result(delta)));
+  return then(found, (delta) =>
+    then(componentsOf(revision, channel, records, baseUrl), (resources) => result(delta, resources)),
+  );
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

@@ -1,4 +1,5 @@
 // Copies what lies in files that are open, and digests it on the way: a thread reads it, so that no byte of it passes the event loop.
+import type { Now } from '#domain/clock.ts';
 import type { DigestAlgorithm, DigestPool, Digests } from './digests.ts';
 
 /** Bytes of a file that is open, by its descriptor; the file stays open until the next ones are asked for. */
@@ -17,6 +18,8 @@ export interface Copying<A extends DigestAlgorithm> {
   size: number;
   /** Whether what they come to was opened to be written past the page cache. */
   direct?: boolean;
+  /** Says what time it bears in the end; left out, when it was written last. */
+  time?: Now;
   algorithms: readonly A[];
   /** Told how many bytes are written; what it throws ends the copy. */
   wrote?: (size: number) => Promise<void>;
@@ -39,7 +42,7 @@ export class CutOff extends Error {
  */
 export async function copyRanges<A extends DigestAlgorithm>(
   to: number,
-  { ranges, size, direct = false, algorithms, wrote, signal }: Copying<A>,
+  { ranges, size, direct = false, time, algorithms, wrote, signal }: Copying<A>,
   digests: Pick<DigestPool, 'copy'>,
 ): Promise<Digests<A>> {
   const copy = digests.copy(to, algorithms, { direct });
@@ -54,12 +57,12 @@ export async function copyRanges<A extends DigestAlgorithm>(
         [left, end] = [left - some, end + some];
         // Of the last bytes, which are all of a small file, one message is sent, and one comes.
         if (end < size) await copy.grown(end);
-        else found = await copy.end(end);
+        else found = await copy.end(end, time?.());
         if (copy.size < end) throw new CutOff();
         await wrote?.(end);
       }
     }
-    return found ?? (await copy.end(end));
+    return found ?? (await copy.end(end, time?.()));
   } catch (error) {
     throw reasonOf(error);
   } finally {

@@ -2,7 +2,7 @@
 // it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to. Or it copies:
 // what it reads from one file it writes to another one, and digests it on the way, while it is in the processor's cache.
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, ftruncateSync, futimesSync, openSync, readSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
@@ -11,7 +11,7 @@ export type DigestOrder =
   | { job: number; order: 'copy'; to: number; algorithms: readonly string[]; direct: boolean }
   | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
-  | { job: number; order: 'end' }
+  | { job: number; order: 'end'; time?: Date | undefined }
   | { job: number; order: 'abandon' };
 
 /**
@@ -82,12 +82,14 @@ function copyOn(copy: Copy, size: number): void {
 }
 
 /** Writes what is no whole page: as one, of which the end is taken off again. */
-function finish({ to, rest, read }: Copy): void {
-  if (rest === undefined || rest.length === 0) return;
-  const last = alignedPiece().subarray(0, pageSize).fill(0);
-  last.set(rest);
-  writeAll(to, last, read - rest.length);
-  ftruncateSync(to, read);
+function finish({ to, rest, read }: Copy, time: Date | undefined): void {
+  if (rest !== undefined && rest.length > 0) {
+    const last = alignedPiece().subarray(0, pageSize).fill(0);
+    last.set(rest);
+    writeAll(to, last, read - rest.length);
+    ftruncateSync(to, read);
+  }
+  if (time !== undefined) futimesSync(to, time, time);
 }
 
 /** A disk that is nearly full takes a part; asked for the rest it says why. */
@@ -162,7 +164,7 @@ function obey(message: DigestOrder): DigestReport | undefined {
   }
   forget(message.job);
   if (message.order !== 'end') return undefined;
-  if ('to' in job) finish(job);
+  if ('to' in job) finish(job, message.time);
   return { job: message.job, report: 'digests', size: job.read, digests: job.hashes.map((hash) => hash.digest('hex')) };
 }
 

@@ -34,8 +34,8 @@ export interface CopiedFile<A extends DigestAlgorithm> {
   from(descriptor: number, offset: number): void;
   /** Resolves when the copy has so many bytes, or what it is made of has ended. */
   grown(size: number): Promise<void>;
-  /** The same, and the digests of all of it. */
-  end(size: number): Promise<Digests<A>>;
+  /** The same, and the digests of all of it; from then on it bears the time, where one is given. */
+  end(size: number, time?: Date): Promise<Digests<A>>;
   /** Lets go of it; the descriptors are used no more when that which was awaited last has ended. */
   abandon(): void;
 }
@@ -203,10 +203,10 @@ class Pool implements DigestPool {
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
-      async end(size: number = job.announced) {
+      async end(size: number = job.announced, time?: Date) {
         if (job.error === undefined) {
           job.told = job.announced = size;
-          say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end' });
+          say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end', time });
         }
         const digests = await result.promise;
         return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;

@@ -1,8 +1,9 @@
 // Reviewing revisions while more of a transfer comes in: a review waits for the disk, and the threads that copy need the
 // processors, so that both together take little longer than one of them (`npm run bench -- transfers`).
+import { subjectOf } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { limit } from '#domain/limit.ts';
-import { FindingsKeeper, revisionSubjects, type Reviewing } from './reviews.ts';
+import { FindingsKeeper, type Reviewing } from './reviews.ts';
 
 /** While one is reviewed, the content of another is looked for. */
 const atOnce = 2;
@@ -52,9 +53,10 @@ export class ReviewsMeanwhile {
   async #review(position: number, sha3_384: string): Promise<void> {
     if (this.#ended || this.#reviewing.signal.aborted) return;
     const one = this.#statement.packages.at(position)!;
-    const own = { ...one, revisions: one.revisions.filter(({ content }) => content['sha3-384'] === sha3_384) };
-    for (const { subject, review } of revisionSubjects(own, this.#reviewing)) {
-      await this.#keeper.keep(subject, await review());
+    const own = one.revisions.filter(({ content }) => content['sha3-384'] === sha3_384);
+    for (const { revision } of own) {
+      // Its digests were computed a moment ago.
+      await this.#keeper.keep(subjectOf(one.id, revision), await this.#reviewing.findingsOf(one, sha3_384));
     }
   }
 }

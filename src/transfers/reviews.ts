@@ -140,19 +140,14 @@ interface Subject {
   review: () => Promise<Found>;
 }
 
-/** The revisions of a package. */
-export const revisionSubjects = (one: TransferPackage, { blobs, findingsOf }: Reviewing): Subject[] =>
-  one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
-    subject: subjectOf(one.id, revision),
-    review: there(blobs, sha3_384, () => findingsOf(one, sha3_384)),
-  }));
-
-/** A review of what may not have come. */
-const there = (blobs: Blobs, sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
-  (await blobs.prove(sha3_384)) ? review() : notThere;
-
 function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: FindingsKeeper): Subject[] {
-  const { blobs } = reviewing;
+  const { blobs, findingsOf } = reviewing;
+  const there = (sha3_384: string, review: Subject['review']) => async (): Promise<Found> =>
+    (await blobs.prove(sha3_384)) ? review() : notThere;
+  const own = one.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
+    subject: subjectOf(one.id, revision),
+    review: there(sha3_384, () => findingsOf(one, sha3_384)),
+  }));
   const beside = one.resources.flatMap((resource) => resourceSubjects(one, resource, reviewing, keeper));
   const images = one.images.flatMap((image) => {
     const here = new Set([
@@ -161,10 +156,10 @@ function subjectsOf(one: TransferPackage, reviewing: Reviewing, keeper: Findings
     ]);
     return image.manifests.map(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => ({
       subject: subjectOf(one.id, image.resource, sha256),
-      review: there(blobs, sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
+      review: there(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, here)),
     }));
   });
-  return [...revisionSubjects(one, reviewing), ...beside, ...images, ...textSubjects(one, blobs)];
+  return [...own, ...beside, ...images, ...textSubjects(one, blobs)];
 }
 
 function resourceSubjects(

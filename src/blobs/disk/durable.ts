@@ -135,10 +135,13 @@ export class DurableFiles {
 
   /** The last thing done to a received file: it bears the time at which it was taken in. */
   async seal(file: FileHandle): Promise<void> {
-    const moment = this.#options.now();
+    const moment = this.time();
     await file.utimes(moment, moment);
     await this.syncReceived(file, 'sync');
   }
+
+  /** What a file bears that is taken in now. */
+  time: Now = () => this.#options.now();
 
   #giveUp(cause: unknown): never {
     this.#broken = true;

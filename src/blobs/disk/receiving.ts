@@ -102,24 +102,28 @@ export class Receiver {
           throw error instanceof CutOff ? wrong() : error;
         });
         if (found['sha3-384'] !== expected.sha3_384 || found.sha256 !== expected.sha256) throw wrong();
-        await this.#parts.files.seal(filling.file);
+        await this.#parts.files.syncReceived(filling.file, 'sync');
         return expected;
       },
       settle,
     );
   }
 
-  /** One thread copies; of a large file that comes alone another one follows, so that it uses two processors. */
+  /**
+   * One thread copies; of a large file that comes alone another one follows, so that it uses two processors. The file bears the time
+   * at which it was taken in.
+   */
   async #copy(
     ranges: FileRanges,
     { size, signal }: { size: number; signal: AbortSignal },
     { file, temporaryFile, claim, direct }: Filling,
   ): Promise<{ 'sha3-384': string; sha256: string }> {
     const { digests, files } = this.#parts;
+    const { time } = files;
     if (size <= smallBlob || direct) {
       const algorithms = ['sha3-384', 'sha256'] as const;
       const wrote = (end: number): Promise<void> => claim.wrote(end);
-      return copyRanges(file.fd, { ranges, size, direct, algorithms, wrote, signal }, digests);
+      return copyRanges(file.fd, { ranges, size, direct, algorithms, wrote, signal, time }, digests);
     }
     const followed = digests.follow(temporaryFile, ['sha3-384']);
     const syncing = syncedOnTheWay(() => files.syncReceived(file, 'datasync'));
@@ -129,7 +133,7 @@ export class Receiver {
         await followed.grown(end);
         await syncing.wrote(end);
       };
-      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha256'], wrote, signal }, digests);
+      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha256'], wrote, signal, time }, digests);
       const [also] = await both(followed.end(), syncing.end());
       return { ...found, ...also };
     } finally {

@@ -15,6 +15,7 @@ import { inWords } from './system-errors.ts';
 export { ConfigError, type ConfigProblem };
 /** What can be configured, in the words of its own, for those who show it. */
 export { sections as configurationSections, type Key as ConfigurationKey } from './configuration/keys.ts';
+export { authorityIn, credentialsIn } from './configuration/s3-files.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
@@ -32,6 +33,7 @@ export interface Config {
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly records: Readonly<SectionOf<'records'>>;
+  readonly blobs: Readonly<SectionOf<'blobs'>> & { readonly region: string };
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly quotas: Readonly<Partial<Record<keyof QuotasConfig, number>>>;
   readonly revisions: Readonly<SectionOf<'revisions'>> & { readonly older_than_days: number };

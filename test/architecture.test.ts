@@ -74,6 +74,7 @@ t.test('what has one home is imported only there', (t) => {
   );
   t.same(strangers(/^@?koa/, /^src\/api\/(?:server|places)\.ts$/), [], 'the server knows Koa');
   t.same(strangers(/^ajv/, /^src\/api\/schema\.ts$/), [], 'one file knows ajv');
+  t.same(strangers(/^@aws-sdk/, /^src\/blobs\/s3\//), [], 'one folder speaks S3');
   t.same(strangers(/^smol-toml$/, /^src\/(config\.ts$|configuration\/)/), [], 'the configuration is in TOML');
   t.end();
 });

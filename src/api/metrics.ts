@@ -48,6 +48,17 @@ export interface ProcessState {
   jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
   /** Its connections to the server that has the database, where one has it. */
   pool?: PoolFigures | undefined;
+  /** What was asked of the server of S3, where one has the blobs. */
+  s3: S3Traffic | undefined;
+}
+
+export interface S3Traffic {
+  /** By kind, such as `PutObject`. */
+  requests: ReadonlyMap<string, number>;
+  errors: ReadonlyMap<string, number>;
+  retries: number;
+  bytesSent: number;
+  bytesReceived: number;
 }
 
 /** What one process has counted, as it goes to another one, which adds it up with its own. */
@@ -79,6 +90,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
   const answered = requestMetrics(counted);
   const setProcess = processGauges([counted]);
+  let setTraffic: ReturnType<typeof s3Counters> | undefined;
   // Asked of one process alone: it would be added up with what the others say of the same store.
   const found = new Registry();
   const registers = [found];
@@ -86,7 +98,10 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const setWorkers = team && workerGauges(registers);
 
   const figures = async (): Promise<Figures> => {
-    setProcess(process());
+    const now = process();
+    setProcess(now);
+    // Where nobody has such a server there is nothing to tell of it.
+    if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
     return counted.getMetricsAsJSON();
   };
   const write = async (): Promise<string> => {
@@ -258,6 +273,24 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
   return (pool) => {
     set ??= make();
     set(pool);
+  };
+}
+
+/** What the process has counted itself is set anew each time. */
+function s3Counters(registers: Registers): (now: S3Traffic) => void {
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });
+  const requests = counter('requests', 'What was asked of the server that has the files.', ['request']);
+  const errors = counter('errors', 'What of that failed.', ['request']);
+  const retries = counter('retries', 'How often something was asked again because it had failed.');
+  const bytes = counter('bytes', 'Bytes of files that went to that server, and came from it.', ['direction']);
+  return (now) => {
+    for (const one of [requests, errors, retries, bytes]) one.reset();
+    for (const [request, count] of now.requests) requests.inc({ request }, count);
+    for (const [request, count] of now.errors) errors.inc({ request }, count);
+    retries.inc(now.retries);
+    bytes.inc({ direction: 'sent' }, now.bytesSent);
+    bytes.inc({ direction: 'received' }, now.bytesReceived);
   };
 }
 

@@ -47,6 +47,9 @@ function forRestart(before: Config, now: Config, listensElsewhere: boolean): str
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.records.postgres === now.records.postgres ? [] : ['records.postgres']),
     ...(before.records.password_file === now.records.password_file ? [] : ['records.password_file']),
+    ...(['s3', 'region', 'credentials_file', 'authority_file'] as const)
+      .filter((key) => before.blobs[key] !== now.blobs[key])
+      .map((key) => `blobs.${key}`),
     ...(before.uploads.reserve === now.uploads.reserve ? [] : ['uploads.reserve']),
   ];
 }

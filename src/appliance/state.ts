@@ -78,6 +78,7 @@ export const processState = ({ background, storage }: Pick<Told, 'background' | 
   pool: storage.store.database.server?.pool(),
   scrubbedBytes: background.scrub.state().bytes,
   jobs: background.runner.state(),
+  s3: 'traffic' in storage.blobs ? storage.blobs.traffic() : undefined,
 });
 
 /** And what is about the store. */

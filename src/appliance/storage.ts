@@ -6,7 +6,9 @@ import type { Logger } from 'pino';
 
 import { releaseBallast } from '#blobs/ballast.ts';
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
-import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import type { DiskBlobs } from '#blobs/disk.ts';
+import type { S3Blobs } from '#blobs/s3.ts';
+import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
 import { lockToServe } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
@@ -44,7 +46,7 @@ export interface Storage {
   digests: DigestPool;
   /** Threads of the scrub's own: uploads never wait for it. */
   scrubDigests: DigestPool;
-  blobs: DiskBlobs;
+  blobs: DiskBlobs | S3Blobs;
   reports: BlobReports;
   room: RoomKeeper;
 }
@@ -190,10 +192,11 @@ async function openBlobs(
     now,
     log,
   });
-  const { reserve } = config.uploads;
-  const begin = async (): Promise<DiskBlobs> => {
+  const begin = async (): Promise<DiskBlobs | S3Blobs> => {
     const places = options.limits?.uploads;
-    const opened = await diskBlobs({ directory, reserve, digests, fatal, damaged, now, places, shares });
+    const how = { directory, digests, fatal, damaged, now, places, shares, tries: true };
+    const opened = await openBlobsOf({ config, records }, how);
+    if ('problem' in opened) health.watch('blobs', () => opened.problem());
     // What was begun has ended with the last process, unless another one goes on with it.
     if (isAlone) {
       await opened.sweepTemporary(() => false);

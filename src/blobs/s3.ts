@@ -118,7 +118,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     capacity: async () => diskBytes(directory),
     keepBallast: () => keepBallast(root, room, (handle) => files.sync(handle)),
     releaseBallast: () => releaseBallast(root),
-    problem: () => (bucket.requests.failure === undefined ? undefined : away),
+    problem: () => (bucket.requests.isFailing ? away : undefined),
     traffic: () => bucket.traffic,
     async close() {
       places.close();

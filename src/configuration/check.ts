@@ -5,6 +5,7 @@ import { problems } from '#api/schema.ts';
 import { readReleaseRule, readRule, singleKinds } from '#domain/approvals.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/package-name.ts';
+import { bucketProblem } from '#blobs/s3/address.ts';
 import { parseAddress } from '#engine/postgres/address.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { findKey, sections, type Key } from './keys.ts';
@@ -181,7 +182,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
     broken.push({ path: ['tls', 'authority_file'], message });
   }
-  broken.push(...brokenRecords(values, alreadyWrong));
+  broken.push(...brokenRecords(values, alreadyWrong), ...brokenBlobs(values, alreadyWrong));
   const [label, levels] = [at(values, ['site', 'label']), at(values, ['site', 'levels']) ?? []];
   const isListed = Array.isArray(levels) && levels.includes(label);
   if (label !== undefined && !isListed && !alreadyWrong.some(([section]) => section === 'site')) {
@@ -206,6 +207,28 @@ function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generat
     if (problem !== undefined) yield { path, message: `records.postgres: ${problem}` };
   } else if (at(values, file) !== undefined) {
     yield { path: file, message: 'records.password_file is the password for records.postgres: set that too' };
+  }
+}
+
+/** What is wrong with the place of the blobs; what stands in the address by mistake is not repeated. */
+function* brokenBlobs(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
+  if (alreadyWrong.some(([section]) => section === 'blobs')) return;
+  const path = ['blobs', 's3'];
+  const address = at(values, path);
+  if (typeof address === 'string') {
+    const problem = bucketProblem(address);
+    if (problem !== undefined) yield { path, message: `blobs.s3: it ${problem}` };
+    if (at(values, ['blobs', 'credentials_file']) === undefined) {
+      yield {
+        path,
+        message: 'blobs.s3 needs a name and a secret that the server knows: set blobs.credentials_file too',
+      };
+    }
+    return;
+  }
+  for (const key of ['credentials_file', 'authority_file']) {
+    if (at(values, ['blobs', key]) === undefined) continue;
+    yield { path: ['blobs', key], message: `blobs.${key} is for the server of blobs.s3: set that too` };
   }
 }
 

@@ -2,12 +2,13 @@
 import { statfsSync } from 'node:fs';
 
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
-import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import type { DiskBlobs } from '#blobs/disk.ts';
 import { startWorker } from '#src/embedded.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newHolder, serveBeside } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { nativeBinding } from '#src/native.ts';
+import { openBlobs } from './blobs-place.ts';
 import type { Store } from './store.ts';
 
 /** The blobs of a data directory as commands on the host have them, beside a serving process or without one. */
@@ -21,11 +22,12 @@ export async function withBlobs<Result>(
   };
   const process = records.server && (await serveBeside(records, now));
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
+  let blobs: DiskBlobs | undefined;
   try {
-    const blobs = await diskBlobs({ directory, reserve: config.uploads.reserve, digests, fatal, shares });
+    blobs = await openBlobs({ config, records }, { directory, digests, fatal, shares });
     return await work({ blobs, digests, nativeBinding: nativeBinding() });
   } finally {
-    await shares.end();
+    await (blobs?.close() ?? shares.end());
     await process?.end();
     await digests.close();
   }

@@ -57,8 +57,14 @@ interface Entry {
 /** The files elsewhere of which the configuration says that they hold secrets; none where it is no good. */
 function secretsOf(config: () => Config): string[] {
   try {
-    const { keys, records, tls } = config();
-    const named = [keys.master_key_file, keys.passphrase_file, records.password_file, tls.key_file];
+    const { keys, records, blobs, tls } = config();
+    const named = [
+      keys.master_key_file,
+      keys.passphrase_file,
+      records.password_file,
+      blobs.credentials_file,
+      tls.key_file,
+    ];
     return named.filter((file) => file !== undefined);
   } catch (error) {
     if (error instanceof CannotLook) return [];

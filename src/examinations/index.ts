@@ -1,4 +1,5 @@
 // Every examination, in the order in which they are told: what the later ones stand on comes first.
+import { bucket } from './bucket.ts';
 import { certificate } from './certificate.ts';
 import { closure, deviceTrust, storeAssertion } from './devices.ts';
 import type { Examination } from './examination.ts';
@@ -23,6 +24,7 @@ export const examinations: readonly Examination[] = [
   certificate,
   clock,
   blobs,
+  bucket,
   registry,
   tokens,
   backups,

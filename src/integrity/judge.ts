@@ -2,6 +2,7 @@
 // time past the page cache, and had another digest both times.
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { isShortage } from '#src/system-errors.ts';
 
 export type Judgement =
@@ -43,8 +44,12 @@ export async function judge(
   }
 }
 
-/** Whether a failed reading says nothing of the disk: there was too little of something, or the thread that read ended. */
+/**
+ * Whether a failed reading says nothing of the disk: there was too little of something, the thread that read ended, or the server
+ * that has the blobs does not answer.
+ */
 export const isOurs = (cause: unknown): boolean => {
+  if (cause instanceof Refusal) return true;
   const code = codeOf(cause);
   return code === undefined || isShortage(code);
 };

@@ -34,6 +34,7 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Certificate',
     'Clock',
     'Blobs',
+    'Server of the files',
     'Registry',
     'Tokens',
     'Backups',

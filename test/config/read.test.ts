@@ -38,6 +38,7 @@ const defaults = {
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
   records: {},
+  blobs: { region: 'us-east-1' },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   quotas: {},
   revisions: { older_than_days: 30 },
@@ -96,6 +97,11 @@ package_permissions = true
 [records]
 postgres = "postgres://larder@db.internal:6432/larder?sslmode=verify-ca&sslrootcert=/etc/larder/db-ca.pem"
 password_file = "/etc/larder/postgres-password"
+[blobs]
+s3 = "https://s3.internal:8080/larder/main"
+region = "site-1"
+credentials_file = "/etc/larder/s3.toml"
+authority_file = "/etc/larder/s3-ca.pem"
 [uploads]
 max_size = 1_048_576
 reserve = "2 GiB"
@@ -180,6 +186,12 @@ const everythingRead = {
     postgres: 'postgres://larder@db.internal:6432/larder?sslmode=verify-ca&sslrootcert=/etc/larder/db-ca.pem',
     password_file: '/etc/larder/postgres-password',
   },
+  blobs: {
+    s3: 'https://s3.internal:8080/larder/main',
+    region: 'site-1',
+    credentials_file: '/etc/larder/s3.toml',
+    authority_file: '/etc/larder/s3-ca.pem',
+  },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   quotas: { bytes: 20 * 2 ** 30, packages: 50 },
   revisions: { keep: 20, older_than_days: 90 },
@@ -237,6 +249,30 @@ t.test('nobody can change a configuration that was read', async (t) => {
   t.throws(() => (config['store'] = {}), TypeError);
   t.throws(() => (config['names']!['reserved'] as string[]).push('x'), TypeError);
   t.throws(() => (parseConfig('x', '').http.trusted_proxies as string[]).push('x'), TypeError);
+});
+
+t.test('the place of the blobs is an address, and needs credentials that stand elsewhere', async (t) => {
+  const wrong = (address: string): string[] =>
+    refusal(`[blobs]\ns3 = "${address}"\ncredentials_file = "/etc/larder/s3.toml"\n`);
+  for (const [address, why] of [
+    [
+      'https://ada:secret@s3/blobs',
+      'it has a name or a password in it; they belong into a file of their own, credentials_file',
+    ],
+    ['https://s3', 'it names no bucket: 3 to 63 small letters, digits, dots and dashes behind the host'],
+    ['https://s3/blobs?secret', 'it has something behind a ? or a #, which it must not'],
+    ['https://s3/blobs/a b', 'it has a prefix that is not made of letters, digits, dots, dashes and underscores'],
+  ] as const) {
+    t.strictSame(wrong(address), [`larder.toml:2: blobs.s3: ${why}`], address);
+  }
+  t.match(wrong('s3://blobs'), [/^larder\.toml:2: .*expected https:\/\/HOST:PORT\/BUCKET\/PREFIX/]);
+  t.strictSame(wrong('https://s3.internal:9000/blobs/larder'), []);
+  t.match(refusal('[blobs]\ns3 = "https://s3/blobs"\n'), [/set blobs\.credentials_file too/]);
+  for (const key of ['credentials_file', 'authority_file']) {
+    t.strictSame(refusal(`[blobs]\n${key} = "/etc/x"\n`), [
+      `larder.toml:2: blobs.${key} is for the server of blobs.s3: set that too`,
+    ]);
+  }
 });
 
 t.test('the two files of a certificate belong together', async (t) => {

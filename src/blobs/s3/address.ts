@@ -18,7 +18,7 @@ export interface BucketAccess {
   authority?: string | undefined;
 }
 
-/** Throws what is wrong with it as `RangeError`, in words that follow "the address". */
+/** Throws what is wrong with it as `RangeError`, in words that follow "it". */
 export function bucketAddress(text: string): BucketAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -42,6 +42,16 @@ export function bucketAddress(text: string): BucketAddress {
     bucket,
     prefix: parts.map((part) => `${part}/`).join(''),
   };
+}
+
+/** What is wrong with an address, in words that follow "it"; nothing where it is good. */
+export function bucketProblem(text: string): string | undefined {
+  try {
+    bucketAddress(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** The place as a person reads it. */

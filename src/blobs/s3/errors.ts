@@ -5,7 +5,10 @@ import { diskFull } from '../space.ts';
 import { placeOf, type BucketAddress } from './address.ts';
 
 /** What is asked of a server cannot be had from it; why, in one sentence. */
-export class NoBucket extends Error {}
+export class NoBucket extends Error {
+  /** What caused it says the same in words of the server's or the system's. */
+  readonly saysAll = true;
+}
 
 /** Whether an error is one of the server, or of the way to it. */
 const isOfServer = (error: unknown): boolean =>

@@ -7,7 +7,7 @@ import type * as S3 from '@aws-sdk/client-s3';
 
 import { seconds } from '#domain/clock.ts';
 import type { Client, Sdk } from './client.ts';
-import { forCaller, isAbsent } from './errors.ts';
+import { forCaller, isAbsent, statusOf } from './errors.ts';
 
 /** What has been asked of the server, since the process started. */
 export interface Traffic {
@@ -105,6 +105,22 @@ export class Requests {
     }
   }
 
+  /** Whether the server does not do as it is asked. Where it has not, it is asked again, for whoever asks this next. */
+  get isFailing(): boolean {
+    const isFailing = this.failure !== undefined;
+    if (isFailing) void this.#lookAlive().catch(() => undefined);
+    return isFailing;
+  }
+
+  async #lookAlive(): Promise<void> {
+    const asking = (this.#asking ??= this.#alive(this, AbortSignal.timeout(pulse.patience)));
+    try {
+      await asking;
+    } finally {
+      if (this.#asking === asking) this.#asking = undefined;
+    }
+  }
+
   /** The server has given a sign of life. */
   hear(): void {
     this.#heard = performance.now();
@@ -117,10 +133,7 @@ export class Requests {
     const next = (): NodeJS.Timeout => setTimeout(() => void look(), pulse.every).unref();
     const look = async (): Promise<void> => {
       try {
-        if (performance.now() - this.#heard >= pulse.every)
-          await (this.#asking ??= this.#alive(this, AbortSignal.timeout(pulse.patience)).finally(
-            () => (this.#asking = undefined),
-          ));
+        if (performance.now() - this.#heard >= pulse.every) await this.#lookAlive();
         if (!isEnded) timer = next();
       } catch (error) {
         gone.abort(error);
@@ -154,7 +167,7 @@ export class Requests {
       return answer;
     } catch (error) {
       this.traffic.retries += ((error as Partial<Output<K>>).$metadata?.attempts ?? 1) - 1;
-      if (!isAbsent(error)) {
+      if (!isAbsent(error) && ![412, 416].includes(statusOf(error))) {
         bump(this.traffic.errors, kind);
         this.failure = error;
       }

@@ -1,0 +1,81 @@
+// What a bucket does to the objects of a store by itself, as far as its server tells, and whether both go by the same clock.
+import { minutes, seconds } from '#domain/clock.ts';
+import { placeOf, type BucketAccess, type BucketAddress } from './address.ts';
+import { Bucket } from './bucket.ts';
+import { cannotOpen, codeOf } from './errors.ts';
+import { markerKey, openMarker, tryWriting } from './marker.ts';
+
+export interface BucketFindings {
+  /** What would lose content, or keeps it from being stored, in whole sentences. */
+  wrong: string[];
+  /** What is to be known of. */
+  notices: string[];
+}
+
+/** Clocks that are further apart make removals wait or fail; from 15 minutes on the server refuses every request. */
+const clocksApart = seconds(20);
+const clocksFarApart = minutes(5);
+
+/** Writes, reads and removes a small object, and asks for the rules of the bucket; throws `NoBucket` where it cannot be used. */
+export async function lookOverBucket(
+  address: BucketAddress,
+  access: BucketAccess,
+  { store, now }: { store: string; now: () => Date },
+): Promise<BucketFindings> {
+  const bucket = await Bucket.connect(address, access, { marker: markerKey });
+  try {
+    await openMarker(bucket, { store, isNew: () => Promise.resolve(false) });
+    await tryWriting(bucket);
+    const findings: BucketFindings = { wrong: [], notices: [] };
+    compareClocks((await bucket.look(markerKey))?.at, now(), findings);
+    await lookAtVersions(bucket, findings);
+    await lookAtLifecycle(bucket, findings);
+    if (address.endpoint.startsWith('http:')) {
+      findings.notices.push(`what goes to ${placeOf(address)} and comes from there can be read and changed on its way`);
+    }
+    return findings;
+  } catch (error) {
+    throw cannotOpen(address, error);
+  } finally {
+    bucket.close();
+  }
+}
+
+function compareClocks(at: Date | undefined, now: Date, { wrong, notices }: BucketFindings): void {
+  if (at === undefined) return void notices.push('the server does not tell what its clock says');
+  const apart = Math.abs(at.getTime() - now.getTime());
+  const says = `its clock and that of this machine are ${String(Math.round(apart / seconds(1)))} seconds apart`;
+  if (apart > clocksFarApart) wrong.push(says);
+  else if (apart > clocksApart) notices.push(says);
+}
+
+async function lookAtVersions({ requests }: Bucket, { notices }: BucketFindings): Promise<void> {
+  const status = await requests.ask('GetBucketVersioning', {}).then(
+    (answer) => answer.Status ?? 'Off',
+    () => undefined,
+  );
+  if (status === undefined) notices.push('the server does not tell whether it keeps older versions');
+  if (status === 'Enabled')
+    notices.push('it keeps older versions, so what the store removes goes on taking room there');
+}
+
+async function lookAtLifecycle({ requests, address }: Bucket, { wrong, notices }: BucketFindings): Promise<void> {
+  const unknown = 'the server does not tell whether it removes anything by itself';
+  try {
+    const { Rules } = await requests.ask('GetBucketLifecycleConfiguration', {});
+    // Some servers take the question for another one, and answer without any rules.
+    if (Rules === undefined) return void notices.push(unknown);
+    for (const { ID, Status, Expiration, Filter, ...older } of Rules) {
+      // Rules of an older form have their prefix outside of the filter.
+      const prefix = Filter?.Prefix ?? Filter?.And?.Prefix ?? (older as { Prefix?: string }).Prefix ?? '';
+      const isOurs = prefix.startsWith(address.prefix) || address.prefix.startsWith(prefix);
+      const removes = Expiration?.Days !== undefined || Expiration?.Date !== undefined;
+      if (Status !== 'Enabled' || !removes || !isOurs) continue;
+      wrong.push(
+        `its rule ${ID ?? 'without a name'} removes what lies below '${prefix}' after some time, and so the store's files`,
+      );
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'NoSuchLifecycleConfiguration') notices.push(unknown);
+  }
+}

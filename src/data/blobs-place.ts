@@ -1,0 +1,49 @@
+// Where the blobs of a store are: in a folder of its data directory, or in a bucket of a server of S3.
+import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
+import { bucketAddress, type BucketAccess, type BucketAddress } from '#blobs/s3/address.ts';
+import type { S3Blobs } from '#blobs/s3.ts';
+import { siteKeyCheckName } from '#acts/site-key.ts';
+import type { Records } from '#records/index.ts';
+import { createRemoving } from '#shared/removing.ts';
+import { authorityIn, credentialsIn, type Config } from '#src/config.ts';
+
+export interface Bucket {
+  address: BucketAddress;
+  access: BucketAccess;
+}
+
+/** The bucket that the configuration names, and what it takes to use it; nothing where the blobs are a folder. */
+export function bucketOf({ blobs }: Pick<Config, 'blobs'>): Bucket | undefined {
+  const { s3, region, credentials_file: file = '', authority_file } = blobs;
+  if (s3 === undefined) return undefined;
+  const authority = authority_file === undefined ? undefined : authorityIn(authority_file);
+  return { address: bucketAddress(s3), access: { region, ...credentialsIn(file), authority } };
+}
+
+interface StoreOfBlobs {
+  config: Pick<Config, 'blobs' | 'uploads'>;
+  records: Records;
+}
+
+/** Opens them; `tries` tells whether it is tried if they can be written. */
+export async function openBlobs(
+  { config, records }: StoreOfBlobs,
+  options: Omit<DiskBlobsOptions, 'reserve'> & { tries?: boolean },
+): Promise<DiskBlobs | S3Blobs> {
+  const { now = () => new Date() } = options;
+  const { reserve } = config.uploads;
+  const bucket = bucketOf(config);
+  if (bucket === undefined) return diskBlobs({ ...options, reserve });
+  // Nobody whose blobs are a folder waits for what speaks to a server.
+  const { s3Blobs } = await import('#blobs/s3.ts');
+  const removals = createRemoving({ records, now });
+  return s3Blobs({ ...options, ...bucket, reserve, removals, ...(await openingOf(records)) });
+}
+
+/** By what the bucket knows the store. */
+export async function openingOf(records: Pick<Records, 'appliance' | 'neededContents'>) {
+  const [store] = (await records.appliance.find(siteKeyCheckName))?.split(' ') ?? [];
+  if (store === undefined)
+    throw new Error('cannot open the blobs: start the server once, which gives the store its name');
+  return { store, isNew: async () => (await records.neededContents.list('', 1)).length === 0 };
+}

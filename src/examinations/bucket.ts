@@ -1,0 +1,21 @@
+// The server of S3 that has the blobs, where one has them.
+import { placeOf } from '#blobs/s3/address.ts';
+import { bucketOf, openingOf } from '#data/blobs-place.ts';
+import { notice, well, wrong, type Examination } from './examination.ts';
+
+export const bucket: Examination = {
+  what: 'Server of the files',
+  onHostAlone: true,
+  async look({ config, store }) {
+    const place = bucketOf(config());
+    if (place === undefined) return well('none: the files are in the data directory');
+    const { records, now } = await store();
+    const { lookOverBucket } = await import('#blobs/s3/rules.ts');
+    const found = await lookOverBucket(place.address, place.access, { ...(await openingOf(records)), now });
+    const can = `${placeOf(place.address)} takes, gives and removes files`;
+    if (found.wrong.length > 0) {
+      return wrong([...found.wrong, ...found.notices].join('; '), 'Change that on the server, before it costs files.');
+    }
+    return found.notices.length === 0 ? well(can) : notice(`${can}; ${found.notices.join('; ')}`);
+  },
+};

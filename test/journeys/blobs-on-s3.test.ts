@@ -1,0 +1,213 @@
+// A store whose files are on a server of S3: what comes in and goes out, what is damaged, lost and brought back, and what happens
+// when the server goes away.
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
+import t, { type Test } from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { larder } from '#test/cli/world.ts';
+import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
+import { sharedSwift, startSwift, type SwiftServer } from '#test/fixtures/swift.ts';
+import { until } from '#test/fixtures/until.ts';
+
+process.env['LARDER_BLOBS'] = 's3';
+
+const root = t;
+/** Nothing is damaged, missing or unreadable. */
+const whole = [0, 0, 0];
+const quiet = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0');
+const sha3 = (content: Uint8Array): string => createHash('sha3-384').update(content).digest('hex');
+
+/** What somebody does on the server behind the back of a store. */
+function behind({ client, bucket: Bucket }: SwiftServer, store: Pick<TestAppliance, 'beside'>) {
+  const [, , , , ...prefix] = store.beside.config.blobs.s3!.replace(/\/$/, '').split('/');
+  const keyOf = (key: string): string => `${prefix.join('/')}/${key}`;
+  return {
+    place: (content: Uint8Array) => `sha3/${sha3(content).slice(0, 2)}/${sha3(content)}`,
+    async keys(): Promise<string[]> {
+      const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: keyOf('') }));
+      return (page.Contents ?? []).map(({ Key = '' }) => Key.slice(keyOf('').length));
+    },
+    async read(key: string): Promise<Buffer> {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: keyOf(key) }));
+      return Buffer.from(await Body!.transformToByteArray());
+    },
+    write: (key: string, Body: Buffer) => client.send(new PutObjectCommand({ Bucket, Key: keyOf(key), Body })),
+    remove: (key: string) => client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(key) })),
+  };
+}
+
+const damaged = (content: Buffer): Buffer => {
+  const copy = Buffer.from(content);
+  copy[content.length >> 1]! ^= 1;
+  return copy;
+};
+
+/** A store whose image `hello` ada may push and pull. */
+async function storeOfAda(t: Test, configure = quiet) {
+  const store = await startStore(t, configure);
+  await declare(store, 'ada', 'hello');
+  const client = await logIn(store, await uploadLogin(await store.as('ada'), 'hello'));
+  const found = async (more = '') => {
+    const { out } = await larder(`verify ${more} --json --yes --data ${store.directory}`);
+    const { blobs } = JSON.parse(out) as { blobs: Record<'damaged' | 'missing' | 'unreadable', string[]> };
+    return blobs;
+  };
+  // The charm that the image is for was declared without any file.
+  const { missing: fromTheBeginning } = await found();
+  const verify = async (more = '') => {
+    const { damaged, missing, unreadable } = await found(more);
+    return [damaged.length, missing.filter((one) => !fromTheBeginning.includes(one)).length, unreadable.length];
+  };
+  return { store, client, verify };
+}
+
+t.test('what is pushed lies there alone, is proven, goes out of service when damaged, and comes back', async (t) => {
+  const server = await sharedSwift(root);
+  const { store, client, verify } = await storeOfAda(t);
+  const { place, keys, read, write, remove } = behind(server, store);
+  const content = randomBytes(600_000);
+  t.match(await client.blob(content), { status: 201 });
+  const at = `blobs/${digestOf(content)}`;
+  t.match(await client.call('GET', at, undefined, { range: 'bytes=5-9' }), { status: 206 });
+  t.ok((await keys()).includes(place(content)));
+  t.same(readdirSync(join(store.directory, 'blobs/tmp')), []);
+  t.same(readdirSync(join(store.directory, 'blobs')).includes('sha3'), false, 'and not here');
+  t.same(await verify(), whole);
+
+  await write(place(content), damaged(content));
+  t.same(await verify(), [1, 0, 0]);
+  const got = await client.call('GET', at).catch(() => 'cut off');
+  t.ok(got === 'cut off' || (got as { status: number }).status === 500);
+  await until(async () => !(await keys()).includes(place(content)));
+  t.match(await store.beside.records.damagedBlobs.list(10), [{ sha3_384: sha3(content) }]);
+  t.ok((await keys()).includes(`quarantine/${sha3(content)}`));
+
+  await write(`quarantine/${sha3(content)}`, content);
+  t.same(await verify('--restore-quarantined'), whole);
+  t.same(await read(place(content)), content);
+  t.match(await client.call('GET', at), { status: 200 });
+
+  await write(place(content), damaged(content));
+  t.same(await verify('--quarantine'), [1, 0, 0]);
+  t.match(await client.blob(content), { status: 201 });
+  t.same(await verify(), whole, 'the same content, pushed again, mends it');
+
+  await remove(place(content));
+  t.same(await verify(), [0, 1, 0]);
+});
+
+t.test('a backup has what is there, and what is missing there comes back from it', async (t) => {
+  const server = await sharedSwift(root);
+  const { store, client, verify } = await storeOfAda(t);
+  const { place, remove } = behind(server, store);
+  const content = randomBytes(100_000);
+  t.match(await client.blob(content), { status: 201 });
+  const file = join(t.testdir(), 'full.tar');
+  t.match(await larder(`backup ${file} --even-so --data ${store.directory}`), { code: 0 });
+  await remove(place(content));
+  t.same(await verify(), [0, 1, 0]);
+  await larder(`restore ${file} --missing --data ${store.directory}`);
+  t.same(await verify(), whole);
+});
+
+t.test('a snap is reviewed, and deltas and downloads of devices work as from a folder', async (t) => {
+  const { store, verify } = await storeOfAda(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  const upload = await ada.upload(await snapFixture('app-xz'));
+  const pushed = await ada.post('/v1/snap/tiny-app/revisions', { 'upload-id': upload });
+  let review: { status: string } | undefined;
+  await until(async () => {
+    [review] = (await ada.get(pushed.body['status-url'] as string)).body.revisions as [{ status: string }];
+    return ['rejected', 'approved'].includes(review.status);
+  });
+  t.match(review, { status: 'approved' });
+  t.same(await verify(), whole);
+  const { body } = await store.anyone.get('/metrics');
+  t.match(body, /^larder_s3_requests_total\{request="PutObject"\} [1-9]/m);
+  t.match(body, /^larder_s3_bytes_total\{direction="sent"\} [1-9]/m);
+});
+
+t.test('the doctor tells how the server is, and what it does not tell', async (t) => {
+  const { store } = await storeOfAda(t);
+  // Its still clock is not that of the server.
+  const { out } = await larder(`doctor --json --data ${store.directory}`);
+  const { findings } = JSON.parse(out) as { findings: { what: string; says: string }[] };
+  t.match(
+    findings.find(({ what }) => what === 'Server of the files'),
+    { level: 'notice', says: /takes, gives and removes files; .*does not tell whether it removes anything by itself/ },
+  );
+});
+
+t.test('without the server the store says so, and works again by itself when it is back', async (t) => {
+  const server = await startSwift();
+  t.teardown(() => server.end());
+  const configure = (text: string): string => {
+    const { endpoint, bucket } = server;
+    const credentials = join(t.testdir(), 'credentials');
+    writeFileSync(credentials, `access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n`);
+    const lines = [`s3 = "${endpoint}/${bucket}/x"`, `credentials_file = "${credentials}"`];
+    return quiet(text).replace('[blobs]', ['[blobs]', ...lines].join('\n'));
+  };
+  const { store, client } = await storeOfAda(t, configure);
+  const content = randomBytes(100_000);
+  t.match(await client.blob(content), { status: 201 });
+  await server.stop();
+  const away = await fetch(`${store.url}/unscanned-upload/`, {
+    method: 'POST',
+    body: (() => {
+      const form = new FormData();
+      form.append('binary', new Blob([content]), 'f');
+      return form;
+    })(),
+  });
+  t.equal(away.status, 503);
+  t.equal(away.headers.get('retry-after'), '5');
+  t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 503 });
+  const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
+  t.match(await problems(), [/^The server that keeps the files of this store does not answer as it should/]);
+  await server.start();
+  await until(async () => (await problems()).length === 0);
+  t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 200 });
+});
+
+t.test('a configuration that cannot work is told in one sentence, and nothing is changed', async (t) => {
+  const { store } = await storeOfAda(t);
+  const { keys } = behind(await sharedSwift(root), store);
+  const before = await keys();
+  const configuration = join(store.directory, 'larder.toml');
+  const folder = t.testdir();
+  const wrongSecret = join(folder, 'wrong');
+  writeFileSync(wrongSecret, 'access_key_id = "larder:ada"\nsecret_access_key = "not that"\n');
+  const notToml = join(folder, 'not-toml');
+  writeFileSync(notToml, 'my secret\n');
+  const { s3, credentials_file: right } = store.beside.config.blobs;
+  for (const [change, why] of [
+    [
+      { 'blobs.credentials_file': wrongSecret },
+      /secret_access_key of credentials_file is not that of its access_key_id/,
+    ],
+    [{ 'blobs.credentials_file': notToml }, /^cannot use .*not-toml: it must have two lines of TOML/],
+    [
+      { 'blobs.credentials_file': '/nowhere' },
+      /cannot find the credentials for the server of S3: there is no \/nowhere/,
+    ],
+    [{ 'blobs.s3': s3!.replace('larder-tests', 'no-such-bucket') }, /the server has no bucket no-such-bucket/],
+    [{ 'blobs.s3': `${s3!}-elsewhere` }, /it is empty, and this store has content already/],
+  ] as const) {
+    changeConfig(configuration, { 'blobs.s3': s3, 'blobs.credentials_file': right, ...change });
+    if (/content already/.test(String(why))) await store.anyone.upload('some bytes');
+    const { code, err } = await larder(`verify --data ${store.directory}`);
+    t.match({ code, err }, { code: /[^0]/, err: new RegExp(why.source.replace('^', '')) });
+    t.notMatch(err, /my secret|not that"/);
+  }
+  t.same(
+    (await keys()).filter((key) => !key.startsWith('sha3/')),
+    before.filter((key) => !key.startsWith('sha3/')),
+  );
+});

@@ -103,7 +103,9 @@ function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap
 
 /** There at once where all of it is remembered, as it is for a fleet. */
 function resultOf(action: RefreshAction, item: RefreshContext | undefined, call: Calling): Soon<Pieces> {
-  const id = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
+  const said = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
+  // Where both are the same, this text has been looked for before, and needs no second hash.
+  const id = said === action['instance-key'] ? action['instance-key'] : said;
   const found = id === undefined || id === '' ? call.snaps.named(action.name ?? '') : call.snaps.ofId(id);
   return then(found, (snap): Soon<Pieces> => {
     const key = { 'instance-key': keyOf(action) };
@@ -115,8 +117,8 @@ function resultOf(action: RefreshAction, item: RefreshContext | undefined, call:
     const wish = { ...wishOf(action, item, records), cohort };
     return then(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
       if (!('code' in chosen)) return given(snap, chosen, { action, item }, call);
-      const said = { ...key, 'snap-id': snap.id, name: snap.name };
-      return [written({ result: 'error', ...said, error: told(chosen) })];
+      const about = { ...key, 'snap-id': snap.id, name: snap.name };
+      return [written({ result: 'error', ...about, error: told(chosen) })];
     });
   });
 }
@@ -142,7 +144,9 @@ function given(
   };
   const plain = (): Pieces => {
     if (key !== snap.id) return result();
-    const how = `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
+    // Nearly all are refreshes; the name of a channel is the same text each time, and a new one would have to be hashed.
+    const isUsual = action.action === 'refresh' && chosen.redirect === undefined;
+    const how = isUsual ? (channel ?? '') : `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
     return [knownResults.of(snap, revision, fields, how, () => result())];
   };
   const found = isNews && deltas ? deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;

@@ -63,6 +63,12 @@ const asides = (data: string): string[] => readdirSync(data).filter((name) => /\
 t.test('the records go to a server and back, with an entry in the log, and what was there is put aside', async (t) => {
   const store = stopped(t);
   const { data } = store;
+  const db = new SQLite(join(data, 'larder.db'));
+  db.exec(
+    `INSERT INTO passing_failures (kind, key, count, ends_at) VALUES ('login', 'ada', 3, '2100-01-01T00:00:00.000Z')`,
+  );
+  db.exec(`INSERT INTO passing_leases (name, holder, ends_at) VALUES ('scrub', '1.1 x', '2100-01-01T00:00:00.000Z')`);
+  db.close();
   const before = lasting(await rowsOfFile(join(data, 'larder.db')));
   const address = await server.newSchema();
   const file = configuration(data, address);
@@ -73,6 +79,8 @@ t.test('the records go to a server and back, with an entry in the log, and what 
   });
   t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), readFileSync(file, 'utf8'));
   t.strictSame(lasting(await rowsOfServer(address)), before, 'every row is the same');
+  const { passing_failures: failures, passing_leases: leases } = await rowsOfServer(address);
+  t.strictSame([failures!.length, leases], [1, []], 'who guessed is known, and what was a process’s own is not');
   t.notOk(existsSync(join(data, 'larder.db')));
   t.match(asides(data), [/^larder\.db\.moved-\d{8}T\d{6}Z$/]);
   t.strictSame(lasting(await rowsOfFile(join(data, asides(data)[0]!))), before, 'put aside whole');

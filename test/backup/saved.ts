@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { folder as newFolder } from '#test/cli/process.ts';
 import { larder, type Outcome } from '#test/cli/world.ts';
 
 export interface Saved {
@@ -28,7 +29,7 @@ export async function saved(t: Test): Promise<Saved> {
   await store.anyone.upload('nobody has claimed this');
   const [revision] = (await ada.get('/v1/snap/tiny-app/revisions')).body.revisions as { 'sha3-384': string }[];
   const sha3_384 = revision!['sha3-384'];
-  const folder = t.testdir();
+  const folder = newFolder(t);
   const keys = join(folder, 'keys');
   mkdirSync(keys);
   for (const name of ['site.key', 'master.key']) cpSync(join(store.directory, name), join(keys, name));

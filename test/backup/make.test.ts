@@ -1,7 +1,17 @@
 // Making a backup on disks that fail, are full, or are sticks: what is durable when, and what is left.
 import t, { type Test } from 'tap';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +21,7 @@ import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.
 import { lendCopies } from '#test/fixtures/lent-copies.ts';
 import { copyForBackup } from '#data/copies.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { changeConfig } from '#src/config.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';
@@ -227,4 +238,27 @@ t.test('from a store whose disk is full to the last block a backup is the way ou
     err: /a copy of the database takes \d+ MiB while the backup is made, and .* has no room for it; make room/,
   });
   t.strictSame(readdirSync(full), []);
+});
+
+t.test('a backup of a store whose blobs are in a bucket is restored into a folder', async (t) => {
+  const backup = await saved(t);
+  const { folder, keys, sha3_384 } = backup;
+  const named = join(folder, 'named');
+  mkdirSync(named);
+  cpSync(join(backup.store.directory, 'larder.toml'), join(named, 'larder.toml'));
+  changeConfig(join(named, 'larder.toml'), {
+    'blobs.s3': 'https://s3.internal:8080/larder/main',
+    'blobs.credentials_file': '/etc/larder/s3-credentials.toml',
+  });
+  await make(backup, { directory: named });
+  const data = join(folder, 'data');
+  const { code, out, err } = await larder(`restore ${join(folder, 'full.tar')} --data ${data} --keys ${keys}`);
+  t.equal(code, 0, err);
+  t.match(
+    out,
+    /^Its blobs are in a folder there; they were in https:\/\/s3\.internal:8080\/larder\/main when the backup was made\.$/m,
+  );
+  t.ok(existsSync(join(data, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384)));
+  t.notMatch(readFileSync(join(data, 'larder.toml'), 'utf8'), /^(?:s3|credentials_file) =/m);
+  t.match(await larder(`verify --data ${data}`), { code: 0 });
 });

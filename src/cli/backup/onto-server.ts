@@ -58,12 +58,26 @@ export function namedServer(
 /** Where a server's database is, in words for a person. */
 export const nameOfServer = (postgres: string): string => placeOf(readAddress(postgres));
 
-/** Has the configuration of a directory say where the records are; where they were before, if that is somewhere else. */
-export function nameRecords(directory: string, server: NamedServer | undefined): string | undefined {
+/** Where the records and the files of a store were, where that is somewhere else than now. */
+export interface Before {
+  records: string | undefined;
+  blobs: string | undefined;
+}
+
+/** Has the configuration of a directory say where the records are, and that its blobs are in it; where they were before. */
+export function namePlaces(directory: string, server: NamedServer | undefined): Before {
   const file = join(directory, 'larder.toml');
-  const { postgres } = readConfig(file).records;
-  changeConfig(file, { 'records.postgres': server?.postgres, 'records.password_file': server?.passwordFile });
-  return postgres === undefined || postgres === server?.postgres ? undefined : nameOfServer(postgres);
+  const { records, blobs } = readConfig(file);
+  const { postgres } = records;
+  changeConfig(file, {
+    'records.postgres': server?.postgres,
+    'records.password_file': server?.passwordFile,
+    'blobs.s3': undefined,
+    'blobs.credentials_file': undefined,
+    'blobs.authority_file': undefined,
+  });
+  const isElsewhere = postgres !== undefined && postgres !== server?.postgres;
+  return { records: isElsewhere ? nameOfServer(postgres) : undefined, blobs: blobs.s3 };
 }
 
 export interface Bringing {

@@ -20,9 +20,10 @@ import {
   bringRecords,
   namedServer,
   nameOfServer,
-  nameRecords,
+  namePlaces,
   requireEmpty,
   serverOptions,
+  type Before,
   type NamedServer,
 } from './onto-server.ts';
 import { nameOf, openedArchives, unusable } from './words.ts';
@@ -117,7 +118,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
       throw error;
     });
   }
-  let found: Found = { lacking: [], before: undefined };
+  let found: Found = { lacking: [], before: { records: undefined, blobs: undefined } };
   const manifest = await restoreBackup({
     archives,
     directory: data,
@@ -142,7 +143,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
   return {
     text:
       `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
-      recordsText(server, before) +
+      placesText(server, before) +
       lackingText(lacking) +
       `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
       `for the store administrator: no backup holds one.`,
@@ -159,11 +160,16 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
   };
 }
 
-/** Where the records are, where that is not a file, or was not. */
-function recordsText(server: NamedServer | undefined, before: string | undefined): string {
-  const were = before === undefined ? '' : `; they were in ${before} when the backup was made`;
-  if (server !== undefined) return `Its records are in ${nameOfServer(server.postgres)}${were}.\n`;
-  return before === undefined ? '' : `Its records are in larder.db there${were}.\n`;
+/** Where the records and the blobs are, where that is not the data directory, or was not. */
+function placesText(server: NamedServer | undefined, { records, blobs }: Before): string {
+  const were = (place: string | undefined): string =>
+    place === undefined ? '' : `; they were in ${place} when the backup was made`;
+  const place = server === undefined ? 'larder.db there' : nameOfServer(server.postgres);
+  const isToBeSaid = server !== undefined || records !== undefined;
+  return (
+    (isToBeSaid ? `Its records are in ${place}${were(records)}.\n` : '') +
+    (blobs === undefined ? '' : `Its blobs are in a folder there${were(blobs)}.\n`)
+  );
 }
 
 function lackingText(names: readonly string[]): string {
@@ -232,8 +238,8 @@ export function keyTextsIn(folder: string): KeyTexts {
 interface Found {
   /** The names of what the records need and the backup had not. */
   lacking: string[];
-  /** Where the records were that the backup was made of, where that is another place than now. */
-  before: string | undefined;
+  /** Where the store was that the backup was made of, where that is another place than now. */
+  before: Before;
 }
 
 /**
@@ -248,7 +254,7 @@ async function finish(
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
   const lock = lockDirectory(directory);
   try {
-    const before = nameRecords(directory, server);
+    const before = namePlaces(directory, server);
     const lacking = await finishRecords(directory, actor, siteKey);
     if (server && attempt !== undefined) {
       const told = (rows: number): void => {

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
-
-import SQLite from 'better-sqlite3';
 import t from 'tap';
 
+import { changeIn } from '#test/fixtures/behind.ts';
 import { startStore, type Attenuated, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 
@@ -105,15 +103,13 @@ t.test('what is changed, here or by another process, is told at once', async (t)
   const { records } = store.beside;
   const at = store.clock.now.toISOString();
   const bob = await store.as('bob');
-  const elsewhere = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => elsewhere.close());
   const told = async (): Promise<unknown> =>
     (await bob.post(path, { filters: [open, hidden].map((id) => ({ type: 'snap', id })) })).body.packages;
   for (let turn = 0; turn < 20; turn++) {
     t.same(await told(), [entry(open, false)]);
     await addCollaborator(store, hidden, 'bob');
     t.same(await told(), [entry(open, false), entry(hidden, true)]);
-    elsewhere.prepare('DELETE FROM collaborators WHERE account_id = ?').run(store.ids.bob);
+    changeIn(store.directory, 'DELETE FROM collaborators WHERE account_id = ?', store.ids.bob);
     t.same(await told(), [entry(open, false)]);
     await (await store.as('ada')).patch('/v1/snap/hidden', { private: false });
     t.same(await told(), [entry(open, false), entry(hidden, false)]);

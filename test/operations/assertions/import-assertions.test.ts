@@ -1,12 +1,10 @@
-import { join } from 'node:path';
-
-import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
 import { bytesOf, chain, requests } from '#test/assertions/vectors.ts';
 import { account, accountKey, now, storeKey } from '#test/assertions/world.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { changeIn, rowsIn } from '#test/fixtures/behind.ts';
 import { addBrand, addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
@@ -23,43 +21,44 @@ const several = (...names: string[]): string => names.map((name) => chain.assert
 /** The vectors' brand with its two keys, and a store that trusts the vectors' root. */
 async function withBrand(
   t: Parameters<typeof startStore>[0],
-): Promise<{ store: TestAppliance; brand: Client; db: SQLite.Database }> {
+): Promise<{ store: TestAppliance; brand: Client; kept: () => number }> {
   const store = await startStore(t, trustingVectors(t));
   store.clock.now = now;
   await addOnlineBrand(store, 'my-brand');
   await addSigningKey(store, 'my-brand', 'rsa4096-a', 'default');
   await addSigningKey(store, 'my-brand', 'rsa4096-b', 'second');
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
-  return { store, brand: await store.as('my-brand', { permissions: ['account-manage-keys'] }), db };
+  const kept = (): number =>
+    rowsIn<{ rows: number }>(store.directory, 'SELECT COUNT(*) AS rows FROM assertions')[0]!.rows;
+  return { store, brand: await store.as('my-brand', { permissions: ['account-manage-keys'] }), kept };
 }
 
 t.test('the whole way of a key, as snapd plays it: asked for, registered, used and revoked', async (t) => {
-  const { brand, db } = await withBrand(t);
+  const { store, brand, kept: counted } = await withBrand(t);
   const rename = (first: string, second: string): void => {
-    const set = db.prepare('UPDATE signing_keys SET name = ? WHERE sha3_384 = ?');
+    const set = (name: string, key: string): void =>
+      changeIn(store.directory, 'UPDATE signing_keys SET name = ? WHERE sha3_384 = ?', name, key);
     const [one, two] = ['rsa4096-a', 'rsa4096-b'].map(
       (name) => requests.keys.find((key) => key.name === name)?.['public-key-sha3-384'],
     );
-    set.run('aside', two);
-    set.run(first, one);
-    set.run(second, two);
+    set('aside', two!);
+    set(first, one!);
+    set(second, two!);
   };
   t.ok(chain.steps.length >= 20, `${chain.steps.length} steps`);
   for (const step of chain.steps) {
-    db.exec('DELETE FROM assertions');
+    changeIn(store.directory, 'DELETE FROM assertions');
     rename('default', 'second');
     const before = step['already-imported'] ?? [];
     if (before.length > 0)
       t.equal((await send(brand, several(...before))).status, 201, `${step.name}: what was there before`);
     if (step.name === 'account-key-same-name-other-key') rename('other', 'default');
-    const kept = db.prepare('SELECT COUNT(*) AS rows FROM assertions').get();
+    const kept = counted();
     const reply = await send(brand, step.assertion);
     const one = parseAssertion(step.assertion);
     if (step.ok) t.match(reply, { status: 201, body: { imported: [{ type: one.type }] } }, step.name);
     else {
       t.match(reply, refusal(400, 'api-error', /cannot be taken|nothing new/), step.name);
-      t.same(db.prepare('SELECT COUNT(*) AS rows FROM assertions').get(), kept, `${step.name}: nothing was imported`);
+      t.same(counted(), kept, `${step.name}: nothing was imported`);
     }
   }
 });
@@ -196,9 +195,9 @@ t.test('without roots of its own the store trusts those of the public online sto
 });
 
 t.test('of the requests that are not quite right, none is taken that snapd refuses', async (t) => {
-  const { store, brand, db } = await withBrand(t);
+  const { store, brand, kept: counted } = await withBrand(t);
   t.equal((await send(brand, several('store-account-key', 'brand-account'))).status, 201);
-  const kept = db.prepare('SELECT COUNT(*) AS rows FROM assertions').get();
+  const kept = counted();
   for (const edge of requests['edge-cases']) {
     const response = await fetch(`${store.url}${path}`, {
       method: 'POST',
@@ -210,5 +209,5 @@ t.test('of the requests that are not quite right, none is taken that snapd refus
     if (response.status === 201) t.ok(isTaken, `${edge.name} is taken, by snapd too`);
     else t.match(await response.json(), { 'error-list': [{ code: 'api-error', message: /.{10,}/ }] }, edge.name);
   }
-  t.same(db.prepare('SELECT COUNT(*) AS rows FROM assertions').get(), kept, 'a request is looked at and not kept');
+  t.same(counted(), kept, 'a request is looked at and not kept');
 });

@@ -1,10 +1,9 @@
 // Two people who come to work on one package.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 import t from 'tap';
 
 import { days } from '#domain/clock.ts';
+import { bytesOf } from '#test/fixtures/behind.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const invites = '/v1/snap/hello/collaborators/invites';
@@ -30,7 +29,7 @@ t.test('who accepts an invite collaborates', async (t) => {
   const sent = await ada.post(invites, { invites: [{ email: 'Bob@example.com' }] });
   t.match(sent, { status: 201, body: { tokens: [{ email: 'Bob@example.com', token: /^[a-zA-Z0-9]{32}$/ }] } });
   const [{ token }] = sent.body.tokens;
-  t.notOk(readFileSync(join(store.directory, 'larder.db')).includes(token), 'the records do not hold the token');
+  t.notOk(bytesOf(store.directory).includes(token), 'the records do not hold the token');
   t.same((await ada.get(`${invites}/pending`)).body, {
     invites: [{ created_at: at, created_by: store.ids.ada, email: 'bob@example.com', expires_at: expires }],
   });

@@ -1,11 +1,10 @@
 // What the administrator sees of devices: who called, what they hold, and how far a revision has come.
-import { join } from 'node:path';
 
-import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
+import { rowsIn } from '#test/fixtures/behind.ts';
 import { refresh } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { larder } from '../../cli/world.ts';
@@ -133,10 +132,7 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
       });
     }
   });
-  const db = new SQLite(join(store.directory, 'larder.db'));
-  t.teardown(() => db.close());
-  const pages = (): number => (db.pragma('page_count', { simple: true }) as number) * 4096;
-  const before = pages();
+  const before = (await store.beside.database.size()).bytes;
   for (let at = 0; at < many; at++) {
     const holds = Array.from({ length: 30 }, (_, n) => ({
       packageId: ids[(at + n) % 60]!,
@@ -152,11 +148,10 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
     if (at % 5000 === 4999) await store.beside.records.writeContacts();
   }
   await store.beside.records.writeContacts();
-  const each = (pages() - before) / many;
+  const each = ((await store.beside.database.size()).bytes - before) / many;
   t.comment(`${Math.round(each)} bytes a device`);
   t.ok(each < 1000, `${Math.round(each)} bytes`);
-  const count = db.prepare('SELECT count(*) FROM passing_seen_devices').pluck().get();
-  t.equal(count, many);
+  t.same(rowsIn(store.directory, 'SELECT count(*) AS count FROM passing_seen_devices'), [{ count: many }]);
 });
 
 t.test('the administrator reads the same by HTTP: those that called, one of them, those that are silent', async (t) => {

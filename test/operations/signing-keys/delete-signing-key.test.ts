@@ -6,6 +6,7 @@ import t from 'tap';
 import { mediaType, parseAssertion } from '#assertions/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
+import { bytesOf } from '#test/fixtures/behind.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
@@ -47,8 +48,7 @@ t.test('a signing key is made, listed and deleted, and its private half is nowhe
   const everything = [
     ...store.log,
     JSON.stringify(await store.beside.records.audit.list(0, 1000)),
-    readFileSync(join(store.directory, 'larder.db'), 'latin1'),
-    readFileSync(join(store.directory, 'larder.db-wal'), 'latin1'),
+    bytesOf(store.directory).toString('latin1'),
   ].join('\n');
   t.match(kept?.sealed, /^larder-sealed-key\/1 aes-256-gcm /);
   t.notMatch(

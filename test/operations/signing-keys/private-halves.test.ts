@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 
-import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { open } from '#assertions/keys.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { changeIn, rowsIn } from '#test/fixtures/behind.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 
 /** The private parts of an RSA key and the master key over it, as they might turn up: raw, hexadecimal and base64. */
@@ -67,10 +67,10 @@ async function everythingWritten(
   await command(`backup ${backups[0] ?? ''}`);
   await command(`backup ${store.directory}/with-keys.tar --include-keys --passphrase-file ${passphrase}`);
 
-  const db = new SQLite(join(store.directory, 'larder.db'));
   const sealedOf = (id: string): string =>
-    (db.prepare('SELECT sealed FROM signing_keys WHERE sha3_384 = ?').get(id) as { sealed: string }).sealed;
-  const reseal = db.prepare('UPDATE signing_keys SET sealed = ? WHERE sha3_384 = ?');
+    rowsIn<{ sealed: string }>(store.directory, 'SELECT sealed FROM signing_keys WHERE sha3_384 = ?', id)[0]!.sealed;
+  const reseal = (sealed: string, id: string): void =>
+    changeIn(store.directory, 'UPDATE signing_keys SET sealed = ? WHERE sha3_384 = ?', sealed, id);
   const good = sealedOf(one);
   const use = async (): Promise<void> => {
     await ask(`${keys}/${one}/account-key-request`, {});
@@ -84,11 +84,10 @@ async function everythingWritten(
     good.slice(0, -20),
     good.replace(/data-key=.{8}/, 'data-key=AAAAAAAA'),
   ]) {
-    reseal.run(wrong, one);
+    reseal(wrong, one);
     await use();
   }
-  reseal.run(good, one);
-  db.close();
+  reseal(good, one);
   await command(`audit export ${store.directory}/audit.jsonl`);
   await command(`backup ${backups[1] ?? ''}`);
 

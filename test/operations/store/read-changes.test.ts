@@ -2,11 +2,11 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { acceptAudit } from '#acts/appliance.ts';
 import { createChangeFeed } from '#shared/change-feed.ts';
+import { rowsIn } from '#test/fixtures/behind.ts';
 import { startStore, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 import { larder } from '#test/cli/world.ts';
@@ -21,14 +21,8 @@ interface Change {
 
 const refused = (status: number, code: string) => ({ status, body: { 'error-list': [{ code }] } });
 
-const epochIn = (directory: string): string => {
-  const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
-  try {
-    return db.prepare<[], { value: string }>("SELECT value FROM appliance WHERE name = 'store-epoch'").get()!.value;
-  } finally {
-    db.close();
-  }
-};
+const epochIn = (directory: string): string =>
+  rowsIn<{ value: string }>(directory, "SELECT value FROM appliance WHERE name = 'store-epoch'")[0]!.value;
 
 const putOff = (store: TestAppliance) =>
   store.beside.records.change(

@@ -10,6 +10,7 @@ import { NoRoom } from '#backup/target.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { copyForBackup } from '#data/copies.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
 import { fileIn, rotate } from './folder.ts';
@@ -131,6 +132,7 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   const progress = progressOf(call);
   const id = newId.uuid();
   const site = await siteOf(records, siteKey);
+  if (store.database.server !== undefined) keepHeapSmall();
   const { bytes, logBytes = 0 } = await store.database.size();
   const database = { size: bytes + logBytes, copyTo: copyForBackup(store.database.place) };
   const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);

@@ -14,6 +14,7 @@ import { verifyAudit } from '#records/audit-verdict.ts';
 import { living, processName } from '#shared/processes.ts';
 import { parseConfig, readConfig, type Config } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { command, dataInUse, Failure, type Answer, type World } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
@@ -42,6 +43,7 @@ export const move = command({
     const text = textOf(file);
     const wanted = parseConfig(file, text);
     becomeOwner(data);
+    keepHeapSmall();
     const lock = lockOf(data);
     const progress = progressOf(call);
     try {

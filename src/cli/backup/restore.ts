@@ -15,6 +15,7 @@ import { withBlobs } from '#data/blobs.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { readSiteKey } from '#data/secrets.ts';
 import { readConfig } from '#src/config.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import {
   bringRecords,
@@ -86,6 +87,7 @@ export const restore = command({
     }
     const actor = actorOf(world);
     const server = namedServer(call.options, world);
+    if (server !== undefined) keepHeapSmall();
     const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
     try {
       const keys = await keysFor(call, archives[0]!);

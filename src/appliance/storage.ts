@@ -9,6 +9,7 @@ import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
+import { timestamp } from '#domain/clock.ts';
 import { lockToServe } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
@@ -22,7 +23,7 @@ import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
-import { newHolder, serveBeside, succeed } from '#shared/processes.ts';
+import { hostOf, isHere, newHolder, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
 import { watchEngines, type Engine, type Engines } from './engines.ts';
@@ -71,6 +72,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (store) => store.close(),
   );
   const { records, now } = store;
+  await refuseOtherHosts(store);
   const { leases, shares, isAlone } = await joinProcesses(parts, options, store);
   await parts.start(
     'seals',
@@ -93,6 +95,17 @@ const enginesOf = ({ records: { server } }: Store): Engine[] =>
 
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
+
+/** Files in a folder are those of one host: another one would have the records of what it has not. */
+async function refuseOtherHosts({ records, config, now }: Store): Promise<void> {
+  if (records.server === undefined || config.blobs.s3 !== undefined) return;
+  const elsewhere = (await records.leases.processes(timestamp(now()))).find((holder) => !isHere(holder));
+  if (elsewhere === undefined) return;
+  throw new Error(
+    `cannot serve the store: its files lie in a folder of ${hostOf(elsewhere)}, which serves it as well, or did a minute ago; ` +
+      "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them",
+  );
+}
 
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
 async function joinProcesses(parts: Parts, options: ApplianceOptions, { records, newId, now }: Store) {

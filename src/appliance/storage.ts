@@ -85,13 +85,15 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.problem());
-  const engines = await watchEngines(parts, enginesOf(store), { health });
   const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
+  const engines = await watchEngines(parts, enginesOf(store, files), { health });
   return { store, log, health, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
 }
 
-const enginesOf = ({ records: { server } }: Store): Engine[] =>
-  server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }];
+const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blobs'>): Engine[] => [
+  ...(server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }]),
+  ...('clock' in blobs ? [{ name: 'The bucket of the store', clock: () => blobs.clock() }] : []),
+];
 
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;

@@ -39,6 +39,8 @@ export interface S3Blobs extends DiskBlobs {
   /** Why the server cannot be used just now, as far as is known. */
   problem(): string | undefined;
   traffic(): Traffic;
+  /** What time it is at the server, to a second; fails within a few where it does not answer. */
+  clock(): Promise<Date>;
 }
 
 export interface S3BlobsOptions extends Opening {
@@ -120,6 +122,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     releaseBallast: () => releaseBallast(root),
     problem: () => (bucket.requests.isFailing ? away : undefined),
     traffic: () => bucket.traffic,
+    clock: () => asked(async () => (await bucket.look(markerKey))?.at ?? new Date()),
     async close() {
       places.close();
       bucket.close();

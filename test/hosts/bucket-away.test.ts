@@ -1,0 +1,33 @@
+// A host whose bucket is away refuses what needs it, leaves its load balancer, and comes back by itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import t from 'tap';
+
+import { startHosts } from '#test/fixtures/hosts.ts';
+import { until } from '#test/fixtures/until.ts';
+import { ask } from '#test/fixtures/workers.ts';
+
+t.setTimeout(600_000);
+
+t.test('the bucket is away, and comes back', async (t) => {
+  const { hosts, swift, token } = await startHosts(t, 1);
+  const [host] = hosts;
+  const form = '--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nhello\r\n--f--\r\n';
+  const headers = { 'content-type': 'multipart/form-data; boundary=f' };
+  const upload = () => ask(host!.url, '/unscanned-upload/', { method: 'POST', headers, body: Buffer.from(form) });
+  t.match(await upload(), { status: 200 });
+
+  await swift.stop();
+  t.match(await upload(), { status: 503, text: /Try again in a few seconds/ });
+  await until(async () => !(await host!.isReady()));
+  t.match(await ask(host!.url, '/readyz'), { status: 503, text: /The bucket of the store does not answer/ });
+  const registered = { method: 'POST', headers: { authorization: `Macaroon ${token}` }, body: { name: 'hello' } };
+  t.match(await ask(host!.url, '/v1/snap', registered), { status: 200 }, 'what needs no file goes on');
+
+  await swift.start();
+  await until(() => host!.isReady());
+  // It has just come back, and may be slow at first.
+  for (let at = 0; at < 10 && (await upload()).status !== 200; at++) await sleep(1000);
+  t.match(await upload(), { status: 200 });
+  t.equal(await host!.stop(), 0);
+});

@@ -129,13 +129,17 @@ export const restore = act({
 
 export const move = act({
   name: 'move',
-  summary: 'Move the records to another engine.',
+  summary: 'Move the records, or the blobs, to another engine.',
   on: 'store',
   object: () => 'store',
   gate: { never: 'the store is not served while it is done' },
 
-  /** From where and to where, and how many rows. */
-  perform: (tx, moved: { from: string; to: string; rows: number }, doing) => noted(tx, { ...moved }, doing),
+  /** From where and to where, and how many rows, or blobs of how many bytes. */
+  perform: (
+    tx,
+    moved: { from: string; to: string; rows: number } | { from: string; to: string; blobs: number; bytes: number },
+    doing,
+  ) => noted(tx, { ...moved }, doing),
 });
 
 export const setLogLevel = act({

@@ -25,10 +25,10 @@ interface StoreOfBlobs {
   records: Records;
 }
 
-/** Opens them; `tries` tells whether it is tried if they can be written. */
+/** Opens them; `tries` tells whether it is tried if they can be written, and `movesIn` whether a store that has content may come to a new bucket. */
 export async function openBlobs(
   { config, records }: StoreOfBlobs,
-  options: Omit<DiskBlobsOptions, 'reserve'> & { tries?: boolean },
+  options: Omit<DiskBlobsOptions, 'reserve'> & { tries?: boolean; movesIn?: boolean },
 ): Promise<DiskBlobs | S3Blobs> {
   const { now = () => new Date() } = options;
   const { reserve } = config.uploads;
@@ -37,7 +37,9 @@ export async function openBlobs(
   // Nobody whose blobs are a folder waits for what speaks to a server.
   const { s3Blobs } = await import('#blobs/s3.ts');
   const removals = createRemoving({ records, now });
-  return s3Blobs({ ...options, ...bucket, reserve, removals, ...(await openingOf(records)) });
+  const { store, isNew } = await openingOf(records);
+  const mayBegin = options.movesIn === true ? () => Promise.resolve(true) : isNew;
+  return s3Blobs({ ...options, ...bucket, reserve, removals, store, isNew: mayBegin });
 }
 
 /** By what the bucket knows the store. */

@@ -15,6 +15,7 @@ import type { Store } from './store.ts';
 export async function withBlobs<Result>(
   { directory, config, records, now }: Pick<Store, 'directory' | 'config' | 'records' | 'now'>,
   work: (kept: Kept) => Promise<Result>,
+  { movesIn = false }: { movesIn?: boolean } = {},
 ): Promise<Result> {
   const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   const fatal = (error: Error): never => {
@@ -24,7 +25,7 @@ export async function withBlobs<Result>(
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   let blobs: DiskBlobs | undefined;
   try {
-    blobs = await openBlobs({ config, records }, { directory, digests, fatal, shares });
+    blobs = await openBlobs({ config, records }, { directory, digests, fatal, shares, movesIn });
     return await work({ blobs, digests, nativeBinding: nativeBinding() });
   } finally {
     await (blobs?.close() ?? shares.end());

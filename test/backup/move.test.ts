@@ -12,6 +12,7 @@ import { changeConfig } from '#src/config.ts';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { sharedSwift } from '#test/fixtures/swift.ts';
 import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
@@ -20,6 +21,7 @@ import { saved } from './saved.ts';
 t.setTimeout(900_000);
 const long = process.env['LARDER_LONG'] === '1';
 
+const root = t;
 let server: PostgresServer;
 /** A stopped store with a published snap. */
 let original: string;
@@ -50,6 +52,20 @@ function configuration(data: string, address: string | undefined): string {
   cpSync(join(data, 'larder.toml'), file);
   changeConfig(file, { 'records.postgres': address });
   return file;
+}
+
+/** What a configuration says of a bucket that nobody has. */
+async function bucketFor(t: Test): Promise<Record<string, string>> {
+  const swift = await sharedSwift(root);
+  const credentials = join(folder(t), 's3.toml');
+  const { accessKeyId, secretAccessKey } = swift.access;
+  writeFileSync(credentials, `access_key_id = "${accessKeyId}"\nsecret_access_key = "${secretAccessKey}"\n`, {
+    mode: 0o600,
+  });
+  return {
+    'blobs.s3': `${swift.endpoint}/${swift.bucket}/${swift.newPlace().prefix}`,
+    'blobs.credentials_file': credentials,
+  };
 }
 
 /** What a move leaves as it is: all but the log, in which it is entered. */
@@ -139,7 +155,7 @@ t.test('a move that cannot be is refused in a sentence, and nothing is changed',
   changeConfig(other, { 'log.level': 'debug' });
   await refused(
     1,
-    /says something else in \[log\] than larder\.toml; a move changes \[records\] alone/,
+    /says something else in \[log\] than larder\.toml; a move changes \[records\] and \[blobs\] alone/,
     `move --to ${other}`,
   );
 
@@ -174,7 +190,7 @@ async function isWhole(t: Test, { json }: NewStore, what: string): Promise<void>
   t.match(await json('account list'), { accounts: [{}, {}, {}] }, `${what}: nobody is lost`);
 }
 
-for (const direction of ['to a server', 'back into a file'] as const) {
+for (const direction of ['to a server', 'back into a file', 'of its files to a bucket'] as const) {
   t.test(
     `killed at any of its steps on the way ${direction}, a store is whole, and the line can be typed again`,
     async (t) => {
@@ -182,6 +198,11 @@ for (const direction of ['to a server', 'back into a file'] as const) {
       /** A store that is to be moved, and its line. */
       const prepared = async (): Promise<{ store: NewStore; line: string[]; to: string | undefined }> => {
         const store = stopped(t);
+        if (direction === 'of its files to a bucket') {
+          const file = configuration(store.data, undefined);
+          changeConfig(file, await bucketFor(t));
+          return { store, line: ['move', '--to', file, '--data', store.data], to: undefined };
+        }
         const address = await server.newSchema();
         const file = configuration(store.data, address);
         const move = (to: string): string[] => ['move', '--to', to, '--data', store.data];

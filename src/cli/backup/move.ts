@@ -1,8 +1,10 @@
 // larder move
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { move as enterMove } from '#acts/appliance.ts';
 import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type Plan } from '#data/move.ts';
+import { DamagedBlob, moveBlobs, nameOfBlobs } from '#data/move-blobs.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { refuseUsed } from '#data/copies.ts';
 import { recordsPlace } from '#data/records-place.ts';
@@ -10,6 +12,7 @@ import { openStore, type Store } from '#data/store.ts';
 import { randomIds } from '#domain/ids.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { isNotEmpty } from '#engine/rows.ts';
+import { prepareFile } from '#files/durable.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { living, processName } from '#shared/processes.ts';
 import { parseConfig, readConfig, type Config } from '#src/config.ts';
@@ -25,12 +28,13 @@ import { requireRoomFor } from './workspace.ts';
 
 export const move = command({
   name: 'move',
-  summary: 'Move the records of a stopped store to a PostgreSQL server, or back into a file.',
+  summary: 'Move a stopped store to a PostgreSQL server or a bucket, or back to one host.',
   description:
-    'FILE is the configuration that the store is to have: a copy of larder.toml with another [records], or without one. All ' +
-    'records are copied, read back and counted, and the audit log is followed at its new place; only then FILE takes the place ' +
-    'of larder.toml. Until then the store is what it was, whatever happens, and the same line can be typed again. The old ' +
-    'records are put aside and not removed. Blobs and keys stay where they are. Stop every larder that serves the store first.',
+    'FILE is the configuration that the store is to have: a copy of larder.toml with another [records] or [blobs], or without ' +
+    'them. All blobs are copied and held against their digests, all records copied, read back and counted, and the audit log is ' +
+    'followed at its new place; only then FILE takes the place of larder.toml. Until then the store is what it was, whatever ' +
+    'happens, and the same line can be typed again. The old records are put aside, old blobs stay where they are, and keys too. ' +
+    'Stop every larder that serves the store first.',
   options: {
     to: { type: 'string', value: 'FILE', required: true, summary: 'The configuration that the store is to have.' },
   },
@@ -51,8 +55,14 @@ export const move = command({
       await endLeft(here);
       const current = readConfig(join(data, 'larder.toml'));
       refuseOthers(file, current, wanted);
-      if (isDeepStrictEqual(current.records, wanted.records)) return thereAlready(nameOf(wanted.records));
-      return await interruptible((signal) => moveTo(here, { current, wanted, text, signal }));
+      const [records, blobs] = (['records', 'blobs'] as const).map((of) => !isDeepStrictEqual(current[of], wanted[of]));
+      if (!records && !blobs) return thereAlready(nameOf(wanted.records));
+      return await interruptible(async (signal) => {
+        const moving: Wanted = { current, wanted, text, signal };
+        const carried = blobs ? await carryBlobs(here, moving, !records) : undefined;
+        const answer = records ? await moveTo(here, moving) : undefined;
+        return together(carried, answer);
+      });
     } finally {
       progress.end();
       lock.close();
@@ -74,6 +84,49 @@ interface Wanted {
   text: string;
   signal: AbortSignal;
 }
+
+/** Copies the blobs; where they alone move, the configuration is replaced then. */
+async function carryBlobs(
+  { data, actor, credentials, progress }: Here,
+  { current, wanted, text, signal }: Wanted,
+  alone: boolean,
+): Promise<Answer> {
+  const [from, to] = [nameOfBlobs(current.blobs), nameOfBlobs(wanted.blobs)];
+  const store = await openStore({ directory: data, credentials, held: true });
+  try {
+    await refuseServed(store);
+    const { blobs, bytes, known } = await moveBlobs(store, wanted.blobs, (done, total) => {
+      progress.at('blobs', done, total);
+      signal.throwIfAborted();
+    });
+    if (alone) {
+      await store.acts.do(enterMove, { actor }, { from, to, blobs, bytes });
+      prepareFile(realpathSync(join(data, 'larder.toml')), text, 0o600).place();
+    }
+    progress.end();
+    return {
+      text:
+        `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(known)} of them there before.\n` +
+        `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content. ` +
+        'What is in quarantine stayed there.',
+      json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes },
+    };
+  } catch (error) {
+    throw error instanceof DamagedBlob
+      ? new Failure(`${error.message}. Nothing was moved`, { code: 'blob-damaged' })
+      : error;
+  } finally {
+    await store.close();
+  }
+}
+
+const together = (first: Answer | undefined, second: Answer | undefined): Answer => {
+  const both = [first, second].filter((one) => one !== undefined);
+  return {
+    text: both.map(({ text }) => text).join('\n'),
+    json: Object.assign({}, ...both.map(({ json }) => json)) as object,
+  };
+};
 
 async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Promise<Answer> {
   const { data, actor, credentials, progress } = here;
@@ -160,9 +213,9 @@ async function refuseServed({ records, now }: Store): Promise<void> {
 /** A move changes where the store is, and nothing else. */
 function refuseOthers(file: string, current: Config, wanted: Config): void {
   for (const section of Object.keys(current) as (keyof Config)[]) {
-    if (section === 'records' || isDeepStrictEqual(current[section], wanted[section])) continue;
+    if (section === 'records' || section === 'blobs' || isDeepStrictEqual(current[section], wanted[section])) continue;
     throw new Failure(
-      `${file} says something else in [${section}] than larder.toml; a move changes [records] alone, so change the rest before or afterwards`,
+      `${file} says something else in [${section}] than larder.toml; a move changes [records] and [blobs] alone, so change the rest before or afterwards`,
       { code: 'other-changes' },
     );
   }

@@ -1,0 +1,70 @@
+// All blobs of a store, from one place to another.
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { copyBlobs } from '#data/move-blobs.ts';
+import { listed, store, type TestStore } from '#test/blobs/store.ts';
+
+let ids = 0;
+const newId = (): string => `id-${String(ids++)}`;
+const quiet = { newId, progress: () => undefined };
+const fileOf = ({ directory }: TestStore, digest: string): string =>
+  join(directory, 'blobs/sha3', digest.slice(0, 2), digest);
+
+async function filled(t: Parameters<typeof store>[0], contents: readonly string[]) {
+  const made = await store(t);
+  const digests: string[] = [];
+  for (const content of contents) digests.push((await made.blobs.put(Buffer.from(content), { id: newId() })).sha3_384);
+  return { made, digests };
+}
+
+t.test('all blobs come, and what is there already is not sent again', async (t) => {
+  const { made, digests } = await filled(t, ['', 'one', 'two', 'x'.repeat(3_000_000)]);
+  const to = await store(t);
+  const told: number[] = [];
+  const first = await copyBlobs({ from: made.blobs, to: to.blobs, newId, progress: (done) => told.push(done) });
+  t.match(first, { blobs: 4, bytes: 3_000_006, known: 0 });
+  t.equal(told.at(-1), 3_000_006);
+  t.strictSame((await listed(to.blobs.list())).map(({ sha3_384 }) => sha3_384).sort(), [...digests].sort());
+  for (const digest of digests) t.ok(readFileSync(fileOf(to, digest)).equals(readFileSync(fileOf(made, digest))));
+  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { known: 4 });
+  t.equal((await listed(made.blobs.list())).length, 4, 'and nothing is taken away');
+});
+
+t.test('what lies at the new place and is not whole is sent again', async (t) => {
+  const { made, digests } = await filled(t, ['one', 'two', 'three']);
+  const to = await store(t);
+  await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet });
+  const [cut, changed] = [fileOf(to, digests[0]!), fileOf(to, digests[1]!)];
+  truncateSync(cut, 1);
+  writeFileSync(changed, 'tow');
+  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { known: 1 });
+  t.equal(readFileSync(cut, 'utf8'), 'one');
+  t.equal(readFileSync(changed, 'utf8'), 'two');
+});
+
+t.test('one that ends goes on where it was', async (t) => {
+  const { made } = await filled(t, ['one', 'two', 'three']);
+  const to = await store(t);
+  let left = 2;
+  const ended = new Error('ended');
+  const progress = (): void => {
+    if (--left === 0) throw ended;
+  };
+  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, newId, progress }), ended);
+  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { blobs: 3, known: 2 });
+});
+
+t.test('damage does not come along', async (t) => {
+  const { made, digests } = await filled(t, ['one', 'two']);
+  writeFileSync(fileOf(made, digests[0]!), 'eno');
+  const to = await store(t);
+  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), {
+    message: `the blob ${digests[0]!} is not as it was written; 'larder verify' tells whose it is`,
+  });
+  t.notOk((await listed(to.blobs.list())).some(({ sha3_384 }) => sha3_384 === digests[0]));
+  appendFileSync(fileOf(made, digests[0]!), 'more');
+  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }));
+});

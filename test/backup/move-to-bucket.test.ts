@@ -1,0 +1,73 @@
+// The files of a stopped store go to a bucket and come back, and its records go along to a server.
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { changeConfig } from '#src/config.ts';
+import { startPostgres } from '#test/fixtures/postgres.ts';
+import { serve } from '#test/fixtures/served.ts';
+import { sharedSwift } from '#test/fixtures/swift.ts';
+import { commandsOn, folder } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { saved } from './saved.ts';
+
+t.setTimeout(600_000);
+const root = t;
+
+t.test('all files go to a bucket, with the records or alone, and come back', async (t) => {
+  const swift = await sharedSwift(root);
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const { folder: place, keys, run } = await saved(t);
+  const file = join(place, 'full.tar');
+  const data = join(mkdtempSync(join(tmpdir(), 'larder-move-')), 'data');
+  t.teardown(() => rmSync(join(data, '..'), { recursive: true }));
+  for (const made of [await run(`backup ${file}`), await larder(`restore ${file} --data ${data} --keys ${keys}`)]) {
+    t.equal(made.code, 0, made.err);
+  }
+  const store = commandsOn(data);
+  const credentials = join(folder(t), 's3.toml');
+  const { accessKeyId, secretAccessKey } = swift.access;
+  writeFileSync(credentials, `access_key_id = "${accessKeyId}"\nsecret_access_key = "${secretAccessKey}"\n`, {
+    mode: 0o600,
+  });
+  const wanted = (name: string, changes: Parameters<typeof changeConfig>[1]): string => {
+    const wantedFile = join(data, '..', `${name}.toml`);
+    cpSync(join(data, 'larder.toml'), wantedFile);
+    changeConfig(wantedFile, changes);
+    return wantedFile;
+  };
+  const { prefix } = swift.newPlace();
+  const bucket = { 'blobs.s3': `${swift.endpoint}/${swift.bucket}/${prefix}`, 'blobs.credentials_file': credentials };
+
+  const inBucket = wanted('in-bucket', bucket);
+  const before = readFileSync(join(data, 'larder.toml'), 'utf8');
+  await swift.stop();
+  t.match(await store.larder(`move --to ${inBucket}`), { code: 1 });
+  t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), before, 'nothing is changed while the server is away');
+  await swift.start();
+  const moved = await store.json(`move --to ${inBucket}`);
+  t.match(moved, { 'blobs-from': 'blobs/', blobs: Number }, JSON.stringify(moved));
+  t.ok(moved.blobs > 0);
+  rmSync(join(data, 'blobs/sha3'), { recursive: true });
+  t.match(await store.json('verify'), { good: true, blobs: { checked: moved.blobs } }, 'all are in the bucket');
+  t.match(await store.json('audit list --limit 1'), { entries: [{ action: 'move' }] });
+
+  const address = await server.newDatabase(() => Promise.resolve());
+  t.match(await store.json(`move --to ${wanted('on-server', { 'records.postgres': address })}`), { rows: Number });
+  const served = await serve(data);
+  t.equal((await fetch(`${served.url}/readyz`)).status, 200, 'on both engines');
+  t.match(await store.larder(`move --to ${inBucket}`), { code: 3 }, 'a store that is served stays where it is');
+  await served.stop();
+
+  const back = wanted('back', {
+    'records.postgres': undefined,
+    'blobs.s3': undefined,
+    'blobs.credentials_file': undefined,
+  });
+  t.match(await store.json(`move --to ${back}`), { 'blobs-to': 'blobs/', blobs: moved.blobs, rows: Number });
+  t.ok(existsSync(join(data, 'blobs/sha3')));
+  t.match(await store.json('verify'), { good: true, blobs: { checked: moved.blobs } });
+});

@@ -87,10 +87,12 @@ t.test('whoever asks does not notice that a host fails, or is stopped', { skip }
   await until(() => served(0) > before);
 
   // One after the other, as in an upgrade.
-  for (const host of hosts) {
+  for (const [at, host] of hosts.entries()) {
     t.equal(await host.stop(), 0);
     await some();
     await host.start();
+    const before = served(at);
+    await until(() => served(at) > before);
   }
   stopped = true;
   await asking;

@@ -82,6 +82,8 @@ function licenceOf(folder: string): { licence: string; text: string } {
   const licence = about.license?.replace(/^\((.*)\)$/, '$1');
   if (licence === undefined) throw new Error(`cannot tell under which licence ${folder} is`);
   if (file !== undefined) return { licence, text: readFileSync(join(root, folder, file), 'utf8') };
+  // Its text names nobody, and is that of larder's own.
+  if (licence === 'Apache-2.0') return { licence, text: readFileSync(join(root, 'LICENSE'), 'utf8') };
   if (licence === 'MIT') return { licence, text: mit(about.name) };
   throw new Error(`cannot find the text of the licence of ${folder}`);
 }

@@ -68,7 +68,7 @@ t.test('what is there and no key is refused, wherever it is', (t) => {
   writeFileSync(join(service, 'larder-site-key'), 'short');
   t.throws(() => readSiteKey(places), /cannot use .*larder-site-key: it does not hold a key/);
   mkdirSync(join(service, 'larder-master-key'));
-  t.throws(() => readMasterKey(places), /cannot read the key/);
+  t.throws(() => readMasterKey(places), /cannot read the secret in/);
   t.end();
 });
 

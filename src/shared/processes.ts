@@ -127,14 +127,19 @@ let host: string | undefined;
  * process numbers these are.
  */
 export function hostName(): string {
-  const known = [machineId(), hostname(), readlinkSync('/proc/self/ns/pid')].join('\n');
+  const known = [
+    whatIs(() => readFileSync('/etc/machine-id', 'latin1')),
+    hostname(),
+    whatIs(() => readlinkSync('/proc/self/ns/pid')),
+  ].join('\n');
   host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(known).digest('hex').slice(0, 12)}`;
   return host;
 }
 
-function machineId(): string {
+/** Not every place has each of them: a container has no machine-id of its own, and some have no /proc. */
+function whatIs(look: () => string): string {
   try {
-    return readFileSync('/etc/machine-id', 'latin1');
+    return look();
   } catch {
     return '';
   }

@@ -14,15 +14,14 @@ import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { after, days, type Now } from '#domain/clock.ts';
+import { after, days } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
-import type { DiskBlobs } from './disk.ts';
+import type { DiskBlobs, DiskBlobsOptions } from './disk.ts';
 import { DurableFiles } from './disk/durable.ts';
 import { isFull } from './disk/errors.ts';
 import { Receiver } from './disk/receiving.ts';
 import type { Loan } from './blobs.ts';
-import type { DigestPool } from './digests.ts';
-import { Places, type PlaceOptions } from './places.ts';
+import { Places } from './places.ts';
 import type { BucketAccess, BucketAddress } from './s3/address.ts';
 import { arriving } from './s3/arriving.ts';
 import { Bucket } from './s3/bucket.ts';
@@ -32,7 +31,7 @@ import type { Sizes } from './s3/parts.ts';
 import { Reading } from './s3/reading.ts';
 import { ownRemovals, type Removals } from './s3/removals.ts';
 import { asked, type Traffic } from './s3/requests.ts';
-import { onlyOne, type Shares } from './shares.ts';
+import { onlyOne } from './shares.ts';
 import { diskBytes, diskFull, DiskSpace, freeBytes, type Space } from './space.ts';
 
 export interface S3Blobs extends DiskBlobs {
@@ -43,24 +42,14 @@ export interface S3Blobs extends DiskBlobs {
   clock(): Promise<Date>;
 }
 
-export interface S3BlobsOptions extends Opening {
+/** The data directory is where content is on its way; its disk, and who may send, are as in a store that keeps it there. */
+export interface S3BlobsOptions extends Opening, Omit<DiskBlobsOptions, 'open' | 'move' | 'freeOnDisk'> {
   address: BucketAddress;
   access: BucketAccess;
-  /** The data directory, where content is on its way. */
-  directory: string;
-  /** Bytes of its disk that uploads never use. */
-  reserve: number;
-  digests: DigestPool;
-  /** Told that the disk broke a promise; the process must accept no more writes and end. */
-  fatal: (error: Error) => void;
-  damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
-  places?: Partial<Omit<PlaceOptions, 'shares'>> | undefined;
-  shares?: Shares;
   /** How processes agree on what is removed; left out, no other process has this store. */
   removals?: Removals;
   /** Whether it is tried first if the bucket can be written into. */
   tries?: boolean;
-  now?: Now;
   sizes?: Partial<Sizes>;
 }
 

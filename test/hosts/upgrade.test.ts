@@ -10,19 +10,10 @@ import { openStore } from '#data/store.ts';
 import { changeConfig, initialConfig } from '#src/config.ts';
 import { processName } from '#shared/processes.ts';
 import { makeStore } from '#test/fixtures/engines.ts';
+import { beforeCharmsInTheCatalog } from '#test/fixtures/older-records.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 
 t.setTimeout(240_000);
-
-/** The tables as they were before the catalog had charms in it. */
-const before = `
-  DROP TRIGGER catalog_charm_read ON revisions; DROP FUNCTION catalog_charm_read;
-  DROP TRIGGER catalog_publisher_renamed ON accounts; DROP FUNCTION catalog_publisher_renamed;
-  DROP INDEX catalog_packages_by_name;
-  ALTER TABLE catalog_packages DROP COLUMN namespace;
-  ALTER TABLE catalog_packages RENAME TO catalog_snaps;
-  CREATE INDEX catalog_snaps_by_name ON catalog_snaps (name);
-  DELETE FROM migrations WHERE name = '0084-charms-in-the-catalog';`;
 
 t.test('tables are not changed under hosts that could not work with it', async (t) => {
   const server = await sharedPostgres(t);
@@ -36,7 +27,7 @@ t.test('tables are not changed under hosts that could not work with it', async (
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
   const open = () => openStore({ directory });
 
-  await server.ask(before, database);
+  await server.ask(beforeCharmsInTheCatalog, database);
   const serves = (holder: string, until: string) =>
     server.ask(
       `INSERT INTO passing_leases (name, holder, ends_at) VALUES ('process ${holder}', '${holder}', '${until}')

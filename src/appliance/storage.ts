@@ -9,7 +9,6 @@ import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
-import { timestamp } from '#domain/clock.ts';
 import { lockToServe } from '#data/lock.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
@@ -23,7 +22,7 @@ import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
-import { hostOf, isHere, newHolder, serveBeside, succeed } from '#shared/processes.ts';
+import { elsewhere, hostOf, newHolder, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
 import { watchEngines, type Engine, type Engines } from './engines.ts';
@@ -101,10 +100,10 @@ const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === tru
 /** Files in a folder are those of one host: another one would have the records of what it has not. */
 async function refuseOtherHosts({ records, config, now }: Store): Promise<void> {
   if (records.server === undefined || config.blobs.s3 !== undefined) return;
-  const elsewhere = (await records.leases.processes(timestamp(now()))).find((holder) => !isHere(holder));
-  if (elsewhere === undefined) return;
+  const [other] = await elsewhere(records, now);
+  if (other === undefined) return;
   throw new Error(
-    `cannot serve the store: its files lie in a folder of ${hostOf(elsewhere)}, which serves it as well, or did a minute ago; ` +
+    `cannot serve the store: its files lie in a folder of ${hostOf(other)}, which serves it as well, or did a minute ago; ` +
       "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them",
   );
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { keepForReturn } from '#backup/before-upgrade.ts';
-import { seconds, timestamp } from '#domain/clock.ts';
+import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
@@ -10,7 +10,7 @@ import { migrate, missing } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
-import { hostOf, isHere } from '#shared/processes.ts';
+import { elsewhere, hostOf } from '#shared/processes.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { lockDirectory } from './lock.ts';
@@ -86,7 +86,7 @@ async function refuseBeside(db: Database, engine: Engine): Promise<void> {
     names.includes(name) ? (aloneBecause(text) ?? []) : [],
   );
   if (reasons.length === 0) return;
-  const others = (await records(db).leases.processes(timestamp(new Date()))).filter((process) => !isHere(process));
+  const others = await elsewhere(records(db), () => new Date());
   if (others.length === 0) return;
   const hosts = [...new Set(others.map(hostOf))].sort().join(', ');
   throw new Error(

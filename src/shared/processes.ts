@@ -44,9 +44,13 @@ export async function living(
   now: Now,
 ): Promise<(holder: string) => boolean> {
   // Nobody is asked where all are of this host, as they are wherever the records are a file.
-  const elsewhere = holders.every(isHere) ? undefined : new Set(await leases.processes(timestamp(now())));
-  return (holder) => isRunning(holder) || elsewhere?.has(nameIn(holder)) === true;
+  const others = holders.every(isHere) ? undefined : new Set(await elsewhere({ leases }, now));
+  return (holder) => isRunning(holder) || others?.has(nameIn(holder)) === true;
 }
+
+/** The processes of other hosts that go on. */
+export const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
+  (await leases.processes(timestamp(now()))).filter((holder) => !isHere(holder));
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 

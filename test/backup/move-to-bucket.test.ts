@@ -1,5 +1,5 @@
 // The files of a stopped store go to a bucket and come back, and its records go along to a server.
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import t from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { startPostgres } from '#test/fixtures/postgres.ts';
 import { serve } from '#test/fixtures/served.ts';
-import { sharedSwift } from '#test/fixtures/swift.ts';
+import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved } from './saved.ts';
@@ -28,21 +28,13 @@ t.test('all files go to a bucket, with the records or alone, and come back', asy
     t.equal(made.code, 0, made.err);
   }
   const store = commandsOn(data);
-  const credentials = join(folder(t), 's3.toml');
-  const { accessKeyId, secretAccessKey } = swift.access;
-  writeFileSync(credentials, `access_key_id = "${accessKeyId}"\nsecret_access_key = "${secretAccessKey}"\n`, {
-    mode: 0o600,
-  });
   const wanted = (name: string, changes: Parameters<typeof changeConfig>[1]): string => {
     const wantedFile = join(data, '..', `${name}.toml`);
     cpSync(join(data, 'larder.toml'), wantedFile);
     changeConfig(wantedFile, changes);
     return wantedFile;
   };
-  const { prefix } = swift.newPlace();
-  const bucket = { 'blobs.s3': `${swift.endpoint}/${swift.bucket}/${prefix}`, 'blobs.credentials_file': credentials };
-
-  const inBucket = wanted('in-bucket', bucket);
+  const inBucket = wanted('in-bucket', placeIn(swift, folder(t)));
   const before = readFileSync(join(data, 'larder.toml'), 'utf8');
   await swift.stop();
   t.match(await store.larder(`move --to ${inBucket}`), { code: 1 });

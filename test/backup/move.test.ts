@@ -12,7 +12,7 @@ import { changeConfig } from '#src/config.ts';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
-import { sharedSwift } from '#test/fixtures/swift.ts';
+import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';
 import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
@@ -52,20 +52,6 @@ function configuration(data: string, address: string | undefined): string {
   cpSync(join(data, 'larder.toml'), file);
   changeConfig(file, { 'records.postgres': address });
   return file;
-}
-
-/** What a configuration says of a bucket that nobody has. */
-async function bucketFor(t: Test): Promise<Record<string, string>> {
-  const swift = await sharedSwift(root);
-  const credentials = join(folder(t), 's3.toml');
-  const { accessKeyId, secretAccessKey } = swift.access;
-  writeFileSync(credentials, `access_key_id = "${accessKeyId}"\nsecret_access_key = "${secretAccessKey}"\n`, {
-    mode: 0o600,
-  });
-  return {
-    'blobs.s3': `${swift.endpoint}/${swift.bucket}/${swift.newPlace().prefix}`,
-    'blobs.credentials_file': credentials,
-  };
 }
 
 /** What a move leaves as it is: all but the log, in which it is entered. */
@@ -200,7 +186,7 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
         const store = stopped(t);
         if (direction === 'of its files to a bucket') {
           const file = configuration(store.data, undefined);
-          changeConfig(file, await bucketFor(t));
+          changeConfig(file, placeIn(await sharedSwift(root), folder(t)));
           return { store, line: ['move', '--to', file, '--data', store.data], to: undefined };
         }
         const address = await server.newSchema();

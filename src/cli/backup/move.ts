@@ -6,12 +6,10 @@ import { move as enterMove } from '#acts/appliance.ts';
 import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type Plan } from '#data/move.ts';
 import { DamagedBlob, moveBlobs, nameOfBlobs } from '#data/move-blobs.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
-import { refuseUsed } from '#data/copies.ts';
 import { recordsPlace } from '#data/records-place.ts';
 import { openStore, type Store } from '#data/store.ts';
 import { randomIds } from '#domain/ids.ts';
 import { inspectDatabase } from '#engine/place.ts';
-import { isNotEmpty } from '#engine/rows.ts';
 import { prepareFile } from '#files/durable.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { living, processName } from '#shared/processes.ts';
@@ -24,6 +22,7 @@ import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { progressOf, type Progress } from '../frame/progress.ts';
 import { actorOf } from '../frame/store.ts';
+import { requireEmpty, told } from './onto-server.ts';
 import { requireRoomFor } from './workspace.ts';
 
 export const move = command({
@@ -132,11 +131,7 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
   const { data, actor, credentials, progress } = here;
   const plan = await planFor(here, current, wanted);
   const to = recordsPlace(data, wanted, credentials);
-  if (!('file' in to)) {
-    await refuseUsed(to, plan.attempt).catch((error: unknown) => {
-      throw told(error);
-    });
-  }
+  if (!('file' in to)) await requireEmpty(to, plan.attempt);
   const { siteKey, size } = await proveHere(here);
   // Digests of all rows come along.
   if ('file' in to) requireRoomFor(data, 2 * size);
@@ -241,8 +236,3 @@ function lockOf(data: string): { close(): unknown } {
     throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
   }
 }
-
-const told = (error: unknown): unknown =>
-  isNotEmpty(error)
-    ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })
-    : error;

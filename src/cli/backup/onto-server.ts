@@ -89,8 +89,8 @@ export interface Bringing {
 }
 
 /** Refuses a database that is not empty before anything is done; what this attempt has left there does not count. */
-export const requireEmpty = ({ server, attempt }: Pick<Bringing, 'server' | 'attempt'>): Promise<void> =>
-  refuseUsed(server.place, attempt).catch((error: unknown) => {
+export const requireEmpty = (place: PostgresPlace, attempt: string): Promise<void> =>
+  refuseUsed(place, attempt).catch((error: unknown) => {
     throw told(error);
   });
 
@@ -111,7 +111,8 @@ export async function bringRecords(directory: string, { server, attempt, siteKey
   }
 }
 
-const told = (error: unknown): unknown =>
+/** The same error in words for whoever has named a database that is not empty. */
+export const told = (error: unknown): unknown =>
   isNotEmpty(error)
     ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })
     : error;

@@ -115,7 +115,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
   const made = await writing(data, () => makeForOwner(data));
   const attempt = server && (attemptIn(data) ?? randomIds.uuid());
   if (server && attempt !== undefined) {
-    await requireEmpty({ server, attempt }).catch((error: unknown) => {
+    await requireEmpty(server.place, attempt).catch((error: unknown) => {
       if (made) leave(data);
       throw error;
     });

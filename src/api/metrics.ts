@@ -8,6 +8,7 @@ import {
   type GaugeConfiguration,
 } from 'prom-client';
 
+import type { Traffic } from '#blobs/s3/requests.ts';
 import type { PoolFigures } from '#engine/database.ts';
 import { tallyIn } from './tally.ts';
 
@@ -49,16 +50,7 @@ export interface ProcessState {
   /** Its connections to the server that has the database, where one has it. */
   pool?: PoolFigures | undefined;
   /** What was asked of the server of S3, where one has the blobs. */
-  s3: S3Traffic | undefined;
-}
-
-export interface S3Traffic {
-  /** By kind, such as `PutObject`. */
-  requests: ReadonlyMap<string, number>;
-  errors: ReadonlyMap<string, number>;
-  retries: number;
-  bytesSent: number;
-  bytesReceived: number;
+  s3: Traffic | undefined;
 }
 
 /** What one process has counted, as it goes to another one, which adds it up with its own. */
@@ -277,7 +269,7 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
 }
 
 /** What the process has counted itself is set anew each time. */
-function s3Counters(registers: Registers): (now: S3Traffic) => void {
+function s3Counters(registers: Registers): (now: Traffic) => void {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });
   const requests = counter('requests', 'What was asked of the server that has the files.', ['request']);

@@ -8,7 +8,7 @@ import type { By } from '#acts/act.ts';
 import { move as enterMove } from '#acts/appliance.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { DatabasePlace } from '#engine/place.ts';
-import { placeOf, readAddress } from '#engine/postgres/address.ts';
+import { databaseAt } from '#engine/postgres/address.ts';
 import { foldLog } from '#engine/sqlite/check.ts';
 import { createFile, makeFolder, prepareFile, renameFile, syncPath } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
@@ -179,5 +179,4 @@ const asideOf = (file: string, what: 'left' | 'moved', now: Now): string => `${f
 const stamp = (now: Now): string => timestamp(now()).replaceAll(/[-:]|\.\d+/g, '');
 
 /** Where records are, in words for a person. */
-export const nameOf = ({ postgres }: Records): string =>
-  postgres === undefined ? 'larder.db' : placeOf(readAddress(postgres));
+export const nameOf = ({ postgres }: Records): string => (postgres === undefined ? 'larder.db' : databaseAt(postgres));

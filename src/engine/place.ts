@@ -1,6 +1,6 @@
 // Where a database is: in a file, or on a PostgreSQL server; and by which engine it is opened and looked over.
 import type { Database } from './database.ts';
-import { placeOf, readAddress } from './postgres/address.ts';
+import { databaseAt } from './postgres/address.ts';
 import { inspectFile, type DatabaseVerdict } from './sqlite/check.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/driver.ts';
 
@@ -16,8 +16,7 @@ export interface PostgresPlace {
 }
 
 /** Where it is, in words for a person, without any secret. */
-export const nameOf = (place: DatabasePlace): string =>
-  'file' in place ? place.file : placeOf(readAddress(place.postgres));
+export const nameOf = (place: DatabasePlace): string => ('file' in place ? place.file : databaseAt(place.postgres));
 
 /** Opens the database there as it is: nothing is brought up to date. */
 export async function openDatabase(place: DatabasePlace, options: SqliteOptions): Promise<Database> {

@@ -5,7 +5,7 @@ import { copyRecords, refuseUsed, takeBack } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import type { PostgresPlace } from '#engine/place.ts';
 import { openRecords } from '#data/records.ts';
-import { parseAddress, placeOf, readAddress } from '#engine/postgres/address.ts';
+import { databaseAt, parseAddress } from '#engine/postgres/address.ts';
 import { isNotEmpty } from '#engine/rows.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
@@ -55,9 +55,6 @@ export function namedServer(
   return { postgres, passwordFile, place };
 }
 
-/** Where a server's database is, in words for a person. */
-export const nameOfServer = (postgres: string): string => placeOf(readAddress(postgres));
-
 /** Where the records and the files of a store were, where that is somewhere else than now. */
 export interface Before {
   records: string | undefined;
@@ -77,7 +74,7 @@ export function namePlaces(directory: string, server: NamedServer | undefined): 
     'blobs.authority_file': undefined,
   });
   const isElsewhere = postgres !== undefined && postgres !== server?.postgres;
-  return { records: isElsewhere ? nameOfServer(postgres) : undefined, blobs: blobs.s3 };
+  return { records: isElsewhere ? databaseAt(postgres) : undefined, blobs: blobs.s3 };
 }
 
 export interface Bringing {

@@ -8,6 +8,7 @@ import { attemptIn, restoreBackup } from '#backup/restore.ts';
 import { settle, takeBack } from '#data/copies.ts';
 import { randomIds } from '#domain/ids.ts';
 import { missingContents } from '#integrity/verify.ts';
+import { databaseAt } from '#engine/postgres/address.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding } from '#src/native.ts';
 import { openRecords } from '#data/records.ts';
@@ -20,7 +21,6 @@ import { command, Failure, UsageError, type Answer, type World } from '../frame/
 import {
   bringRecords,
   namedServer,
-  nameOfServer,
   namePlaces,
   requireEmpty,
   serverOptions,
@@ -166,7 +166,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
 function placesText(server: NamedServer | undefined, { records, blobs }: Before): string {
   const were = (place: string | undefined): string =>
     place === undefined ? '' : `; they were in ${place} when the backup was made`;
-  const place = server === undefined ? 'larder.db there' : nameOfServer(server.postgres);
+  const place = server === undefined ? 'larder.db there' : databaseAt(server.postgres);
   const isToBeSaid = server !== undefined || records !== undefined;
   return (
     (isToBeSaid ? `Its records are in ${place}${were(records)}.\n` : '') +

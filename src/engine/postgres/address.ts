@@ -83,6 +83,9 @@ function decoded({ hostname, pathname, username, password }: URL) {
 export const placeOf = ({ host, port, database }: PostgresAddress): string =>
   `the database ${database} at ${isSocket(host) ? host : `${host}:${String(port)}`}`;
 
+/** The same of an address that the configuration or a command names. */
+export const databaseAt = (address: string): string => placeOf(readAddress(address));
+
 const isSocket = (host: string): boolean => host.startsWith('/');
 
 /** How the server is known: by a certificate for its name, unless the address says less. */

@@ -259,6 +259,9 @@ export function primaryKeyOf({ type, headers }: Pick<Assertion, 'type' | 'header
 export const nameOf = (assertion: Pick<Assertion, 'type' | 'headers'>): string =>
   [assertion.type, ...primaryKeyOf(assertion)].join('/');
 
+/** So many bytes has what names an assertion at most; what is longer PostgreSQL could not look for by an index. */
+const longestName = 1024;
+
 /** Refuses an assertion whose headers or body are not what its type asks for. The signature is not looked at. */
 export function checkAssertion(assertion: Checked): void {
   const type = typeOf(assertion);
@@ -277,6 +280,8 @@ export function checkAssertion(assertion: Checked): void {
   for (const name of type.primaryKey) {
     if (!headers.has(name) && type.defaults?.[name] !== undefined) continue;
     if (headers.text(name).includes('/')) throw headers.no(name, "must not hold a '/'");
+    if (Buffer.byteLength(headers.text(name)) > longestName)
+      throw headers.no(name, `is longer than ${String(longestName)} bytes`);
   }
   if (type.primaryKey.includes('series')) headers.oneOf('series', [series]);
   type.check(headers, assertion);

@@ -60,11 +60,12 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT MAX(snap_revision) AS revision FROM assertions WHERE snap_id = ${snapId}`)
     )?.revision ?? 0,
 
-  /** The account-keys of these accounts. */
+  /** The account-keys of these accounts, in the order in which they were kept. */
   keysOf: (accountIds: readonly string[]) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
-      FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'`),
+      FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'
+      ORDER BY kept_at, name`),
 
   /** An account's validation sets, of each its newest sequence, in the order of their names; the first thousand. */
   newestSetsOf: (accountId: string) =>
@@ -83,11 +84,12 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
       ORDER BY sequence DESC LIMIT 1`),
 
-  /** The validation sets that speak of a snap, by its id; the first hundred. */
+  /** The validation sets that speak of a snap, by its id; the first hundred in the order of accounts, names and sequences. */
   setsNaming: (snapId: string) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
-      FROM assertions WHERE set_name IS NOT NULL AND text LIKE ${`%${snapId}%`} LIMIT 100`),
+      FROM assertions WHERE set_name IS NOT NULL AND text LIKE ${`%${snapId}%`}
+      ORDER BY account_id, set_name, sequence LIMIT 100`),
 
   /** All sequences of an account's validation sets, or of the one of this name, the newest first; a thousand at most. */
   setsOf: (accountId: string, setName?: string) =>

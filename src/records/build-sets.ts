@@ -109,7 +109,7 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT builds.released_revision AS revision, build_sets.commit_hash AS "commitHash"
       FROM builds JOIN build_sets ON build_sets.id = builds.build_set_id
       WHERE builds.package_id = ${packageId} AND builds.released_revision IN ${list(revisions)}
-      ORDER BY build_sets.created_at`);
+      ORDER BY build_sets.created_at, build_sets.seq`);
     return new Map(rows.map(({ revision, commitHash }) => [revision, commitHash]));
   },
 });

@@ -14,7 +14,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT DISTINCT sha3_384 FROM needed_contents WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
     ).map(({ sha3_384 }) => sha3_384),
 
-  /** In a person's words, what needs this content: packages with their revisions, resources and images, at most `limit`. */
+  /** In a person's words, what needs this content: packages with their revisions, resources and images, in order, at most `limit`. */
   neededBy: async (sha3_384: string, limit: number) =>
     (
       await db.all<{ owner: string }>(sql`
@@ -49,10 +49,10 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         UNION
         SELECT packages.namespace || '/' || packages.name || ' icon'
         FROM packages WHERE icon IS NOT NULL AND substr(icon, 1, 96) = ${sha3_384}
-        LIMIT ${limit}`)
+        ORDER BY owner LIMIT ${limit}`)
     ).map(({ owner }) => owner),
 
-  /** The user names of those who pushed this content, at most `limit`. */
+  /** The user names of those who pushed this content, in order, at most `limit`. */
   pushersOf: async (sha3_384: string, limit: number) =>
     (
       await db.all<{ username: string }>(sql`
@@ -60,6 +60,6 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         UNION
         SELECT username FROM revisions JOIN accounts ON accounts.id = created_by
         WHERE sha3_384 = ${sha3_384} AND revisions.deleted_at IS NULL
-        LIMIT ${limit}`)
+        ORDER BY username LIMIT ${limit}`)
     ).map(({ username }) => username),
 });

@@ -72,7 +72,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers
       WHERE settled_at IS NOT NULL AND settled_at > ${moment} AND status IN ('accepted', 'withdrawn')
-      ORDER BY settled_at LIMIT ${limit}`),
+      ORDER BY settled_at, id LIMIT ${limit}`),
 
   /**
    * Those that were let in or put back, and of which their source has not shown that it knows: it has answered no request that
@@ -85,7 +85,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
         WHERE settled_at IS NOT NULL AND status IN ('accepted', 'withdrawn') AND settled_at > COALESCE((
           SELECT MAX(made_at) FROM made_requests
           JOIN transfers AS met ON met.answers = made_requests.id WHERE met.source = transfers.source), '')
-        ORDER BY settled_at DESC LIMIT ${limit}`)
+        ORDER BY settled_at DESC, id DESC LIMIT ${limit}`)
     ).reverse(),
 
   waiting: (limit: number) =>

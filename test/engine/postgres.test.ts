@@ -1,5 +1,6 @@
 // PostgreSQL behind the door: what it adds to the promises of test/records/door.test.ts, which hold for every engine.
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -346,6 +347,13 @@ t.test('a text that cannot be kept is refused, and costs nobody else anything', 
     refused,
   );
   await t.rejects(db.get(sql`SELECT 1 FROM done WHERE name = ${'a\0b'}`), refused);
+  // An index has room for 2.7 kB; of what looks random nothing can be left out.
+  await db.transaction((tx) => tx.script('CREATE INDEX done_by_name ON done (name)'));
+  const long = randomBytes(2000).toString('hex');
+  await t.rejects(
+    db.transaction((tx) => add(tx, long)),
+    { name: 'Refusal', status: 400, message: /longer than the records/ },
+  );
   await db.transaction((tx) => add(tx, 'good'));
   t.same(await counted(db), { good: 1 });
 });

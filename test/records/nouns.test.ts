@@ -6,6 +6,7 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { columnsOf, databaseOf, engine, statement, tablesOf } from '#test/fixtures/engines.ts';
+import { filler } from '#test/fixtures/filler.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
 /** Writes a row of a table by itself, whatever its rules say. */
@@ -83,6 +84,27 @@ t.test('an icon keeps its content', async (t) => {
     t.same(await records.neededContents.list('', 10), [digest]);
     t.same(await records.neededContents.neededBy(digest, 10), ['snap/hello icon']);
   }
+});
+
+t.test('who needs a content, and who pushed it, is named in order', async (t) => {
+  const store = await startStore(t);
+  const { records } = store.beside;
+  const sha3_384 = '1'.padStart(96, '0');
+  const people = ['carl', 'dora', 'eve'];
+  for (const username of people) await store.join(username);
+  await records.change(entry(store), async (tx) => {
+    const fill = filler(tx, store.clock.now.toISOString());
+    for (const [at, name] of ['pear', 'apple', 'plum', 'fig', 'lime', 'date'].entries()) {
+      const packageId = String(at).padStart(32, 'P');
+      await fill.package({ id: packageId, name, publisherId: store.ids.ada });
+      await fill.revision({ packageId, revision: 1, sha3_384, createdBy: store.ids[people[at % 3]!]! });
+    }
+  });
+  const named = (names: string[]): string[] => names.map((name) => `snap/${name} revision 1`);
+  const { neededContents } = records;
+  t.same(await neededContents.neededBy(sha3_384, 10), named(['apple', 'date', 'fig', 'lime', 'pear', 'plum']));
+  t.same(await neededContents.neededBy(sha3_384, 3), named(['apple', 'date', 'fig']));
+  t.same(await neededContents.pushersOf(sha3_384, 2), ['carl', 'dora']);
 });
 
 t.test('the needed contents come page by page in order, each once', async (t) => {

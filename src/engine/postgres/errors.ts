@@ -68,6 +68,12 @@ export function forCaller(error: unknown): unknown {
       },
     );
   }
+  // An index has room for texts of 2.7 kB.
+  if (codeOf(error) === '54000') {
+    return Object.assign(new Refusal('api-error', 'A text is longer than the records of the store can look for it.'), {
+      cause: error,
+    });
+  }
   return error;
 }
 

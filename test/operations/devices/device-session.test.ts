@@ -1,4 +1,6 @@
 // A device proves its serial, and is known by its session from then on.
+import { randomBytes } from 'node:crypto';
+
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
@@ -154,6 +156,24 @@ t.test('bodies of every wrong kind cost a 4xx', async (t) => {
     t.match(reply.body, { 'error-list': [{ code: String, message: String }] });
   }
   t.match(await device.send(good), { status: 200 }, 'and none of them used up the nonce');
+});
+
+t.test('a serial is as long as the records can look for it, and no longer', async (t) => {
+  const { store, anyone } = await startForDevices(t, (text) =>
+    text.replace(/^# remember = false$/m, 'remember = true'),
+  );
+  // Nothing that a database could write shorter.
+  const serial = randomBytes(512).toString('hex');
+  const device = await pumpDevice(anyone, { serial: await serialOf({ serial }) });
+  const texts = await device.texts({ serial });
+  const longer = (text: string): string => text.replace(serial, `${serial}0`);
+  for (const name of ['device-session-request', 'serial-assertion'] as const) {
+    const reply = await device.send({ ...texts, [name]: longer(texts[name]) });
+    t.match(reply, refused(400, /'serial' is longer than 1024 bytes/), name);
+  }
+  t.match(await device.send(texts), { status: 200 });
+  await store.restart();
+  t.match(await store.beside.records.seenDevices.find('acme', 'pump', serial), { serial });
 });
 
 t.test('a device whose serial is revoked loses its session at once, and gets no other', async (t) => {

@@ -1,32 +1,52 @@
 // What channels held before is read once in a call, however many actions ask for it.
 import SQLite from 'better-sqlite3';
+import pg from 'pg';
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts';
+import { engine } from '#test/fixtures/engines.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
 /** Counts from here on, until told to stop, how often past releases are read by what serves devices. */
 function countReads(t: { teardown(work: () => void): void }): () => number {
-  const { prepare } = SQLite.prototype;
   let reads = 0;
-  SQLite.prototype.prepare = function (this: SQLite.Database, text: string) {
-    const statement = prepare.call(this, text);
-    if (!/\bFROM past_releases\b/.test(text)) return statement;
-    const all = statement.all.bind(statement);
-    return Object.assign(statement, {
-      all(...values: unknown[]) {
-        reads++;
-        return all(values);
-      },
-    });
-  } as typeof prepare;
-  t.teardown(() => (SQLite.prototype.prepare = prepare));
+  const asked = (text: string): void => {
+    if (/\bFROM past_releases\b/.test(text)) reads++;
+  };
+  t.teardown(engine === 'sqlite' ? listenToFile(asked) : listenToServer(asked));
   return () => {
     const so = reads;
     reads = 0;
     return so;
   };
+}
+
+/** Tells of every statement that SQLite is asked for all rows of, until what it gives is called. */
+function listenToFile(asked: (text: string) => void): () => void {
+  const { prepare } = SQLite.prototype;
+  SQLite.prototype.prepare = function (this: SQLite.Database, text: string) {
+    const statement = prepare.call(this, text);
+    const all = statement.all.bind(statement);
+    return Object.assign(statement, {
+      all(...values: unknown[]) {
+        asked(text);
+        return all(values);
+      },
+    });
+  } as typeof prepare;
+  return () => void (SQLite.prototype.prepare = prepare);
+}
+
+/** Tells of every statement that PostgreSQL is asked, until what it gives is called. */
+function listenToServer(asked: (text: string) => void): () => void {
+  const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => unknown;
+  const listening = function (this: pg.Client, ...given: [string | { text: string }]) {
+    asked(typeof given[0] === 'string' ? given[0] : given[0].text);
+    return query.apply(this, given);
+  };
+  Reflect.set(pg.Client.prototype, 'query', listening);
+  return () => void Reflect.set(pg.Client.prototype, 'query', query);
 }
 
 /** Each snap is asked for so often: instances of one snap are refreshed each by itself. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { initOptions } from '#test/fixtures/engines.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { larder, type Outcome } from './world.ts';
 
@@ -52,10 +53,11 @@ export function commandsOn(data: string): NewStore {
   return store;
 }
 
-/** A store as init makes it. */
+/** A store as init makes it, on the engine on which the tests run where `options` name none. */
 export async function newStore(t: Test, options = ''): Promise<NewStore> {
   const store = commandsOn(join(folder(t), 'data'));
-  const made = await store.larder(`init ${options}`);
+  const more = options.includes('--postgres') ? [] : await initOptions(store.data);
+  const made = await store.larder(['init', options, ...more].join(' '));
   if (made.code !== 0) throw new Error(made.err);
   return store;
 }

@@ -3,10 +3,18 @@
 // Each folder has its patterns here, and what stays out of them its reason.
 import { together } from '#test/fixtures/together.ts';
 
+const long = process.env['LARDER_LONG'] === '1';
+
 const folders: Readonly<Record<string, readonly string[]>> = {
   // What stays out is of the file of SQLite: its pages and log, how it is migrated, and what proves its rows.
   records: [
     'records/!(audit-chain|audit-seals|group-commit|migrate|new-store|pages-written|row-digests|statements).test.ts',
+  ],
+  // What stays out is dear, and goes with LARDER_LONG=1; what is of a file of records alone is left out where it stands. The last one
+  // puts the blobs of whatever comes after it on S3.
+  journeys: [
+    'journeys/!(across-the-gap|blobs-on-s3).test.ts',
+    ...(long ? ['journeys/across-the-gap.test.ts', 'journeys/blobs-on-s3.test.ts'] : []),
   ],
   operations: ['operations/names/*.test.ts', 'operations/releases/*.test.ts'],
 };

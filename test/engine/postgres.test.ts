@@ -407,6 +407,9 @@ t.test('a server from which nothing comes is given up, and one that takes its ti
     ),
     t.rejects(db.get(sql`SELECT 1`), gone),
     t.rejects(async () => db.version(), gone),
+    t.rejects(openPostgres(`postgres://larder@/postgres?host=${encodeURIComponent(proxy.folder)}`), {
+      message: /^cannot open .*: the server does not answer$/,
+    }),
   ]);
   proxy.isSilent = false;
   await db.transaction((tx) => add(tx, 'after'));

@@ -6,10 +6,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
+import { recordsPlace } from '#data/records-place.ts';
+import { inspectDatabase } from '#engine/place.ts';
 import { auditHash, type AuditRow } from '#records/audit.ts';
+import { readConfig } from '#src/config.ts';
+import { rowsIn } from '#test/fixtures/behind.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
@@ -91,7 +94,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     }
     await reviewed(call, told);
     for (const one of told) await holds(t, call, data, one);
-    isWhole(t, data);
+    await isWhole(t, data);
     if (round === times) {
       t.equal(await served.stop(), 0, 'and it can still be stopped in order');
       break;
@@ -243,53 +246,45 @@ async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void
     if ((await call('GET', '/v1/tokens/whoami', undefined, token)).status !== 401)
       lost.push('the revocation of a token');
   }
-  const db = new SQLite(join(data, 'larder.db'), { readonly: true });
-  for (const [upload, digest] of told.uploads) {
-    const row = db.prepare<[string], { sha3_384: string }>('SELECT sha3_384 FROM uploads WHERE id = ?').get(upload);
-    if (row?.sha3_384 !== digest) lost.push(`the upload ${upload}`);
-  }
-  db.close();
+  const uploads = rowsIn<{ id: string; sha3_384: string }>(data, 'SELECT id, sha3_384 FROM uploads');
+  const digests = new Map(uploads.map((one) => [one.id, one.sha3_384]));
+  for (const [upload, digest] of told.uploads) if (digests.get(upload) !== digest) lost.push(`the upload ${upload}`);
   t.same(lost, [], `${name}: nothing is lost`);
 }
 
 /** Looks at the data itself: every row has its content, every chain its links. */
-function isWhole(t: Tap, data: string): void {
-  const db = new SQLite(join(data, 'larder.db'), { readonly: true });
-  t.same(db.pragma('integrity_check'), [{ integrity_check: 'ok' }]);
-  t.same(db.pragma('foreign_key_check'), []);
-  const contents = db
-    .prepare<[], { sha3_384: string; size: number }>(
-      'SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions',
-    )
-    .all();
+async function isWhole(t: Tap, data: string): Promise<void> {
+  const place = recordsPlace(data, readConfig(join(data, 'larder.toml')), undefined);
+  t.same(await inspectDatabase(place, {}), { pages: [], rows: [] });
+  const contents = rowsIn<{ sha3_384: string; size: number }>(
+    data,
+    'SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions',
+  );
   const damaged = contents.filter(({ sha3_384: digest, size }) => {
     const bytes = readFileSync(join(data, 'blobs/sha3', digest.slice(0, 2), digest));
     return bytes.length !== size || createHash('sha3-384').update(bytes).digest('hex') !== digest;
   });
   t.same(damaged, [], `each of ${contents.length} contents is there and has its digest`);
   t.same(
-    db
-      .prepare(
-        `SELECT id FROM uploads WHERE status = 'approved' AND NOT EXISTS (
+    rowsIn(
+      data,
+      `SELECT id FROM uploads WHERE status = 'approved' AND NOT EXISTS (
       SELECT 1 FROM revisions WHERE revisions.package_id = uploads.package_id AND revisions.revision = uploads.revision)`,
-      )
-      .all(),
+    ),
     [],
     'what is approved has its revision',
   );
   let previous = '0'.repeat(64);
-  const rows = db
-    .prepare<[], AuditRow>(
-      'SELECT seq, at, actor, session_id AS sessionId, action, object, request_id AS requestId, details, previous, hash, outcome FROM audit ORDER BY seq',
-    )
-    .all();
+  const rows = rowsIn<AuditRow>(
+    data,
+    'SELECT seq, at, actor, session_id AS "sessionId", action, object, request_id AS "requestId", details, previous, hash, outcome FROM audit ORDER BY seq',
+  );
   const broken = rows.filter((row, at) => {
     const follows = row.seq === at + 1 && row.previous === previous && row.hash === auditHash(row);
     previous = row.hash;
     return !follows;
   });
   t.same(broken, [], `the audit log of ${rows.length} rows is one chain`);
-  db.close();
 }
 
 type Tap = Pick<typeof t, 'same'>;

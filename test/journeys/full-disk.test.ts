@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
+import { sealEvery } from '#records/audit-seals.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { engine } from '#test/fixtures/engines.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
+import { sharedPostgres } from '#test/fixtures/postgres.ts';
 
+const root = t;
 const MiB = 1024 * 1024;
 
 /** A disk of its own, of which a store is put on; undefined where this user may not mount one. */
@@ -48,7 +52,8 @@ async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await reached())) await sleep(20);
 }
 
-async function startOn(disk: string, t: Parameters<typeof startStore>[0]): Promise<TestAppliance> {
+async function startOn(disk: string, t: Test): Promise<TestAppliance> {
+  if (engine === 'postgres') await sharedPostgres(root); // on another disk
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = disk;
   return startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"')).finally(() => {
@@ -82,6 +87,23 @@ t.test('a full disk is answered with 507, and what makes room goes through', asy
   t.match(chunk, { status: 507 }, 'and a chunk of one');
   t.match(await client.call('PUT', `${place}&digest=${digestOf('chunk')}`), { status: 404 }, 'which has ended with it');
 
+  if (engine === 'sqlite') await changesFindNoRoom(t, store, disk);
+  else await changesGoOn(t, store);
+
+  rmSync(join(disk, 'filler'));
+  t.equal((await ada.post('/v1/snap', { name: 'refused' })).status, 200);
+  await store.restart();
+  await until(() => existsSync(ballast));
+  await until(async () => (await problems(store)).length === 0);
+  const verdict = await larder(`verify --data ${store.directory} --json`);
+  t.match(JSON.parse(verdict.out), { database: { problems: [] }, audit: { problems: [] }, blobs: { damaged: [] } });
+  t.notOk(readdirSync(join(store.directory, 'blobs/tmp')).length, 'nothing partial is left');
+});
+
+/** The records are a file on the disk that is full. */
+async function changesFindNoRoom(t: Test, store: TestAppliance, disk: string): Promise<void> {
+  const ballast = join(store.directory, 'blobs/ballast');
+  const ada = await store.as('ada');
   // The log of the database has some room of its own: sooner or later a change finds none.
   for (let nth = 0; existsSync(ballast) && nth < 400; nth++) {
     const { status } = await ada.post('/v1/snap', { name: `name-${nth}` });
@@ -100,16 +122,18 @@ t.test('a full disk is answered with 507, and what makes room goes through', asy
   t.equal(refused.headers.get('retry-after'), '300');
   t.equal((await ada.get('/v1/snap')).status, 200, 'reading goes on');
   t.equal((await problems(store)).length, 1, 'one problem');
+}
 
-  rmSync(join(disk, 'filler'));
-  t.equal((await ada.post('/v1/snap', { name: 'refused' })).status, 200);
-  await store.restart();
-  await until(() => existsSync(ballast));
-  await until(async () => (await problems(store)).length === 0);
-  const verdict = await larder(`verify --data ${store.directory} --json`);
-  t.match(JSON.parse(verdict.out), { database: { problems: [] }, audit: { problems: [] }, blobs: { damaged: [] } });
-  t.notOk(readdirSync(join(store.directory, 'blobs/tmp')).length, 'nothing partial is left');
-});
+/** The records are on a server, which has a disk of its own; only what the log is sealed with is written on this one. */
+async function changesGoOn(t: Test, store: TestAppliance): Promise<void> {
+  const ada = await store.as('ada');
+  const statuses: number[] = [];
+  for (let nth = 0; nth <= sealEvery.rows; nth++) {
+    statuses.push((await ada.post('/v1/snap', { name: `name-${nth}` })).status);
+  }
+  t.same(new Set(statuses), new Set([200]), 'who changes the records notices nothing');
+  t.ok(existsSync(join(store.directory, 'blobs/ballast')), 'and what is set aside for a file of records stays there');
+}
 
 function form(content: string): FormData {
   const data = new FormData();

@@ -86,7 +86,7 @@ export class Connection {
     });
     const connection = new Connection(client, address, counts);
     // Also for a server that takes a connection and says nothing.
-    const late = setTimeout(() => connection.destroy(), patience);
+    const late = setTimeout(() => connection.destroy(new Error('timeout expired')), patience);
     try {
       await client.connect();
       await client.query(settings[purpose]);
@@ -168,11 +168,13 @@ export class Connection {
     this.#isLost = true;
   }
 
-  /** At once; whoever waits for an answer gets an error. */
-  destroy(): void {
+  /** At once; whoever waits for an answer gets an error: this one, if it is said. */
+  destroy(why?: Error): void {
     this.#lose();
     // To end it in words first would leave whoever waits for the connection itself without an answer.
-    (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    (this.#client as unknown as { connection: { stream: { destroy(why?: Error): void } } }).connection.stream.destroy(
+      why,
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import t from 'tap';
 
 import { check, isDateTime, problems, shapes } from '#api/schema.ts';
@@ -80,6 +81,24 @@ t.test('what is wrong is said in words, with its place', (t) => {
   );
   t.equal(said({ name: '' }), 'This text must NOT have fewer than 1 characters at /name');
   t.ok(said({ [`x${'y'.repeat(5000)}`]: 1, name: 'a' }).length < 250, 'long names are cut');
+  t.end();
+});
+
+t.test('the characters of a text are counted, however many units it takes to write one', (t) => {
+  const one = fc.constantFrom('a', 'ß', '€', '😀', '\ud83d', '\ude00');
+  const texts = fc.array(one, { maxLength: 140 }).map((characters) => characters.join(''));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const wrong = problems('KeyId', text).filter(({ keyword }) => keyword !== 'pattern');
+      const { length } = Array.from(text);
+      const told = length > 64 ? 'more' : 'fewer';
+      const expected = length === 64 ? [] : [`This text must NOT have ${told} than 64 characters at /`];
+      t.strictSame(
+        wrong.map(({ message }) => message),
+        expected,
+      );
+    }),
+  );
   t.end();
 });
 

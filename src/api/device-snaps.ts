@@ -10,6 +10,8 @@ import { device, type DeviceEvidence, type DeviceRights } from './device-access.
 export interface SnapsForDevice {
   named(name: string): Promise<PublishedPackage | undefined>;
   ofId(id: string): Soon<PublishedPackage | undefined>;
+  /** Whether one that another device was told of is there for this one. */
+  reaches(found: PublishedPackage): boolean;
 }
 
 interface ForDevice extends DeviceEvidence {
@@ -33,6 +35,7 @@ function snapsFor(rights: DeviceRights, { packages }: Pick<Records, 'packages'>)
   return {
     named: async (name) => granted(await packages.find('snap', name)),
     ofId: (id) => then(packages.forDevices(id), granted),
+    reaches: (found) => mayHave(rights, found),
   };
 }
 

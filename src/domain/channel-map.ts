@@ -98,6 +98,8 @@ export interface Choice<Held extends Holding> {
   held: Held;
   /** Where it was found: the channel that was asked for, or a safer one. */
   channel: Channel;
+  /** Whether everybody of the architecture and base gets it who asks for that channel, as long as the map is the same. */
+  forAll: boolean;
 }
 
 /**
@@ -105,14 +107,16 @@ export interface Choice<Held extends Holding> {
  * channel holds, a branch's being its own risk. Nothing when no channel of them has anything.
  */
 export function choose<Held extends Holding>(map: readonly Held[], asking: Asking): Choice<Held> | undefined {
+  let forAll = true;
   for (let channel: Channel | undefined = asking.channel; channel !== undefined; channel = saferThan(channel)) {
     const { name } = channel;
     const here = map.filter((held) => held.channel === name && !hasExpired(held, asking.now));
+    forAll &&= here.every((held) => held.expiresAt === null && !isProgressive(held.progressive));
     for (const fits of [exactly, broadly]) {
       const fitting = here.filter((held) => fits(held, asking));
       const held =
         fitting.find((over) => reaches(over, asking)) ?? fitting.find((one) => !isProgressive(one.progressive));
-      if (held !== undefined) return { held, channel };
+      if (held !== undefined) return { held, channel, forAll };
     }
   }
   return undefined;

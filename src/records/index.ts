@@ -249,6 +249,7 @@ const passing = (db: Queries) => ({
 export const madeOf = {
   approvalPolicy: ['approval_policy'],
   catalog: ['catalog'],
+  channels: ['accounts', 'packages', 'releases', 'revisions'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
   deltas: ['deltas'],
   held: ['releases'],
@@ -305,6 +306,7 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
     /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
     eras: {
       catalog: era({ versions, nouns: madeOf.catalog }),
+      channels: era({ versions, nouns: madeOf.channels }),
       proposals: era({ versions, nouns: madeOf.proposals }),
       snapsFor: era({ versions, nouns: madeOf.snapsFor }),
     },

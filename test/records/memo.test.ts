@@ -195,6 +195,8 @@ t.test('what is remembered says which tables it is made of', onSqlite, async (t)
     held: () => records.releases.held('a'),
     packageForDevices: () => records.packages.forDevices('a'),
     revisionForDevices: () => records.revisions.forDevices('a', 1),
+    channels: () =>
+      Promise.all([records.releases.held('b'), records.packages.forDevices('b'), records.revisions.forDevices('b', 1)]),
   };
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());

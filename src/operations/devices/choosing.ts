@@ -63,6 +63,8 @@ export interface Chosen {
   effective?: string;
   /** What the device tracks from now on. */
   redirect?: string;
+  /** Whether every device of the architecture that asks for the channel is given it until records change, at any time. */
+  forAll?: boolean;
 }
 
 /** Why there is none, in the words that snapd knows. */
@@ -166,7 +168,7 @@ function inChannel(
   return then(records.revisions.forDevices(snap.id, choice.held.revision), (present): Soon<Chosen | undefined> => {
     if (present === undefined) return undefined;
     if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
-      return { revision: present, effective };
+      return { revision: present, effective, forAll: choice.forAll };
     const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
     return then(step, (revision) => revision && { revision, effective });
   });

@@ -5,10 +5,9 @@ import { json } from '#api/sent.ts';
 import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#api/wire.ts';
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Epoch } from '#domain/epoch.ts';
+import { canRead, type Epoch } from '#domain/epoch.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import type { Offer } from '#records/contacts.ts';
-import type { Delta } from '#records/deltas.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Held } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -18,7 +17,8 @@ import { deltaBetween, takesDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
-import { bytesOf, fieldsOf, knownResults, snapText, type Fields, type Pieces } from './served-snap.ts';
+import { announced, bytesOf, fieldsOf, snapText, type Fields, type Pieces } from './served-snap.ts';
+import { toldAgain, usualChannel, type Told, type ToldSnaps } from './told-again.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',
@@ -35,14 +35,17 @@ export const refreshSnaps = operation({
 
   async handle(called) {
     const { body, request, address, device, snaps, assertions, records, cohortKeys, config, now } = called;
-    const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
-    refuseConfusion(body.actions, context);
+    const context = new Map<string, RefreshContext>();
+    for (const item of body.context ?? []) context.set(item['instance-key'], item);
+    const items = itemsOf(body.actions, context);
     const asker = askerOf(request.headers, device, address, now());
     const { base_url: baseUrl } = config.http;
     const offers: Offer[] = [];
     const fields = fieldsOf(body.fields ?? undefined);
     const deltas = config.devices.deltas && takesDeltas(request.headers);
-    const call = { asker, snaps, records, history: historyIn(records), cohortKeys, fields, baseUrl, offers, deltas };
+    const told = toldAgain.in(await records.eras.channels(), asker.architecture, fields);
+    const history = historyIn(records);
+    const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, told };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
     const results: Pieces = ['{"results":['];
@@ -52,7 +55,7 @@ export const refreshSnaps = operation({
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
       else {
-        const pieces = resultOf(action, context.get(keyOf(action)), call);
+        const pieces = resultOf(action, items[at], call);
         results.push(...(pieces instanceof Promise ? await pieces : pieces));
       }
     }
@@ -75,6 +78,8 @@ interface Calling {
   deltas: boolean;
   /** Takes down what devices are given to refresh to. */
   offers: Offer[];
+  /** What is told again to devices like this one. */
+  told: ToldSnaps;
 }
 
 const heldIn = (context: Iterable<RefreshContext>): Held[] =>
@@ -86,23 +91,44 @@ const written = (result: RefreshResult): string => JSON.stringify(result);
 
 const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
 
-/** Refuses as a whole what cannot be answered item by item. */
-function refuseConfusion(actions: readonly RefreshAction[], context: ReadonlyMap<string, RefreshContext>): void {
+/** What the device has of that which each action names; refuses as a whole what cannot be answered item by item. */
+function itemsOf(
+  actions: readonly RefreshAction[],
+  context: ReadonlyMap<string, RefreshContext>,
+): (RefreshContext | undefined)[] {
   const seen = new Set<string>();
-  for (const [at, action] of actions.entries()) {
-    if (action.action === 'fetch-assertions') continue;
+  return actions.map((action, at) => {
+    if (action.action === 'fetch-assertions') return undefined;
     const key = keyOf(action);
     if (key === '') throw new Refusal('api-error', `'instance-key' is a required property at /actions/${at}`);
-    if (seen.has(key)) throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
-    seen.add(key);
-    if (action.action === 'refresh' && !context.has(key)) {
+    const { size } = seen;
+    if (seen.add(key).size === size)
+      throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
+    const item = context.get(key);
+    if (action.action === 'refresh' && item === undefined)
       throw new Refusal('api-error', `The context has nothing of the instance-key '${key}' at /actions/${at}`);
-    }
-  }
+    return item;
+  });
 }
 
 /** There at once where all of it is remembered, as it is for a fleet. */
 function resultOf(action: RefreshAction, item: RefreshContext | undefined, call: Calling): Soon<Pieces> {
+  const channel = usualChannel(action, item);
+  if (channel === undefined) return resultAnew(action, item, call);
+  const told = call.told.of(keyOf(action), channel);
+  const epoch = epochOf(item?.epoch ?? action.epoch);
+  return told !== undefined && call.snaps.reaches(told.snap) && (epoch === undefined || canRead(told.epoch, epoch))
+    ? given(told.snap, told.chosen, { action, item, told }, call)
+    : resultAnew(action, item, call, channel);
+}
+
+/** `channel` is that of a usual refresh. */
+function resultAnew(
+  action: RefreshAction,
+  item: RefreshContext | undefined,
+  call: Calling,
+  channel?: string,
+): Soon<Pieces> {
   const said = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   // Where both are the same, this text has been looked for before, and needs no second hash.
   const id = said === action['instance-key'] ? action['instance-key'] : said;
@@ -116,45 +142,63 @@ function resultOf(action: RefreshAction, item: RefreshContext | undefined, call:
     const { releases, revisions } = records;
     const wish = { ...wishOf(action, item, records), cohort };
     return then(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
-      if (!('code' in chosen)) return given(snap, chosen, { action, item }, call);
+      if (!('code' in chosen)) {
+        const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
+        const told = isForAll ? keepTold(snap, chosen, { action, channel }, call) : undefined;
+        return given(snap, chosen, { action, item, told }, call);
+      }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
       return [written({ result: 'error', ...about, error: told(chosen) })];
     });
   });
 }
 
-/** What is said of the revision that a device is given. */
+/** Keeps what is told of a choice for all who ask as usual. */
+function keepTold(
+  snap: PublishedPackage,
+  chosen: Chosen,
+  { action, channel }: { action: RefreshAction; channel: string },
+  call: Calling,
+): Told {
+  const bytes = bytesOf(wholeResult(snap, chosen, action, {}, call));
+  const told = { snap, chosen, epoch: announced(chosen.revision).epoch, bytes };
+  call.told.keep(snap.id, channel, told);
+  return told;
+}
+
+/** What is said of the revision that a device is given; `told` are the bytes of it that are kept. */
 function given(
   snap: PublishedPackage,
   chosen: Chosen,
-  { action, item }: { action: RefreshAction; item: RefreshContext | undefined },
-  { records, fields, baseUrl, offers, deltas }: Calling,
+  { action, item, told }: { action: RefreshAction; item: RefreshContext | undefined; told?: Told | undefined },
+  call: Calling,
 ): Soon<Pieces> {
+  const { records, fields, baseUrl, offers, deltas } = call;
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
   if (isNews && channel !== undefined) {
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  const key = keyOf(action);
-  const result = (delta?: Delta, resources?: Awaited<ReturnType<typeof componentsOf>>): Pieces => {
-    const said = { 'instance-key': key, 'snap-id': snap.id, name: snap.name };
-    const about = written({ result: action.action, ...said, ...whereFound(chosen) });
-    return [`${about.slice(0, -1)},"snap":`, ...snapText(snap, revision, fields, baseUrl, { delta, resources }), '}'];
-  };
-  const plain = (): Pieces => {
-    if (key !== snap.id) return result();
-    // Nearly all are refreshes; the name of a channel is the same text each time, and a new one would have to be hashed.
-    const isUsual = action.action === 'refresh' && chosen.redirect === undefined;
-    const how = isUsual ? (channel ?? '') : `${action.action} ${channel ?? ''} ${chosen.redirect ?? ''}`;
-    return [knownResults.of(snap, revision, fields, how, () => result())];
-  };
   const found = isNews && deltas ? deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
-  if (!fields.fields.includes('resources'))
-    return then(found, (delta) => (delta === undefined ? plain() : result(delta)));
-  return then(found, (delta) =>
-    then(componentsOf(revision, channel, records, baseUrl), (resources) => result(delta, resources)),
-  );
+  return then(found, (delta) => {
+    if (told !== undefined && delta === undefined) return [told.bytes];
+    const resources = fields.resources ? componentsOf(revision, channel, records, baseUrl) : undefined;
+    return then(resources, (resources) => wholeResult(snap, chosen, action, { delta, resources }, call));
+  });
+}
+
+/** A result of which nothing is kept but the texts of the snap and its revision. */
+function wholeResult(
+  snap: PublishedPackage,
+  chosen: Chosen,
+  action: RefreshAction,
+  more: Parameters<typeof snapText>[4],
+  { fields, baseUrl }: Calling,
+): Pieces {
+  const said = { 'instance-key': keyOf(action), 'snap-id': snap.id, name: snap.name };
+  const about = written({ result: action.action, ...said, ...whereFound(chosen) });
+  return [`${about.slice(0, -1)},"snap":`, ...snapText(snap, chosen.revision, fields, baseUrl, more), '}'];
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

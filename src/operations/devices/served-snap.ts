@@ -101,36 +101,6 @@ export function bytesOf(pieces: Readonly<Pieces>): Buffer {
   return Buffer.concat([...bytes, Buffer.from(text)]);
 }
 
-/**
- * Whole results as bytes, for devices that ask as nearly all do: of what the records remember the same result is told in the same
- * way to each of them. A sixth of a refresh (`npm run bench -- devices`).
- */
-class KnownResults {
-  readonly #most: number;
-  #size = 0;
-  #results = new WeakMap<RevisionForDevices, Map<string, Map<string, { snap: PublishedPackage; bytes: Buffer }>>>();
-
-  /** @param most - Bytes. */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** `how` is what else decides about it than the snap, its revision and the fields that are wanted. */
-  of(snap: PublishedPackage, revision: RevisionForDevices, { key }: Fields, how: string, make: () => Pieces): Buffer {
-    const known = this.#results.get(revision)?.get(key)?.get(how);
-    if (known?.snap === snap) return known.bytes;
-    const bytes = bytesOf(make());
-    this.#size += bytes.length + key.length + how.length;
-    if (this.#size > this.#most) [this.#results, this.#size] = [new WeakMap(), 0];
-    const ofRevision = this.#results.get(revision) ?? new Map<string, Map<string, never>>();
-    const ofFields = ofRevision.get(key) ?? new Map<string, { snap: PublishedPackage; bytes: Buffer }>();
-    this.#results.set(revision, ofRevision.set(key, ofFields.set(how, { snap, bytes })));
-    return bytes;
-  }
-}
-
-export const knownResults = new KnownResults(16 * 1024 * 1024);
-
 const withDelta = (said: SnapDetails, delta: Delta | undefined, baseUrl: string): SnapDetails =>
   delta === undefined || said.download === undefined
     ? said
@@ -140,9 +110,15 @@ const withDelta = (said: SnapDetails, delta: Delta | undefined, baseUrl: string)
 export interface Fields {
   fields: readonly string[];
   key: string;
+  /** Whether he wants to hear of components. */
+  resources: boolean;
 }
 
-export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({ fields, key: fields.join() });
+export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({
+  fields,
+  key: fields.join(),
+  resources: fields.includes('resources'),
+});
 
 /** Everything, in the order of the alphabet, for those who do not say what they want. */
 export const everyField: readonly string[] = [...Object.keys(ofSnap), ...Object.keys(ofRevision)].sort();

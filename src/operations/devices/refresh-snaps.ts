@@ -17,7 +17,7 @@ import { deltaBetween, takesDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { historyIn, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
-import { announced, bytesOf, fieldsOf, snapText, type Fields, type Pieces } from './served-snap.ts';
+import { announced, bytesOf, fieldsOf, knownAnswers, snapText, type Fields, type Pieces } from './served-snap.ts';
 import { toldAgain, usualChannel, type Told, type ToldSnaps } from './told-again.ts';
 
 export const refreshSnaps = operation({
@@ -62,7 +62,7 @@ export const refreshSnaps = operation({
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
-    return new Answer({ headers: json, body: bytesOf([...results, '],"error-list":[]}']) });
+    return new Answer({ headers: json, body: knownAnswers.of([...results, '],"error-list":[]}']) });
   },
 });
 

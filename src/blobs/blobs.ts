@@ -2,7 +2,7 @@
 // whatever they are kept on.
 import type { Readable } from 'node:stream';
 
-import type { FileRanges } from './copying.ts';
+import type { FileRanges } from './file-ranges.ts';
 
 /** Bytes in the pieces in which they came, one after the other. */
 export type Chunks = readonly Uint8Array[];

@@ -1,16 +1,7 @@
 // Copies what lies in files that are open, and digests it on the way: a thread reads it, so that no byte of it passes the event loop.
 import type { Now } from '#domain/clock.ts';
 import type { DigestAlgorithm, DigestPool, Digests } from './digests.ts';
-
-/** Bytes of a file that is open, by its descriptor; the file stays open until the next ones are asked for. */
-export interface FileRange {
-  descriptor: number;
-  offset: number;
-  size: number;
-}
-
-/** One behind the other. */
-export type FileRanges = Iterable<FileRange> | AsyncIterable<FileRange>;
+import type { FileRanges } from './file-ranges.ts';
 
 export interface Copying<A extends DigestAlgorithm> {
   ranges: FileRanges;

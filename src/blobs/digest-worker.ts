@@ -2,8 +2,11 @@
 // it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to. Or it copies:
 // what it reads from one file it writes to another one, and digests it on the way, while it is in the processor's cache.
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, constants, ftruncateSync, futimesSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+
+import { alignedPiece, beginCopy, copyOn, finishCopy, piece, pieceSize, type Copy } from './copied.ts';
+import { takeGroup, type GroupedContent, type GroupedResult, type GroupHow } from './group.ts';
 
 /** What the main thread says. Messages about one job come in the order they were sent. */
 export type DigestOrder =
@@ -12,6 +15,7 @@ export type DigestOrder =
   | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end'; time?: Date | undefined }
+  | ({ job: number; order: 'take'; contents: readonly GroupedContent[] } & GroupHow)
   | { job: number; order: 'abandon' };
 
 /**
@@ -21,20 +25,8 @@ export type DigestOrder =
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
   | { job: number; report: 'digests'; size: number; digests: string[] }
+  | { job: number; report: 'taken'; results: GroupedResult[] }
   | { job: number; report: 'failed'; message: string; code: string | undefined; syscall: string | undefined };
-
-/** A file that is copied, by the descriptors of others, which stay theirs. */
-interface Copy {
-  to: number;
-  from: number;
-  /** Where in it what is read next lies. */
-  offset: number;
-  hashes: Hash[];
-  /** How much was copied. */
-  read: number;
-  /** Of a copy that is written past the page cache, which takes whole pages: what is read, and no page yet. */
-  rest: Uint8Array | undefined;
-}
 
 interface Job {
   path: string;
@@ -47,12 +39,6 @@ interface Job {
 }
 
 const jobs = new Map<number, Job | Copy>();
-const pieceSize = 256 * 1024;
-const piece = Buffer.allocUnsafeSlow(pieceSize);
-/** The kernel reads and writes past its cache only in memory that begins with a page, as that of WebAssembly does. */
-let aligned: Uint8Array | undefined;
-const pageSize = 4096;
-declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
 function readOn(job: Job, size: number): void {
   while (job.read < size) {
@@ -63,44 +49,6 @@ function readOn(job: Job, size: number): void {
     job.read += length;
   }
 }
-
-/** Ends where the file does, however much was asked for: what is copied is held against its digest. */
-function copyOn(copy: Copy, size: number): void {
-  const into = copy.rest === undefined ? piece : alignedPiece();
-  while (copy.read < size) {
-    const before = copy.rest?.length ?? 0;
-    if (copy.rest !== undefined) into.set(copy.rest);
-    const length = readSync(copy.from, into, before, Math.min(pieceSize - before, size - copy.read), copy.offset);
-    if (length === 0) return;
-    for (const hash of copy.hashes) hash.update(into.subarray(before, before + length));
-    const whole = copy.rest === undefined ? length : wholePages(before + length);
-    writeAll(copy.to, into.subarray(0, whole), copy.read - before);
-    if (copy.rest !== undefined) copy.rest = new Uint8Array(into.subarray(whole, before + length));
-    copy.offset += length;
-    copy.read += length;
-  }
-}
-
-/** Writes what is no whole page: as one, of which the end is taken off again. */
-function finish({ to, rest, read }: Copy, time: Date | undefined): void {
-  if (rest !== undefined && rest.length > 0) {
-    const last = alignedPiece().subarray(0, pageSize).fill(0);
-    last.set(rest);
-    writeAll(to, last, read - rest.length);
-    ftruncateSync(to, read);
-  }
-  if (time !== undefined) futimesSync(to, time, time);
-}
-
-/** A disk that is nearly full takes a part; asked for the rest it says why. */
-function writeAll(to: number, bytes: Uint8Array, position: number): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(to, bytes, at, bytes.length - at, position + at);
-}
-
-const wholePages = (length: number): number => length - (length % pageSize);
-
-const alignedPiece = (): Uint8Array =>
-  (aligned ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer));
 
 const readCached = (job: Job, size: number): number =>
   readSync(job.descriptor, piece, 0, Math.min(pieceSize, size - job.read), job.read);
@@ -138,16 +86,14 @@ function forget(id: number): void {
   if ('descriptor' in job) closeSync(job.descriptor);
 }
 
-function obey(message: DigestOrder): DigestReport | undefined {
+function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | undefined {
   if (message.order === 'follow') {
     const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
     jobs.set(message.job, { path: message.path, ...open(message.path, message.direct), hashes, read: 0 });
     return undefined;
   }
   if (message.order === 'copy') {
-    const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
-    const rest = message.direct ? new Uint8Array() : undefined;
-    jobs.set(message.job, { to: message.to, from: -1, offset: 0, hashes, read: 0, rest });
+    jobs.set(message.job, beginCopy(message.to, message.algorithms, message.direct));
     return undefined;
   }
   const job = jobs.get(message.job);
@@ -164,8 +110,15 @@ function obey(message: DigestOrder): DigestReport | undefined {
   }
   forget(message.job);
   if (message.order !== 'end') return undefined;
-  if ('to' in job) finish(job, message.time);
+  if ('to' in job) finishCopy(job, message.time);
   return { job: message.job, report: 'digests', size: job.read, digests: job.hashes.map((hash) => hash.digest('hex')) };
+}
+
+/** While these are made durable, what comes next is read. */
+function take({ job, contents, direct, time }: Extract<DigestOrder, { order: 'take' }>): void {
+  void takeGroup(contents, { direct, time }).then((results) => {
+    port!.postMessage({ job, report: 'taken', results } satisfies DigestReport);
+  });
 }
 
 const port = parentPort;
@@ -175,7 +128,8 @@ port.on('message', (orders: readonly DigestOrder[]) => {
   let report: DigestReport | undefined;
   for (const order of orders) {
     try {
-      report = obey(order) ?? report;
+      if (order.order === 'take') take(order);
+      else report = obey(order) ?? report;
     } catch (error) {
       forget(order.job);
       const said = error instanceof Error ? error.message : String(error);

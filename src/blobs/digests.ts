@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DigestOrder, DigestReport } from './digest-worker.ts';
+import type { GroupedContent, GroupedResult, GroupHow } from './group.ts';
 
 /** The algorithms, and what each costs beside the others for the same bytes. */
 const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };
@@ -55,6 +56,8 @@ export interface DigestPool {
   follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
   /** Writes an empty file, by its descriptor, as a copy; `direct` where that was opened to be written past the page cache. */
   copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[], how?: { direct: boolean }): CopiedFile<A>;
+  /** Takes in small contents together, each into its place; says of each what became of it, in their order. */
+  take(contents: readonly GroupedContent[], how: GroupHow): Promise<GroupedResult[]>;
   /** The digests of a file that is there, in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
@@ -77,7 +80,8 @@ interface Job {
   /** How far it may be behind of what was announced before who announces more has to wait. */
   lead: number;
   waiting: PromiseWithResolvers<void> | undefined;
-  result: PromiseWithResolvers<string[]>;
+  /** Digests, or what became of each content of a group. */
+  result: PromiseWithResolvers<readonly unknown[]>;
   error: Error | undefined;
 }
 
@@ -137,6 +141,12 @@ class Pool implements DigestPool {
     return this.#begin({ order: 'copy', to, algorithms, direct }, 0);
   }
 
+  async take(contents: readonly GroupedContent[], how: GroupHow): Promise<GroupedResult[]> {
+    const { thread, id, job } = this.#newJob(['sha3-384', 'sha256'], 0);
+    thread.worker.postMessage([{ job: id, order: 'take', contents, ...how }] satisfies DigestOrder[]);
+    return (await job.result.promise) as GroupedResult[];
+  }
+
   async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>> {
     const { size } = await stat(path);
     const file = this.#begin<A>({ order: 'follow', path, algorithms, direct: false }, lead);
@@ -158,26 +168,9 @@ class Pool implements DigestPool {
 
   /** One pass over one file. */
   #begin<A extends DigestAlgorithm>(first: Beginning<A>, lead: number): FollowedFile<A> & CopiedFile<A> {
-    if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
-    const thread = this.#leastBusy();
-    const id = ++this.#lastJob;
-    const result = Promise.withResolvers<string[]>();
-    // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
-    result.promise.catch(() => undefined);
     const { algorithms } = first;
-    const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
-    const job: Job = {
-      cost: effort,
-      announced: 0,
-      told: 0,
-      read: 0,
-      lead,
-      waiting: undefined,
-      result,
-      error: undefined,
-    };
-    thread.jobs.set(id, job);
-    thread.worker.ref();
+    const { thread, id, job } = this.#newJob(algorithms, lead);
+    const { result } = job;
     // What it begins with is said with what comes next: of a small file there is one message, and one answer.
     const unsaid: DigestOrder[] = [{ job: id, ...first }];
     const say = (...orders: DigestOrder[]): void => {
@@ -208,7 +201,7 @@ class Pool implements DigestPool {
           job.told = job.announced = size;
           say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end', time });
         }
-        const digests = await result.promise;
+        const digests = (await result.promise) as string[];
         return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
       },
       abandon: () => {
@@ -219,6 +212,25 @@ class Pool implements DigestPool {
         fail(job, new Error('it was let go of'));
       },
     };
+  }
+
+  /** Something to do for the thread that has the least of it. */
+  #newJob(algorithms: readonly DigestAlgorithm[], lead: number): { thread: Thread; id: number; job: Job } {
+    if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
+    const thread = this.#leastBusy();
+    const id = ++this.#lastJob;
+    const result = Promise.withResolvers<readonly unknown[]>();
+    // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
+    result.promise.catch(() => undefined);
+    const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
+    const job: Job = {
+      ...{ cost: effort, announced: 0, told: 0, read: 0, lead, result },
+      waiting: undefined,
+      error: undefined,
+    };
+    thread.jobs.set(id, job);
+    thread.worker.ref();
+    return { thread, id, job };
   }
 
   #start(): Thread {
@@ -244,6 +256,9 @@ class Pool implements DigestPool {
       job.read = report.size;
       // Of what is copied all was done that was asked for, also where it ended before that.
       if (job.lead === 0 || job.announced - job.read <= job.lead) job.waiting?.resolve();
+    } else if (report.report === 'taken') {
+      this.#forget(thread, report.job);
+      job.result.resolve(report.results);
     } else if (report.report === 'digests') {
       job.read = report.size;
       this.#forget(thread, report.job);

@@ -1,16 +1,19 @@
 // What is known of files that were read whole and had their digest: as long as a file has not been touched since, and it
 // is not too long ago, a part of it is served without reading all of it again. What turns over on the disk meanwhile,
 // without anybody touching the file, is found by the scrub.
-import { lstatSync, type BigIntStats } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { hours, type Now } from '#domain/clock.ts';
 import type { DigestPool } from './digests.ts';
+import { identityIn } from './identity.ts';
 
 export interface Proofs {
   /** Remembers a file whose bytes were just digested, and which has just been moved there. */
   remember(sha3_384: string, file: string): void;
+  /** The same of one that was looked at when it had been moved, by what `identityIn` says of it. */
+  rememberAs(sha3_384: string, identity: string): void;
   /** Whether the file is as it was when it had its digest. */
   holds(sha3_384: string, file: string): Promise<boolean>;
   /** The same; a file of which that is not known is read for it. */
@@ -45,6 +48,7 @@ export function createProofs(digests: DigestPool, now: Now): Proofs {
 
   return {
     holds,
+    rememberAs: keep,
     remember(sha3_384, file) {
       // What was just moved is looked at without a disk, in less time than it takes to ask another thread for it.
       const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
@@ -68,6 +72,3 @@ async function identityOf(file: string): Promise<string | undefined> {
     throw error;
   }
 }
-
-const identityIn = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
-  [dev, ino, size, mtimeNs, ctimeNs].join(' ');

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBlob, TransferPiece } from '#api/wire.ts';
 import { oneByOne, type Blobs } from '#blobs/blobs.ts';
-import { copyRanges, CutOff, type FileRange, type FileRanges } from '#blobs/copying.ts';
+import { copyRanges, CutOff } from '#blobs/copying.ts';
+import type { FileRange, FileRanges } from '#blobs/file-ranges.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
@@ -40,8 +41,11 @@ const heldAfterwards = days(30);
 export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
   timestamp(after(new Date(expires), heldAfterwards));
 
-/** So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. */
-const atOnce = 8;
+/**
+ * So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. Of small ones that lie
+ * in files here many more do, which are taken in together.
+ */
+const atOnce = { any: 8, small: 128, bytes: 32 * 1024 * 1024 };
 /**
  * So many are noted as come by one commit, which waits for their folders to be durable: there are 256 of them, and of 512 contents
  * half had one, so that each third sync was that of a folder. What was not noted when the process ends comes in again.
@@ -85,23 +89,20 @@ export class Intake {
     const arrived = await records.transfers.arrived(this.#id);
     const step = `part ${String(part.part)} of ${String(this.#statement.parts.length)}`;
     let done = 0;
-    const underWay = new Set<Promise<void>>();
+    const underWay = new UnderWay();
     try {
       for await (const one of part.pieces()) {
         signal.throwIfAborted();
-        if (underWay.size >= atOnce) await Promise.race(underWay);
-        const taken = this.#takePiece(one, arrived).then(() => {
-          underWay.delete(taken);
+        await underWay.room(one);
+        underWay.add(one, async () => {
+          await this.#takePiece(one, arrived);
           progress(step, (done += one.piece.size), part.size);
         });
-        // Whoever waits next hears of a failure; before that it must not count as unhandled.
-        taken.catch(() => undefined);
-        underWay.add(taken);
       }
-      await Promise.all(underWay);
+      await underWay.end();
     } finally {
       // Nothing may go on behind whoever hears of a failure.
-      await Promise.allSettled(underWay);
+      await underWay.idle();
       await this.#note();
     }
   }
@@ -226,6 +227,53 @@ export class Intake {
       await rm(fileOf(one), { force: true });
       this.#pieces.delete(one.sha256);
     }
+  }
+}
+
+/** The pieces that come in at the moment. */
+class UnderWay {
+  #bytes = 0;
+  #pieces = 0;
+  /** What went wrong first. */
+  #failure: { error: unknown } | undefined;
+  /** Settles with the next that ends. */
+  #next = Promise.withResolvers<undefined>();
+
+  /** Resolves when there is room for one more; rejects where one has failed. */
+  async room({ piece, ranges }: OpenPiece): Promise<void> {
+    const isSmall = ranges !== undefined && piece.size < atOnce.bytes / atOnce.any;
+    while (this.#pieces >= (isSmall && this.#bytes < atOnce.bytes ? atOnce.small : atOnce.any))
+      await this.#next.promise;
+    this.#mustGoWell();
+  }
+
+  add({ piece: { size } }: OpenPiece, work: () => Promise<void>): void {
+    this.#pieces += 1;
+    this.#bytes += size;
+    void work()
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#pieces -= 1;
+        this.#bytes -= size;
+        this.#next.resolve(undefined);
+        this.#next = Promise.withResolvers();
+      });
+  }
+
+  async end(): Promise<void> {
+    await this.idle();
+    this.#mustGoWell();
+  }
+
+  /** Resolves when nothing comes in any more, well or not. */
+  async idle(): Promise<void> {
+    while (this.#pieces > 0) await this.#next.promise;
+  }
+
+  #mustGoWell(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
 

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import type { FileRange } from '#blobs/copying.ts';
+import type { FileRange } from '#blobs/file-ranges.ts';
 import { digest, listed, store, temporaryFolder } from './store.ts';
 
 const MiB = 1024 * 1024;
@@ -94,8 +94,10 @@ t.test('many that come at once are written past the page cache, byte for byte', 
     const kept = readFileSync(join(directory, 'blobs/sha3', expected.sha3_384.slice(0, 2), expected.sha3_384));
     t.ok(kept.length === expected.size && digest('sha256', kept) === expected.sha256, `${String(expected.size)} bytes`);
   }
-  t.equal(disk.direct.filter((name) => name.startsWith('copy-')).length, contents.length);
-  t.equal(disk.direct.length, contents.length + 1, 'whether the disk can do that was tried once');
+  // Small ones are opened by the thread that takes them in together (`group.test.ts`).
+  const alone = contents.filter(({ expected: { size } }) => size > 4 * MiB).length;
+  t.equal(disk.direct.filter((name) => name.startsWith('copy-')).length, alone);
+  t.equal(disk.direct.length, alone + 1, 'whether the disk can do that was tried once');
   t.equal((await files()).length, contents.length);
 });
 
@@ -171,16 +173,18 @@ t.test(
         });
       },
     });
-    const bytes = randomBytes(1000);
+    const bytes = randomBytes(4 * MiB + 1);
     const { handle } = await stick(t, bytes);
+    await blobs.copyIn([{ descriptor: handle.fd, offset: 0, size: bytes.length }], how(what(bytes)));
+    t.ok(synced.includes(`copy-${String(number)}`), 'its bytes are durable');
+    await blobs.placed();
     // Two of one folder, and one of another.
     const [first, second, other] = sharing(bytes);
     const copyIn = async (some: { offset: number; size: number }): Promise<void> => {
       const expected = what(bytes.subarray(some.offset, some.offset + some.size));
-      const before = number;
       await blobs.copyIn([{ descriptor: handle.fd, ...some }], how(expected));
-      t.ok(synced.includes(`copy-${String(before + 1)}`), 'its bytes are durable');
     };
+    synced.length = 0;
     for (const some of [first, second, other]) await copyIn(some);
     const folders = [first, other].map(({ offset, size }) =>
       digest('sha3-384', bytes.subarray(offset, offset + size)).slice(0, 2),

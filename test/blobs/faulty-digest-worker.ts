@@ -5,8 +5,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import { workerData } from 'node:worker_threads';
 
 export interface Faults {
-  /** Whether opening fails, reading fails, or reading gives a byte that is not on the disk. */
-  call: 'open' | 'read' | 'flip';
+  /**
+   * Whether opening fails, reading fails, reading gives a byte that is not on the disk, syncing fails, or the thread ends when
+   * something is to be made durable.
+   */
+  call: 'open' | 'read' | 'flip' | 'sync' | 'die';
   code?: string;
   /** How many more of the calls fail; shared, so that a test may change it. */
   left: Int32Array<SharedArrayBuffer>;
@@ -17,7 +20,7 @@ export interface Faults {
 }
 
 const { call, code = 'EIO', left, direct, refusesDirect } = workerData as Faults;
-const { openSync, readSync } = fs;
+const { fsync, openSync, readSync } = fs;
 /** The thread's own code is read by the same calls. */
 let loaded = false;
 const failing = (): boolean => loaded && Atomics.load(left, 0) > 0 && Atomics.sub(left, 0, 1) > 0;
@@ -38,6 +41,12 @@ fs.readSync = ((...args: Parameters<typeof readSync>) => {
   if (call === 'flip' && length > 0 && failing()) (args[1] as Uint8Array)[0]! ^= 1;
   return length;
 }) as typeof readSync;
+
+fs.fsync = ((file, done) => {
+  if (call === 'die' && failing()) process.exit(1);
+  if (call === 'sync' && failing()) done(Object.assign(failure(code), { syscall: 'fsync' }));
+  else fsync(file, done);
+}) as typeof fsync;
 
 syncBuiltinESMExports();
 await import('#blobs/digest-worker.ts');

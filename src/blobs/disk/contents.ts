@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { mustBeDigest, type StoredBlob } from '../blobs.ts';
 import type { Proofs } from '../proofs.ts';
@@ -78,6 +78,19 @@ export class Contents {
     this.#unsynced.add(folder).add(this.temporary);
     this.#proofs.remember(sha3_384, place);
   }
+
+  readonly together = {
+    /** Where a content goes, in a folder that is durable. */
+    placeFor: async (sha3_384: string): Promise<string> => {
+      await this.#shard(sha3_384);
+      return this.path(sha3_384);
+    },
+    /** Says that a temporary file was moved there, as `settleWithOthers` does it. */
+    settled: (sha3_384: string, identity: string): void => {
+      this.#unsynced.add(dirname(this.path(sha3_384))).add(this.temporary);
+      this.#proofs.rememberAs(sha3_384, identity);
+    },
+  };
 
   /** Resolves once what has moved before survives a power cut: of 512 contents half the folders hold another of them. */
   placed(): Promise<void> {

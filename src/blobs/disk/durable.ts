@@ -127,10 +127,13 @@ export class DurableFiles {
 
   /** Some file systems find out only here that the disk is full: the file is then given up, and no promise was made. */
   async syncReceived(file: FileHandle, how: 'sync' | 'datasync'): Promise<void> {
-    await file[how]().catch((error: unknown) => {
-      if (isFull(error)) throw error;
-      this.#giveUp(error);
-    });
+    await file[how]().catch((error: unknown) => this.syncFailed(error));
+  }
+
+  /** The same where another thread has synced the file. */
+  syncFailed(error: unknown): never {
+    if (isFull(error)) throw error;
+    this.#giveUp(error);
   }
 
   /** The last thing done to a received file: it bears the time at which it was taken in. */

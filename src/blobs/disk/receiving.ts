@@ -1,7 +1,7 @@
 // Receives content: into a temporary file, hashed as it grows, durable, and then in its place.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { readdir, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -14,12 +14,14 @@ import {
   type IsLive,
   type TakenBlob,
 } from '../blobs.ts';
-import { copyRanges, CutOff, type FileRanges } from '../copying.ts';
+import { copyRanges, CutOff } from '../copying.ts';
+import type { FileRange, FileRanges } from '../file-ranges.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
 import { diskFull, type Space, type SpaceClaim } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
+import { Together } from './together.ts';
 import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -36,6 +38,11 @@ export interface Destination {
   settle(temporaryFile: string, sha3_384: string): Promise<void>;
   /** The same, of many; it may be durable later. */
   settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void>;
+  /** Where contents go that are taken in together, and what is told when they are there; left out, each goes by itself. */
+  readonly together?: {
+    placeFor(sha3_384: string): Promise<string>;
+    settled(sha3_384: string, identity: string): void;
+  };
   /** Where other hosts find what has come of an upload; left out, all processes of the store see its file. */
   readonly underWay?: UnderWay;
 }
@@ -77,9 +84,11 @@ export class Receiver {
   readonly #underWay = new Set<string>();
   /** Those of them of which something was left where other hosts find it. */
   readonly #left = new Set<string>();
+  readonly #together: Together;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#together = new Together({ ...parts, temporary: parts.contents.temporary });
   }
 
   async receive(source: Source, how: Receiving): Promise<TakenBlob> {
@@ -89,9 +98,12 @@ export class Receiver {
   }
 
   /** Takes in what lies in files that are open; whoever has the places makes the places of many durable. */
-  async copyIn(ranges: FileRanges, { id, expected, limit, wrong, signal }: CopyInOptions): Promise<void> {
+  async copyIn(ranges: FileRanges, how: CopyInOptions): Promise<void> {
+    const { id, expected, limit, wrong, signal } = how;
     const { size } = expected;
     if (size > limit) throw tooLarge(limit);
+    if (size <= smallBlob && Array.isArray(ranges) && this.#parts.contents.together !== undefined)
+      return this.#copyTogether(ranges, how, this.#parts.contents.together);
     // Of a large one that comes alone two threads compute digests, one of them out of the page cache.
     const direct = (size <= smallBlob || this.#underWay.size > 0) && this.#parts.isSentOn !== true;
     const settle = (file: string, sha3_384: string) => this.#parts.contents.settleWithOthers(file, sha3_384);
@@ -107,6 +119,35 @@ export class Receiver {
       },
       settle,
     );
+  }
+
+  /** Takes in a small content with others. */
+  async #copyTogether(
+    ranges: readonly FileRange[],
+    { id, expected: { size, sha3_384, sha256 }, wrong, signal }: CopyInOptions,
+    { placeFor, settled }: NonNullable<Destination['together']>,
+  ): Promise<void> {
+    const { files } = this.#parts;
+    await this.#named(id, async (temporaryFile) => {
+      const place = await placeFor(sha3_384);
+      signal.throwIfAborted();
+      const result = await this.#together
+        .take({ temporaryFile, place, ranges, sha3_384, sha256 }, size)
+        .catch(async (error: unknown) => {
+          // The thread may have died with what it was writing.
+          await rm(temporaryFile, { force: true });
+          throw error;
+        });
+      if ('wrong' in result) throw wrong();
+      if ('identity' in result) {
+        settled(sha3_384, result.identity);
+        return;
+      }
+      const { failed, code, syscall } = result;
+      const error = Object.assign(new Error(failed), { code, syscall });
+      if (syscall === 'fsync') files.syncFailed(error);
+      throw error;
+    });
   }
 
   /**
@@ -240,37 +281,46 @@ export class Receiver {
     settle = (file: string, sha3_384: string) => this.#parts.contents.settle(file, sha3_384),
   ): Promise<TakenBlob> {
     const { files, contents, room } = this.#parts;
+    return this.#named(id, async (temporaryFile) => {
+      const claim = await room.claim(expected, resume);
+      try {
+        if (resume !== undefined) await this.#find(id, temporaryFile, resume);
+        const direct = how.direct === true && (await files.takesDirect(contents.temporary));
+        const flags = (resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW) | (direct ? O_DIRECT : 0);
+        const file = await files.open(temporaryFile, O_WRONLY | flags, 0o600);
+        try {
+          if (resume !== undefined) await goOnFrom(file, resume);
+          const taken = await fill({ file, temporaryFile, claim, direct }).finally(() => file.close());
+          await settle(temporaryFile, taken.sha3_384);
+          await this.#forget(id, resume);
+          return taken;
+        } catch (error) {
+          if (error instanceof LeftToOthers && contents.underWay === undefined) throw error;
+          if (!(error instanceof LeftToOthers)) await this.#forget(id, resume);
+          await unlink(temporaryFile).catch((left: unknown) => {
+            if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
+          });
+          throw error;
+        }
+      } finally {
+        await claim.release();
+      }
+    });
+  }
+
+  /** Gives what comes in a temporary file of its name; a full disk says so in words. */
+  async #named<Result>(id: string, work: (temporaryFile: string) => Promise<Result>): Promise<Result> {
+    const { files, contents } = this.#parts;
     if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
     if (this.#underWay.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
     if (files.broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
     this.#underWay.add(id);
-    const temporaryFile = join(contents.temporary, id);
-    let claim: SpaceClaim | undefined;
     try {
-      claim = await room.claim(expected, resume);
-      if (resume !== undefined) await this.#find(id, temporaryFile, resume);
-      const direct = how.direct === true && (await files.takesDirect(contents.temporary));
-      const flags = (resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW) | (direct ? O_DIRECT : 0);
-      const file = await files.open(temporaryFile, O_WRONLY | flags, 0o600);
-      try {
-        if (resume !== undefined) await goOnFrom(file, resume);
-        const taken = await fill({ file, temporaryFile, claim, direct }).finally(() => file.close());
-        await settle(temporaryFile, taken.sha3_384);
-        await this.#forget(id, resume);
-        return taken;
-      } catch (error) {
-        if (error instanceof LeftToOthers && contents.underWay === undefined) throw error;
-        if (!(error instanceof LeftToOthers)) await this.#forget(id, resume);
-        await unlink(temporaryFile).catch((left: unknown) => {
-          if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
-        });
-        throw error;
-      }
+      return await work(join(contents.temporary, id));
     } catch (error) {
       throw isFull(error) ? diskFull() : error;
     } finally {
       this.#underWay.delete(id);
-      await claim?.release();
     }
   }
 }

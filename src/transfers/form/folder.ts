@@ -5,7 +5,7 @@ import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { TransferPiece } from '#api/wire.ts';
-import type { FileRange } from '#blobs/copying.ts';
+import type { FileRange } from '#blobs/file-ranges.ts';
 import { readingFailed } from '#files/archive.ts';
 import { causes } from '#src/system-errors.ts';
 import { signaturesName, statementName, type Transfer } from './members.ts';

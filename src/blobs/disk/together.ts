@@ -1,0 +1,96 @@
+// Small contents that come at the same time are taken in together, by a thread that copies them, makes them durable and moves
+// them to their places (`npm run bench -- transfers`).
+import { availableParallelism } from 'node:os';
+
+import type { DigestPool } from '../digests.ts';
+import type { GroupedContent, GroupedResult } from '../group.ts';
+import type { Space } from '../space.ts';
+import type { DurableFiles } from './durable.ts';
+
+/** So much goes to a thread at a time: what is made durable together, and what is lost when the process ends. */
+const most = { contents: 32, bytes: 8 * 1024 * 1024 };
+/** Each thread has a group that it copies, and one that is made durable meanwhile. */
+const groups = { few: availableParallelism(), most: 2 * availableParallelism() };
+
+interface Waiting {
+  content: GroupedContent;
+  size: number;
+  taken: PromiseWithResolvers<GroupedResult>;
+}
+
+export class Together {
+  readonly #parts: { files: DurableFiles; digests: Pick<DigestPool, 'take'>; room: Space; temporary: string };
+  #waiting: Waiting[] = [];
+  #bytes = 0;
+  #underWay = 0;
+  #isBeginning = false;
+
+  constructor(parts: { files: DurableFiles; digests: Pick<DigestPool, 'take'>; room: Space; temporary: string }) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the bytes are durable and in their place, which is not; rejects where nothing came of its whole group. */
+  take(content: GroupedContent, size: number): Promise<GroupedResult> {
+    const taken = Promise.withResolvers<GroupedResult>();
+    this.#waiting.push({ content, size, taken });
+    this.#bytes += size;
+    this.#goOn();
+    return taken.promise;
+  }
+
+  #goOn(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
+    // Whoever asks for many does so in one turn.
+    setImmediate(() => {
+      this.#isBeginning = false;
+      while (this.#mayBegin()) this.#begin(this.#next());
+    });
+  }
+
+  /** A group is full, or a thread would have nothing to do. */
+  #mayBegin(): boolean {
+    const isFull = this.#waiting.length >= most.contents || this.#bytes >= most.bytes;
+    return this.#waiting.length > 0 && this.#underWay < (isFull ? groups.most : groups.few);
+  }
+
+  #next(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { size } of this.#waiting) {
+      if (count === most.contents || (count > 0 && bytes + size > most.bytes)) break;
+      bytes += size;
+      count += 1;
+    }
+    this.#bytes -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
+  #begin(group: readonly Waiting[]): void {
+    this.#underWay += 1;
+    this.#takeIn(group)
+      .then(
+        (results) => results.forEach((result, at) => group[at]!.taken.resolve(result)),
+        (error: unknown) => group.forEach(({ taken }) => taken.reject(error)),
+      )
+      .finally(() => {
+        this.#underWay -= 1;
+        this.#goOn();
+      });
+  }
+
+  async #takeIn(group: readonly Waiting[]): Promise<GroupedResult[]> {
+    const { files, digests, room, temporary } = this.#parts;
+    const bytes = group.reduce((sum, { size }) => sum + size, 0);
+    const claim = await room.claim(bytes);
+    try {
+      const direct = await files.takesDirect(temporary);
+      const contents = group.map(({ content }) => content);
+      const results = await digests.take(contents, { direct, time: files.time() });
+      await claim.wrote(bytes);
+      return results;
+    } finally {
+      await claim.release();
+    }
+  }
+}

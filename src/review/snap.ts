@@ -79,8 +79,9 @@ const longestUrl = 2000;
 
 /** The address that a build farm left in snapcraft's manifest. */
 function buildUrlIn(manifest: string | undefined): string | null {
+  if (manifest === undefined) return null;
   try {
-    const document = readYaml(manifest ?? '', 'snap/manifest.yaml');
+    const document = readYaml(manifest, 'snap/manifest.yaml');
     const info = document instanceof Map ? document.get('image-info') : undefined;
     const text = info instanceof Map ? info.get('build_url') : undefined;
     if (typeof text !== 'string' || text.length > longestUrl || /[^\x21-\x7e]/.test(text)) return null;

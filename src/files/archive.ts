@@ -22,6 +22,8 @@ export class Archive {
   /** How many bytes it had when it was opened. */
   readonly size: number;
   #window: { begin: number; bytes: Buffer } = { begin: 0, bytes: Buffer.alloc(0) };
+  /** What is read before it is asked for, by where it begins. */
+  readonly #ahead = new Map<number, Promise<Buffer>>();
 
   private constructor(handle: FileHandle, file: string, size: number, faults: ArchiveFaults) {
     this.#handle = handle;
@@ -60,6 +62,11 @@ export class Archive {
 
   /** Bytes of what stands between the contents: those around them are read with them, since they are asked for next. */
   async near(position: number, length: number): Promise<Buffer> {
+    const ahead = this.#ahead.get(position);
+    if (ahead !== undefined) {
+      this.#ahead.delete(position);
+      this.#window = { begin: position, bytes: await ahead };
+    }
     const { begin, bytes } = this.#window;
     if (position < begin || position + length > begin + bytes.length) {
       const wanted = position >= begin && position <= begin + bytes.length ? window.wide : window.narrow;
@@ -68,6 +75,14 @@ export class Archive {
     }
     const at = position - this.#window.begin;
     return this.#window.bytes.subarray(at, at + length);
+  }
+
+  /** Begins to read what `near` is asked for soon, at the same position: so several are read side by side. */
+  readAhead(position: number, length: number): void {
+    const bytes = this.read(position, length);
+    // Whoever asks for it hears of a failure.
+    bytes.catch(() => undefined);
+    this.#ahead.set(position, bytes);
   }
 
   /** Whether just these bytes stand there. */

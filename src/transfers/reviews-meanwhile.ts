@@ -2,7 +2,6 @@
 // processors, so that both together take little longer than one of them (`npm run bench -- transfers`).
 import { subjectOf } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
-import { limit } from '#domain/limit.ts';
 import { FindingsKeeper, type Reviewing } from './reviews.ts';
 
 /** While one is reviewed, the content of another is looked for. */
@@ -14,7 +13,10 @@ export class ReviewsMeanwhile {
   readonly #keeper: FindingsKeeper;
   /** Which packages have a revision of a content, by the beginning of its digest: a number takes little memory. */
   readonly #packages = new Map<number, number[]>();
-  readonly #inTurn = limit({ atOnce });
+  /** Revisions that are reviewed when those before them are: their package, and their content. */
+  #waiting: { position: number; sha3_384: string }[] = [];
+  /** How many of those are begun. */
+  #begun = 0;
   readonly #underWay = new Set<Promise<void>>();
   #ended = false;
 
@@ -34,13 +36,20 @@ export class ReviewsMeanwhile {
 
   /** Says that a content has come that was not here before: whichever revisions it has are reviewed soon. */
   came(sha3_384: string): void {
-    for (const position of this.#packages.get(keyOf(sha3_384)) ?? []) {
-      const reviewed = this.#inTurn(() => this.#review(position, sha3_384))
-        // Whoever reviews all that is left tries it again, and says why it cannot be done.
-        .catch(() => undefined)
-        .finally(() => this.#underWay.delete(reviewed));
-      this.#underWay.add(reviewed);
+    for (const position of this.#packages.get(keyOf(sha3_384)) ?? []) this.#waiting.push({ position, sha3_384 });
+    while (this.#underWay.size < atOnce && this.#begun < this.#waiting.length) {
+      const working = this.#work().finally(() => this.#underWay.delete(working));
+      this.#underWay.add(working);
     }
+  }
+
+  async #work(): Promise<void> {
+    while (this.#begun < this.#waiting.length) {
+      const { position, sha3_384 } = this.#waiting[this.#begun++]!;
+      // Whoever reviews all that is left tries it again, and says why it cannot be done.
+      await this.#review(position, sha3_384).catch(() => undefined);
+    }
+    [this.#waiting, this.#begun] = [[], 0];
   }
 
   /** Begins no more, and keeps what was found. */

@@ -327,6 +327,46 @@ t.test('what another transaction was in the way of is done again from its start,
   t.same(await counted(db), { 40001: 1, '40P01': 1 });
 });
 
+t.test('a connection that is lost in the midst of a change costs nobody anything: it is done again', async (t) => {
+  const { db } = await opened(t);
+  let tries = 0;
+  const change = async (tx: Queries, name: string): Promise<void> => {
+    await add(tx, name);
+    if (++tries > 1) return;
+    await (
+      await sharedPostgres(root)
+    ).ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'`);
+    await until(() => db.server!.pool().lost === 1);
+    await add(tx, 'never');
+  };
+  await Promise.all(['a', 'b'].map((name) => db.transaction((tx) => change(tx, name))));
+  t.same(await counted(db), { a: 1, b: 1 });
+});
+
+t.test(
+  'who waits for another process that holds the records hears of it after five seconds, with all others',
+  async (t) => {
+    const { db, address } = await opened(t);
+    const other = await openPostgres(address);
+    t.teardown(() => other.close());
+    const [holding, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holder = other.transaction(async () => {
+      holding.resolve();
+      await released.promise;
+    });
+    await holding.promise;
+    const asked = await Promise.allSettled(['a', 'b', 'c'].map((name) => db.transaction((tx) => add(tx, name))));
+    for (const one of asked) {
+      t.match(one, { reason: { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ } });
+    }
+    released.resolve();
+    await holder;
+    await db.transaction((tx) => add(tx, 'd'));
+    t.same(await counted(db), { d: 1 });
+    t.match(db.server!.pool(), { retries: 0 });
+  },
+);
+
 t.test('who fails in a batch fails alone', async (t) => {
   const { db } = await opened(t);
   const results = await Promise.allSettled(

@@ -383,7 +383,8 @@ t.test(
     const asked = [1, 2, 3, 4].map((amount) => db.transaction((tx) => add(tx, 'ada', amount)));
     // So long anybody waits. Whoever began to wait only now would do so for ever, since no more time goes by.
     moment = 5001;
-    for (const change of asked) await t.rejects(change, { message: /another process has held/ });
+    for (const change of asked)
+      await t.rejects(change, { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ });
     other.exec('ROLLBACK');
     await db.transaction((tx) => add(tx, 'ada', 1));
     t.same(await balances(db), { ada: 101, bob: 0 });

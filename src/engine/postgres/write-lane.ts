@@ -4,9 +4,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Queries } from '../database.ts';
+import { heldTooLong } from '../held.ts';
 import { whileOpen } from '../while-open.ts';
 import type { Connection } from './connection.ts';
-import { forCaller, isConflict, isHeld, isLost, unavailable } from './errors.ts';
+import { forCaller, isConflict, isHeld, isLost, NoConnection, unavailable } from './errors.ts';
 import { marking, markOf } from './commits.ts';
 import type { Counts } from './counts.ts';
 import { queriesOn } from './queries.ts';
@@ -23,8 +24,6 @@ const patience = 4000;
 /** One lock for each store: a database may have several, each in its schema. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
-const held = 'cannot write: another process has held the database for 5 seconds';
-
 /** What somebody is told whose change may have been made. */
 const unknown = 'It is not known whether the change was made, so look first.';
 
@@ -40,6 +39,11 @@ interface Change {
 interface Performed {
   isRefused: boolean;
   answer(): void;
+}
+
+/** Tells all of them why their changes were not made. */
+function refuse(changes: readonly Change[], why: unknown): void {
+  for (const { reject } of changes) reject(why);
 }
 
 /** It is not known whether a commit was done, and nobody can be asked. */
@@ -112,24 +116,29 @@ export class WriteLane {
       } catch (error) {
         await this.#giveUp();
         if (error instanceof Unknown) {
-          for (const { reject } of batch) reject(unavailable(error, unknown));
+          refuse(batch, unavailable(error, unknown));
+          return undefined;
+        }
+        if (isHeld(error)) {
+          // That is nobody's fault here, and whoever were to try alone would only wait as long again.
+          refuse([...batch, ...this.#late()], heldTooLong(error));
           return undefined;
         }
         const isLate = performance.now() > deadline;
-        if (isLost(error) && isLate) this.#refuseLate(error);
+        if (isLost(error) && isLate) refuse(this.#late(), forCaller(error));
         const again = (isConflict(error) && attempt < tries) || (isLost(error) && !isLate);
         if (again) this.#counts.retries++;
-        if (!again) return { error: isHeld(error) ? new Error(held, { cause: error }) : forCaller(error) };
+        if (!again) return { error: forCaller(error) };
         await sleep(isLost(error) ? 100 : Math.random() * 10 * attempt);
       }
     }
   }
 
-  /** Tells those who wait behind, and have waited as long, what those before them hear. */
-  #refuseLate(error: unknown): void {
+  /** Those who wait behind, and have waited about as long as those before them: they hear what those do. */
+  #late(): Change[] {
     const now = performance.now();
-    const late = this.#waiting.findIndex(({ deadline }) => deadline > now + patience / 2);
-    for (const { reject } of this.#waiting.splice(0, late === -1 ? Infinity : late)) reject(forCaller(error));
+    const early = this.#waiting.findIndex(({ deadline }) => deadline > now + patience / 2);
+    return this.#waiting.splice(0, early === -1 ? Infinity : early);
   }
 
   async #attempt(batch: readonly Change[], deadline: number): Promise<(() => void)[]> {
@@ -166,7 +175,9 @@ export class WriteLane {
       if (ending === undefined && !isAlone) await connection.script('RELEASE change');
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
-      if (connection.isLost) ending ??= error;
+      // What it makes of that is its own: it is done again where there is a connection.
+      if (connection.isLost)
+        ending ??= new NoConnection('the connection was lost in the midst of a change', { cause: error });
       // The transaction goes on with nothing of this one in it.
       if (ending === undefined && !isAlone) await connection.script('ROLLBACK TO change; RELEASE change');
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };

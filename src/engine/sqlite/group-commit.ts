@@ -7,6 +7,7 @@ import SQLite from 'better-sqlite3';
 
 import type { Queries } from '../database.ts';
 import { diskFull } from '../disk-full.ts';
+import { heldTooLong } from '../held.ts';
 import { whileOpen } from '../while-open.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';
 
@@ -110,7 +111,8 @@ export class GroupCommit {
     } catch (error) {
       if (!(error instanceof Held)) throw error;
       const now = performance.now();
-      while ((this.#waiting[0]?.deadline ?? Infinity) < now) this.#waiting.shift()!.reject(error);
+      const refusal = heldTooLong(error.cause);
+      while ((this.#waiting[0]?.deadline ?? Infinity) < now) this.#waiting.shift()!.reject(refusal);
       return false;
     }
     return true;
@@ -181,11 +183,7 @@ async function begin(immediately: SQLite.Statement, deadline: number): Promise<v
     } catch (error) {
       const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!busy) throw error;
-      if (performance.now() > deadline) {
-        throw new Held(`cannot write: another process has held the database for ${patience / 1000} seconds`, {
-          cause: error,
-        });
-      }
+      if (performance.now() > deadline) throw new Held('another process writes', { cause: error });
     }
     // SQLite keeps no queue between processes: who looks seldom is left to chance beside one that has a batch ready after each.
     await sleep(1);

@@ -10,6 +10,7 @@ import { mapped, PackedList } from '#domain/sequence.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { planAssertions } from './transfer-assertions.ts';
 import { planChannels, type Told } from './transfer-channels.ts';
+import { vouchedFor } from './transfer-components.ts';
 import {
   subjectOf,
   type PackagePlan,
@@ -95,6 +96,9 @@ function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): 
   const said = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
   return `It was left out by whoever let the transfer in.${said}`;
 }
+
+const saidOtherwise = 'Its assertion says something else of it than the transfer does.';
+const unvouched = 'no assertion that this site believes';
 
 /** Looks at one package of a transfer. */
 class PackagePlanning {
@@ -221,9 +225,7 @@ class PackagePlanning {
           ? [`older than revision ${String(newest)}, which is here`]
           : []),
         ...(numbered === undefined ? [] : ['was deleted, and comes back']),
-        ...(this.#carried.namespace === 'snap' && vouched.by === undefined
-          ? ['no assertion that this site believes']
-          : []),
+        ...(this.#carried.namespace === 'snap' && vouched.by === undefined ? [unvouched] : []),
       ];
       made.revisions.push({ one, isDeleted: numbered !== undefined, assertion: vouched.by });
       this.#line(
@@ -248,9 +250,7 @@ class PackagePlanning {
         said.revision === one.revision &&
         said.sha3_384 === one.content['sha3-384'] &&
         said.size === one.content.size;
-      return isSame
-        ? { by: one.assertion }
-        : this.#problem(what, 'Its assertion says something else of it than the transfer does.');
+      return isSame ? { by: one.assertion } : this.#problem(what, saidOtherwise);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return this.#problem(what, error.message);
@@ -283,10 +283,28 @@ class PackagePlanning {
           !(await this.#isGood(subjectOf(id, resource.name, one.revision), what))
         )
           continue;
-        made.resources.push({ resource, one });
-        this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
+        this.#resource(made, resource, one, what);
       }
     }
+  }
+
+  /** A resource that comes in; of a snap's component assertions say what it is. */
+  #resource(
+    made: PackagePlan,
+    resource: TransferResource,
+    one: TransferResource['revisions'][number],
+    what: string,
+  ): void {
+    const isSnap = this.#carried.namespace === 'snap';
+    const vouched = isSnap && vouchedFor(this.#carried, resource.name, one, this.#planning);
+    if (vouched === 'contradicted') {
+      this.#problem(what, saidOtherwise);
+      return;
+    }
+    made.resources.push({ resource, one });
+    const notes = isSnap && !vouched ? [unvouched] : [];
+    const line = { kind: 'resource' as const, what, from: null, to: resource.type, notes };
+    this.#line(line, vouched ? 'upstream' : this.#word);
   }
 
   /** A resource that names an image: what it says here is made here, and so is its content. */

@@ -12,7 +12,12 @@ import { tar } from '#test/fixtures/archives.ts';
 import { charmAnswers, copyImage, fetchedCharm, secret, snapInfo, writeCharm } from '#test/fixtures/fetched.ts';
 import { assertionsOf, download, offered } from '#test/fixtures/online-store.ts';
 import { made, timestamp } from '#test/assertions/world.ts';
+import { trustSource } from '#acts/sites.ts';
+import type { TransferPackage, TransferStatement } from '#api/wire.ts';
 import { stream } from '#assertions/assertion.ts';
+import { openStore } from '#data/store.ts';
+import { openPart } from '#transfers/form/read.ts';
+import { example, seedOf, written } from './example.ts';
 import { site } from './sites.ts';
 
 t.setTimeout(300_000);
@@ -268,6 +273,50 @@ function squashed(t: Test, name: string, text: string): Buffer {
   return readFileSync(join(made, 'out'));
 }
 
+/** What a site sees of the component where a source says something else of it than its assertions do. */
+async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string): Promise<void> {
+  const part = await openPart(join(stick, 'in.tar'));
+  const files: Buffer[] = [];
+  for await (const { bytes } of part.pieces()) files.push(Buffer.concat(await Array.fromAsync(bytes())));
+  await part.close();
+  const said = JSON.parse(String(part.bytes)) as Partial<TransferStatement>;
+  // What is made of the files anew.
+  delete said.parts;
+  delete said.blobs;
+  const seed = seedOf(7);
+  const store = await openStore({ directory: here.data });
+  const trusted = { name: 'teller', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
+  await store.close();
+  let sequence = 0;
+  const seen = async (component: Partial<TransferPackage['resources'][number]['revisions'][number]>) => {
+    const packages = said.packages!.map((one) => ({
+      ...one,
+      resources: one.resources.map((resource) => ({
+        ...resource,
+        revisions: resource.revisions.map((revision) => ({ ...revision, ...component })),
+      })),
+    }));
+    const transfer = example(files, { ...said, packages, source: 'teller', sequence: ++sequence, seed });
+    const [file] = await written(transfer, folder(t));
+    const { id } = await here.done(`transfer receive ${file!}`);
+    // Where something stands in the way it ends with 1.
+    const { problems, lines } = await here.json(`transfer preview ${id}`);
+    return { id, problems, component: lines.find(({ kind }: { kind: string }) => kind === 'resource') };
+  };
+  t.match(await seen({}), { problems: [], component: { what: 'more revision 9', word: 'upstream' } });
+  const other = await seen({ revision: 10 });
+  const why = 'Its assertion says something else of it than the transfer does.';
+  t.match(other, { problems: [{ package: 'snap/with-com', what: 'more revision 10', why }], component: undefined });
+  t.match(await here.larder(`transfer accept ${other.id} --yes`), { code: 1, err: /more revision 10/ }, 'it stays out');
+  const notes = ['no assertion that this site believes'];
+  t.match(
+    await seen({ serves: [4, 5] }),
+    { problems: [], component: { word: 'source', notes } },
+    'that it goes with another revision is the word of the source alone',
+  );
+}
+
 t.test('components of snaps are carried with the assertions that pair them', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
   const one = offered('with-com', 4);
@@ -312,8 +361,9 @@ t.test('components of snaps are carried with the assertions that pair them', asy
   t.same([seen.problems, seen.disbelieved], [[], []]);
   t.match(
     seen.lines.filter(({ kind }: { kind: string }) => kind === 'resource'),
-    [{ package: 'snap/with-com', what: 'more revision 9', to: 'component/standard' }],
+    [{ package: 'snap/with-com', what: 'more revision 9', to: 'component/standard', word: 'upstream', notes: [] }],
   );
+  await retold(here, stick);
   await here.done(`transfer accept ${gathered.id} --yes`);
   const pairs = [`${one.id} more 9 4 global-upload`, `${one.id} more 9 3 global-upload`];
   for (const pair of pairs) t.match(await here.done(`assertion export snap-resource-pair ${pair}`), { stream: /./ });

@@ -1,7 +1,11 @@
 // Tests that hold on every engine, on PostgreSQL, by the folders below test/ that are named:
 //   LARDER_RECORDS=postgres node test/engine/on-postgres.ts records operations
 // Each folder has its patterns here, and what stays out of them its reason.
-import { together } from '#test/fixtures/together.ts';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { filesOf, together } from '#test/fixtures/together.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 
@@ -16,7 +20,18 @@ const folders: Readonly<Record<string, readonly string[]>> = {
     'journeys/!(across-the-gap|blobs-on-s3).test.ts',
     ...(long ? ['journeys/across-the-gap.test.ts', 'journeys/blobs-on-s3.test.ts'] : []),
   ],
-  operations: ['operations/names/*.test.ts', 'operations/releases/*.test.ts'],
+  // Programs of somebody else ask for nothing that the other files do not ask for: they go with LARDER_LONG=1.
+  operations: [
+    'operations/*.test.ts',
+    'operations/!(devices|charms)/*.test.ts',
+    `operations/devices/!(refresh-snaps|history${long ? '' : '|snapd-client|snap-command'}).test.ts`,
+    `operations/charms/${long ? '*' : '!(juju-client)'}.test.ts`,
+  ],
+};
+
+/** What needs a process of its own: several stores give one content to several revisions, and a process remembers what is in it. */
+const alone: Readonly<Record<string, readonly string[]>> = {
+  operations: ['operations/devices/@(refresh-snaps|history).test.ts'],
 };
 
 const named = process.argv.slice(2);
@@ -24,3 +39,5 @@ const unknown = named.filter((folder) => !(folder in folders));
 if (named.length === 0 || unknown.length > 0)
   throw new Error(`name folders of ${Object.keys(folders).join(', ')}, and not ${unknown.join(', ') || 'none'}`);
 await together(...named.flatMap((folder) => folders[folder]!));
+for (const file of filesOf(...named.flatMap((folder) => alone[folder] ?? [])))
+  await t.spawn(process.execPath, [join(import.meta.dirname, '..', file)], file);

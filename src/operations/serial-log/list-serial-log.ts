@@ -3,7 +3,8 @@ import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { writeCursor } from '../cursor.ts';
+import { numberBefore } from '../page.ts';
 import { presentSerialLogEntry } from './present.ts';
 
 export const listSerialLog = operation({
@@ -21,12 +22,11 @@ export const listSerialLog = operation({
     if ((await records.models.find(brand.accountId, name)) === undefined) throw noModel(brand.accountId, name);
     const size = Number(query['page-size'] ?? '100');
     if (size > 500) throw new Refusal('api-error', 'A page holds at most 500 entries at /page-size');
-    const [place = String(Number.MAX_SAFE_INTEGER)] = query.cursor === undefined ? [] : readCursor(query.cursor, 1);
     const time = {
       start: momentOf(query['start-time'], '0000-01-01T00:00:00.000Z'),
       end: momentOf(query['end-time'], '9999-12-31T23:59:59.999Z'),
     };
-    const entries = await records.serialLog.list(brand.accountId, name, Number(place), time, size + 1);
+    const entries = await records.serialLog.list(brand.accountId, name, numberBefore(query), time, size + 1);
     const page = entries.slice(0, size);
     const last = page.at(-1);
     const hasMore = entries.length > size && last !== undefined;

@@ -8,6 +8,7 @@ import { mediaType, parseAssertion, parseStream, stream } from '#assertions/asse
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { chain } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
+import { writeCursor } from '#operations/cursor.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
@@ -243,7 +244,8 @@ t.test('the serial log says who got what, page by page', async (t) => {
   t.equal(parseAssertion(one.items[0]['serial-assertion']).type, 'serial');
   t.equal(parseAssertion(one.items[0]['serial-request-assertion']).type, 'serial-request');
   t.same((await brand.get(`${brandPath}/model/pump/serial/9/serial-log`)).body, { items: [], 'next-cursor': null });
-  for (const query of ['page-size=0', 'page-size=501', 'cursor=x', 'start-time=yesterday']) {
+  const strange = `cursor=${writeCursor(['1e300'])}`;
+  for (const query of ['page-size=0', 'page-size=501', 'cursor=x', strange, 'start-time=yesterday']) {
     t.equal((await brand.get(`${log}?${query}`)).status, 400, query);
   }
   t.equal((await brand.get(`${brandPath}/model/saw/serial-log`)).status, 404);

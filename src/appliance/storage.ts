@@ -10,6 +10,7 @@ import type { DiskBlobs } from '#blobs/disk.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
 import { lockToServe } from '#data/lock.ts';
+import type { Opening } from '#data/records.ts';
 import { openStore, type Store } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
@@ -17,12 +18,12 @@ import { suspicions } from '#integrity/scrub.ts';
 import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
 import { timeKeeper, type TimeKeeper } from '#jobs/remember-time.ts';
 import { keepKeyCheck } from '#macaroons/site-key.ts';
-import { readConfig } from '#src/config.ts';
+import { readConfig, type Config } from '#src/config.ts';
 import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type Leases } from '#shared/leases.ts';
-import { elsewhere, hostOf, newHolder, serveBeside, succeed } from '#shared/processes.ts';
+import { newHolder, otherHosts, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
 import { watchEngines, type Engine, type Engines } from './engines.ts';
@@ -58,7 +59,8 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     () => (isBeside(options) ? undefined : lockToServe(directory)),
     (lock) => lock?.close(),
   );
-  const { log: settings } = readConfig(join(directory, 'larder.toml'));
+  const config = readConfig(join(directory, 'larder.toml'));
+  const { log: settings } = config;
   const asText = (): boolean => isForPeople(options.logFormat ?? settings.format, process.stderr.isTTY);
   const log = options.log ?? createLog(settings.level, { asText, worker: options.team?.number });
   const health = createHealth(log);
@@ -67,12 +69,13 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   const room = keepRoom(() => releaseBallast(join(directory, 'blobs')), health);
   const store = await parts.start(
     'records',
-    () => openStoreToServe(options, telling, room),
+    () => openStoreToServe(options, telling, { room, meets: (hosts) => refuseOtherHosts(config, hosts) }),
     (store) => store.close(),
   );
   const { records, now } = store;
-  await refuseOtherHosts(store);
   const { leases, shares, isAlone } = await joinProcesses(parts, options, store);
+  // Of two that start at once neither has seen the other one before it said that it serves.
+  if (records.server !== undefined) refuseOtherHosts(config, await otherHosts(records, now));
   await parts.start(
     'seals',
     () => undefined,
@@ -98,12 +101,10 @@ const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blo
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
 
 /** Files in a folder are those of one host: another one would have the records of what it has not. */
-async function refuseOtherHosts({ records, config, now }: Store): Promise<void> {
-  if (records.server === undefined || config.blobs.s3 !== undefined) return;
-  const [other] = await elsewhere(records, now);
-  if (other === undefined) return;
+function refuseOtherHosts({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): void {
+  if (other === undefined || blobs.s3 !== undefined) return;
   throw new Error(
-    `cannot serve the store: its files lie in a folder of ${hostOf(other)}, which serves it as well, or did a minute ago; ` +
+    `cannot serve the store: its files lie in a folder of ${other}, which serves it as well, or did a minute ago; ` +
       "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them",
   );
 }
@@ -150,12 +151,12 @@ interface Telling {
 async function openStoreToServe(
   options: ApplianceOptions,
   { log, health, fatal }: Telling,
-  { makeRoom }: RoomKeeper,
+  { room: { makeRoom }, meets }: { room: RoomKeeper; meets: NonNullable<Opening['meets']> },
 ): Promise<Store> {
   const damaged = (table: string, row: RowPlace): void => {
     health.report('damaged-records', damagedRecordWords(table, row));
   };
-  const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged });
+  const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets });
   try {
     await keepKeyCheck(store.records, store.acts, store.siteKey);
   } catch (error) {

@@ -29,6 +29,8 @@ export interface Opening {
   damaged?: (table: string, row: RowPlace) => void;
   /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
   siteKey?: Buffer;
+  /** Told of other hosts that serve the store, before anything is changed; what it throws leaves it as it is. */
+  meets?: (hosts: readonly string[]) => void;
   /** Where the database is, where it is not the one of the data directory. */
   place?: DatabasePlace;
 }
@@ -73,6 +75,7 @@ export async function openRecords(
     now = () => new Date(),
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
     siteKey,
+    meets,
     place = { file: databaseFile(directory) },
   }: Opening = {},
 ): Promise<OpenRecords> {
@@ -88,7 +91,7 @@ export async function openRecords(
     // A server lets one process at a time bring its tables up to date.
     const file = 'file' in place ? place.file : undefined;
     if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
-    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with });
+    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with, meets });
     const known = records(db, sealing.with);
     const acts = createActs(known, now);
     if (upgrade !== undefined) {

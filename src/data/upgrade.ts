@@ -10,7 +10,7 @@ import { migrate, missing } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
-import { elsewhere, hostOf } from '#shared/processes.ts';
+import { otherHosts } from '#shared/processes.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { lockDirectory } from './lock.ts';
@@ -47,14 +47,24 @@ export async function lockForUpgrade(db: Database, directory: string): Promise<{
   return undefined;
 }
 
+interface Place {
+  directory: string;
+  /** The database, where it is a file. */
+  file: string | undefined;
+  sealing: Sealing | undefined;
+  /** Told of other hosts that serve the store; what it throws leaves everything as it is. */
+  meets: ((hosts: readonly string[]) => void) | undefined;
+}
+
 /**
  * Brings the database up to date; whoever calls this holds the directory, or it has nothing to upgrade. `sealsAnew` where
  * the release before sealed no audit log.
  */
 export async function bringUpToDate(
   db: Database,
-  { directory, file, sealing }: { directory: string; file: string | undefined; sealing: Sealing | undefined },
+  { directory, file, sealing, meets }: Place,
 ): Promise<{ upgrade: Upgrade | undefined; sealsAnew: boolean }> {
+  await meetOthers(db, meets);
   const nativeModule = nativeBinding();
   const engine = file === undefined ? 'postgres' : 'sqlite';
   const migration = await firstMissing(db);
@@ -75,6 +85,13 @@ export async function bringUpToDate(
   return { upgrade, sealsAnew };
 }
 
+/** Tells of the hosts that serve the store beside this one, before anything is changed. */
+async function meetOthers(db: Database, meets: Place['meets']): Promise<void> {
+  if (meets === undefined || db.server === undefined || !(await db.hasTable('passing_leases'))) return;
+  const hosts = await otherHosts(records(db), () => new Date());
+  if (hosts.length > 0) meets(hosts);
+}
+
 /**
  * Refuses to change tables in a way that processes of an older release on other hosts cannot work with, as long as there are any. What
  * they can work with is changed beside them, so that hosts are upgraded one after the other.
@@ -86,12 +103,11 @@ async function refuseBeside(db: Database, engine: Engine): Promise<void> {
     names.includes(name) ? (aloneBecause(text) ?? []) : [],
   );
   if (reasons.length === 0) return;
-  const others = await elsewhere(records(db), () => new Date());
-  if (others.length === 0) return;
-  const hosts = [...new Set(others.map(hostOf))].sort().join(', ');
+  const hosts = await otherHosts(records(db), () => new Date());
+  if (hosts.length === 0) return;
   throw new Error(
     `cannot bring the records up to date while an older release works with them (${reasons[0]!}): ` +
-      `stop larder on ${hosts} first; a host that was cut off counts for a minute`,
+      `stop larder on ${hosts.join(', ')} first; a host that was cut off counts for a minute`,
   );
 }
 

@@ -25,7 +25,7 @@ export function isHere(holder: string): boolean {
 }
 
 /** The name of the host of a process, for people. */
-export const hostOf = (holder: string): string =>
+const hostOf = (holder: string): string =>
   nameIn(holder)
     .replace(/^[^@]*@?/, '')
     .replace(/~[^~]*$/, '');
@@ -49,8 +49,12 @@ export async function living(
 }
 
 /** The processes of other hosts that go on. */
-export const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
+const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
   (await leases.processes(timestamp(now()))).filter((holder) => !isHere(holder));
+
+/** The hosts of those, as people call them, in order. */
+export const otherHosts = async (records: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
+  [...new Set((await elsewhere(records, now)).map(hostOf))].sort();
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 

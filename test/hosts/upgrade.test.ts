@@ -25,7 +25,7 @@ t.test('tables are not changed under hosts that could not work with it', async (
   writeFileSync(join(directory, 'larder.toml'), initialConfig({ ...settings, storeAdminDigest: '0'.repeat(96) }));
   changeConfig(join(directory, 'larder.toml'), { 'records.postgres': address });
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
-  const open = () => openStore({ directory });
+  const open = (more: Pick<Parameters<typeof openStore>[0], 'meets'> = {}) => openStore({ directory, ...more });
 
   await server.ask(beforeCharmsInTheCatalog, database);
   const serves = (holder: string, until: string) =>
@@ -40,6 +40,10 @@ t.test('tables are not changed under hosts that could not work with it', async (
     message:
       /cannot bring the records up to date while an older release works with them \(they look for .*\): stop larder on store-2 first/,
   });
+  const meets = (hosts: readonly string[]): void => {
+    throw new Error(`met ${hosts.join()}`);
+  };
+  await t.rejects(open({ meets }), { message: 'met store-2' }, 'whoever must be alone is told before');
   const named = await server.ask(
     "SELECT 1 FROM information_schema.tables WHERE table_name = 'catalog_snaps'",
     database,

@@ -1,14 +1,19 @@
 // What is of S3 alone; door.test.ts holds what every engine promises against it too.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   CreateMultipartUploadCommand,
+  CreateBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   PutBucketAclCommand,
+  PutBucketVersioningCommand,
 } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import t from 'tap';
@@ -19,6 +24,7 @@ import { bucketAddress } from '#blobs/s3/address.ts';
 import { Bucket } from '#blobs/s3/bucket.ts';
 import { partsOf, partSize, usualSizes } from '#blobs/s3/parts.ts';
 import { ownRemovals, type Removals } from '#blobs/s3/removals.ts';
+import { lookOverBucket } from '#blobs/s3/rules.ts';
 import { s3Blobs } from '#blobs/s3.ts';
 import { startCable } from '#test/fixtures/cable.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
@@ -206,6 +212,73 @@ t.test('whoever may read and not write is told so at the start', async (t) => {
   const ada = await beside({ tries: true });
   t.ok(ada);
   t.same(await keys(), before, 'and of the trial nothing is left');
+});
+
+t.test('what a bucket does by itself is told, and whether its server goes by another clock', async (t) => {
+  const server = await sharedSwift(root);
+  const bucket = 'larder-rules';
+  await server.client.send(new CreateBucketCommand({ Bucket: bucket }));
+  // Swift knows no rules for what is old: in its place stands what S3 answers to this one question.
+  let rules = '';
+  const front = createServer((client) => {
+    const onward = connect(server.port, '127.0.0.1');
+    t.teardown(() => [client, onward].forEach((socket) => socket.destroy()));
+    onward.pipe(client);
+    client.on('data', (bytes) => {
+      if (!/^GET \S+\?lifecycle/.test(bytes.toString('latin1'))) return onward.write(bytes);
+      const text = rules === '' ? '<Error><Code>NoSuchLifecycleConfiguration</Code></Error>' : rules;
+      const head = `HTTP/1.1 ${rules === '' ? '404 Not Found' : '200 OK'}\r\ncontent-type: application/xml`;
+      return client.write(`${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  t.teardown(() => front.close());
+  const host = `127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const { prefix } = server.newPlace();
+  const address = { endpoint: `http://${host}`, host, bucket, prefix };
+  const look = async (late = 0, isNew = false) => {
+    const now = (): Date => new Date(Date.now() - late);
+    const opening = { store: 'store-of-ada', isNew: () => Promise.resolve(isNew) };
+    const { wrong, notices } = await lookOverBucket(address, server.access, { ...opening, now });
+    return { wrong, notices: notices.filter((one) => !/can be read and changed on its way/.test(one)) };
+  };
+  const rule = (id: string, filter: string, status = 'Enabled', days = 30): string =>
+    `<Rule><ID>${id}</ID><Status>${status}</Status>${filter}<Expiration><Days>${days}</Days></Expiration></Rule>`;
+  const say = (...some: string[]): string =>
+    `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${some.join('')}</LifecycleConfiguration>`;
+
+  await t.rejects(look(), { message: /it is empty, and this store has content already/ });
+  const becomes = 'it is empty, and becomes the place of this store when that is first served';
+  t.same(await look(0, true), { wrong: [], notices: [becomes] });
+  const { Contents } = await server.client.send(new ListObjectsV2Command({ Bucket: bucket }));
+  t.same(Contents ?? [], [], 'which nobody does by looking');
+  await onS3(t, { address });
+  t.same(await look(), { wrong: [], notices: [] });
+
+  const removes = (id: string, below: string): string =>
+    `its rule ${id} removes what lies below '${below}' after some time, and so the store's files`;
+  rules = say(
+    rule('all', '<Filter><Prefix></Prefix></Filter>'),
+    rule('older-form', `<Prefix>${prefix}sha3/</Prefix>`),
+    rule('both', `<Filter><And><Prefix>store-</Prefix><Tag><Key>a</Key><Value>b</Value></Tag></And></Filter>`),
+    rule('off', '<Filter><Prefix></Prefix></Filter>', 'Disabled'),
+    rule('of-others', '<Filter><Prefix>letters/</Prefix></Filter>'),
+    '<Rule><ID>parts</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule>',
+  );
+  const wrong = [removes('all', ''), removes('older-form', `${prefix}sha3/`), removes('both', 'store-')];
+  t.same(await look(), { wrong, notices: [] });
+  rules = '';
+
+  const versions = { Bucket: bucket, VersioningConfiguration: { Status: 'Enabled' as const } };
+  await server.client.send(new PutBucketVersioningCommand(versions));
+  const keeps = 'it keeps older versions, so what the store removes goes on taking room there';
+  t.same(await look(), { wrong: [], notices: [keeps] });
+
+  t.match(await look(60_000), {
+    wrong: [],
+    notices: [/^its clock and that of this machine are [56]\d seconds apart$/, keeps],
+  });
+  t.match(await look(-600_000), { wrong: [/^its clock and that of this machine are 60\d seconds apart$/] });
 });
 
 t.test('the certificate of the server is held against the authority', async (t) => {

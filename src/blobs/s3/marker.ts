@@ -26,12 +26,30 @@ export interface Opening {
  */
 export async function openMarker(bucket: Bucket, { store, isNew }: Opening): Promise<{ isMd5: boolean }> {
   try {
-    const found = (await readMarker(bucket)) ?? (await makeMarker(bucket, store, isNew));
-    if (found.store !== store) throw not(bucket, 'it belongs to another store; give this one a prefix of its own');
+    const found = (await ownMarker(bucket, store)) ?? (await makeMarker(bucket, store, isNew));
+    if (found.store !== store) throw notOurs(bucket);
     return found;
   } catch (error) {
     throw cannotOpen(bucket.address, error);
   }
+}
+
+/** The same, and marks nothing: whether it is marked, or will be when the store is first served; throws `NoBucket` where it cannot be. */
+export async function isMarked(bucket: Bucket, { store, isNew }: Opening): Promise<boolean> {
+  try {
+    if ((await ownMarker(bucket, store)) !== undefined) return true;
+    await refuseUnlessFree(bucket, isNew);
+    return false;
+  } catch (error) {
+    throw cannotOpen(bucket.address, error);
+  }
+}
+
+/** The marker of this store, if the place has any. */
+async function ownMarker(bucket: Bucket, store: string) {
+  const found = await readMarker(bucket);
+  if (found !== undefined && found.store !== store) throw notOurs(bucket);
+  return found;
 }
 
 /** Whose the place is; nothing where nobody has marked it. */
@@ -59,7 +77,8 @@ function storeIn(text: Buffer): string | undefined {
   }
 }
 
-async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']) {
+/** Refuses a place that has something in it, or is not where a store can begin. */
+async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promise<void> {
   for await (const { key } of bucket.list('')) {
     throw not(bucket, `it has things in it already (${key}), and no marker of larder; name a prefix that nobody uses`);
   }
@@ -69,6 +88,10 @@ async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']
       "it is empty, and this store has content already; move that there with 'larder move', or name the right place",
     );
   }
+}
+
+async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']) {
+  await refuseUnlessFree(bucket, isNew);
   await bucket.put(markerKey, textOf(store));
   // Somebody else may have marked it at the same moment.
   const found = await readMarker(bucket);
@@ -76,6 +99,8 @@ async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']
   return found;
 }
 
+const notOurs = (bucket: Bucket): NoBucket =>
+  not(bucket, 'it belongs to another store; give this one a prefix of its own');
 const not = (bucket: Bucket, why: string): NoBucket => new NoBucket(`cannot open ${placeOf(bucket.address)}: ${why}`);
 
 /** Writes, reads and removes a small object, as a store does all the time; throws `NoBucket`. */

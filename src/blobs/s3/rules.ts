@@ -3,7 +3,7 @@ import { minutes, seconds } from '#domain/clock.ts';
 import { placeOf, type BucketAccess, type BucketAddress } from './address.ts';
 import { Bucket } from './bucket.ts';
 import { cannotOpen, codeOf } from './errors.ts';
-import { markerKey, openMarker, tryWriting } from './marker.ts';
+import { isMarked, markerKey, tryWriting, type Opening } from './marker.ts';
 
 export interface BucketFindings {
   /** What would lose content, or keeps it from being stored, in whole sentences. */
@@ -20,14 +20,15 @@ const clocksFarApart = minutes(5);
 export async function lookOverBucket(
   address: BucketAddress,
   access: BucketAccess,
-  { store, now }: { store: string; now: () => Date },
+  { now, ...opening }: Opening & { now: () => Date },
 ): Promise<BucketFindings> {
   const bucket = await Bucket.connect(address, access, { marker: markerKey });
   try {
-    await openMarker(bucket, { store, isNew: () => Promise.resolve(false) });
-    await tryWriting(bucket);
     const findings: BucketFindings = { wrong: [], notices: [] };
-    compareClocks((await bucket.look(markerKey))?.at, now(), findings);
+    const marked = await isMarked(bucket, opening);
+    await tryWriting(bucket);
+    if (marked) compareClocks((await bucket.look(markerKey))?.at, now(), findings);
+    else findings.notices.push('it is empty, and becomes the place of this store when that is first served');
     await lookAtVersions(bucket, findings);
     await lookAtLifecycle(bucket, findings);
     if (address.endpoint.startsWith('http:')) {

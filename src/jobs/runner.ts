@@ -1,7 +1,8 @@
 // Work that comes round again: each job at its interval, one run of it at a time.
 import type { Logger } from 'pino';
 
-import { minutes } from '#domain/clock.ts';
+import { minutes, seconds } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
 import { hostName } from '#shared/processes.ts';
 import { inOneSentence } from '#src/system-errors.ts';
@@ -49,7 +50,13 @@ export interface RunnerOptions {
 /** A job that had to wait for the clock looks again so soon. */
 const lookAgain = minutes(1);
 
-/** Runs each job soon after the start, and then at its interval; a failure is logged and tried again next time. */
+/** So is one that an engine on another machine was in the way of: what others hold of it may be what it could not give back then. */
+const engineLooksAgain = seconds(5);
+
+/**
+ * Runs each job soon after the start, and then at its interval. A failure is logged and tried again next time; where something that
+ * it needs was away, soon, and that is said once.
+ */
 export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
@@ -68,9 +75,9 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
         schedule(job, Math.min(job.every, lookAgain));
         return;
       }
-      const run = once(job).finally(() => {
+      const run = once(job).then((delay) => {
         running.delete(run);
-        schedule(job, job.every);
+        schedule(job, Math.min(job.every, delay));
       });
       running.add(run);
     }, delay);
@@ -78,22 +85,28 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
     timers.set(job.name, timer);
   };
 
-  async function once(job: Job): Promise<void> {
+  /** After how many milliseconds it is to run again, at the latest. */
+  async function once(job: Job): Promise<number> {
     const state = states.get(job.name)!;
     state.running = true;
     state.runs++;
     try {
       const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
       const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.holding(lease, job.run);
+      if (run === undefined && state.problem !== undefined) return engineLooksAgain;
       // What another process is doing is being done.
       const done = run?.result ?? {};
       state.lastSuccess = new Date();
       state.problem = undefined;
       if (Object.values(done).some((count) => count !== 0)) log.info({ job: job.name, ...done }, 'job done');
+      return job.every;
     } catch (error) {
       state.failures++;
+      const isAway = error instanceof Refusal && error.retryAfter !== undefined;
+      const isSaid = isAway && state.problem !== undefined;
       state.problem = inOneSentence(error);
-      log.error({ job: job.name, err: error }, 'job failed');
+      log[isSaid ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
+      return isAway ? seconds(error.retryAfter!) : job.every;
     } finally {
       state.running = false;
     }

@@ -5,6 +5,7 @@ import { pino, type Logger } from 'pino';
 import t, { type Test } from 'tap';
 
 import { hours, minutes } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
 import { runJobs, type Job, type Runner, type RunnerOptions } from '#jobs/runner.ts';
 
@@ -15,8 +16,8 @@ const free: Leases = { holding: async (_name, work) => ({ result: await work() }
 
 interface World {
   run(jobs: Job[], options?: Partial<RunnerOptions>): Runner;
-  /** So many milliseconds pass, one by one; whatever is due in one of them has ended, or waits, before the next. */
-  pass(milliseconds: number): Promise<void>;
+  /** So many milliseconds pass, one by one or in larger steps; whatever is due in one of them has ended, or waits, before the next. */
+  pass(milliseconds: number, step?: number): Promise<void>;
   lines: string[];
 }
 
@@ -29,9 +30,9 @@ function world(t: Test): World {
     lines,
     run: (jobs, options = {}) =>
       runJobs(jobs, { log, firstAfter: 1, isClockInDoubt: () => false, leases: free, ...options }),
-    async pass(milliseconds) {
-      for (let at = 0; at < milliseconds; at++) {
-        mock.timers.tick(1);
+    async pass(milliseconds, step = 1) {
+      for (let at = 0; at < milliseconds; at += step) {
+        mock.timers.tick(step);
         await new Promise(setImmediate);
       }
     },
@@ -147,4 +148,46 @@ t.test('of several processes one runs a job for all, unless each has to for itse
     runners.flatMap((runner) => runner.state().flatMap(({ problem }) => problem ?? [])),
     [],
   );
+});
+
+t.test('a job whose engine was away runs again when it is back, and says so once', async (t) => {
+  const { run, pass, lines } = world(t);
+  const away = new Refusal('remote-service-unavailable', 'The database does not answer.', 5);
+  let isAway = true;
+  let held = false;
+  const runs: number[] = [];
+  // What it cannot give back while the database is away it has for a while afterwards.
+  const leases: Leases = {
+    async holding(_name, work) {
+      if (held) return undefined;
+      held = true;
+      const result = await work();
+      held = false;
+      return { result };
+    },
+  };
+  const work = async (): Promise<Record<string, unknown>> => {
+    runs.push(1);
+    if (isAway) await Promise.reject(away);
+    return {};
+  };
+  const runner = run([job('seldom', work, hours(24))], { leases });
+  const problem = (): string | undefined => runner.state()[0]!.problem;
+  await pass(2);
+  await pass(5000, 1000);
+  t.match(problem(), /does not answer/);
+  held = false;
+  await pass(5000, 1000);
+  t.equal(runs.length, 2);
+  t.equal(lines.length, 1, 'which is said once');
+  isAway = false;
+  await pass(5000, 1000);
+  t.match(problem(), /does not answer/, 'while its lease lasts it is not done by anybody');
+  held = false;
+  await pass(5000, 1000);
+  t.equal(runs.length, 3);
+  t.equal(problem(), undefined);
+  await pass(20_000, 1000);
+  t.equal(runs.length, 3, 'and then at its interval');
+  await runner.stop();
 });

@@ -74,6 +74,10 @@ export class Refusal extends Error {
   }
 }
 
+/** Whether something failed because an engine on another machine is away, so that the same may be done when it is back. */
+export const isAway = (error: unknown): error is Refusal =>
+  error instanceof Refusal && error.code === 'remote-service-unavailable';
+
 /** What somebody wants to change, and what it was changed to by somebody else. */
 export interface ConflictingField {
   /** As clients call it. */

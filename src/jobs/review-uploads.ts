@@ -8,7 +8,7 @@ import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, seconds } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { isAway, Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
@@ -45,6 +45,8 @@ export interface ReviewQueueOptions {
   retry?: number;
   /** Milliseconds after which it is looked whether another process has left an upload behind. */
   lookAgain?: number;
+  /** Milliseconds after which it is gone on where the records or the files were away, on another machine. */
+  awhile?: number;
   /** Told after each review. */
   reviewed?: () => void;
 }
@@ -85,15 +87,17 @@ class ReviewLine implements ReviewQueue {
   /** What other processes were reviewing; whether they have is looked at again soon. */
   readonly #elsewhere = new Set<string>();
   readonly #looking: NodeJS.Timeout;
+  readonly #awhile: number;
   readonly #stopping = Promise.withResolvers<undefined>();
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
 
   constructor(of: 'revisions' | 'resources', options: ReviewQueueOptions) {
-    const { health, retry = minutes(10), lookAgain = seconds(30) } = options;
+    const { health, retry = minutes(10), lookAgain = seconds(30), awhile = seconds(5) } = options;
     this.#of = of;
     this.#options = options;
+    this.#awhile = awhile;
     const again = (): void => {
       this.soon();
     };
@@ -110,6 +114,7 @@ class ReviewLine implements ReviewQueue {
     this.#running = this.#drain()
       .catch((error: unknown) => {
         this.#options.log.error({ err: error }, 'cannot go on reviewing; the next push tries again');
+        if (isAway(error)) setTimeout(() => this.soon(), this.#awhile).unref();
       })
       .finally(() => {
         this.#running = undefined;
@@ -225,14 +230,28 @@ class ReviewLine implements ReviewQueue {
     }
   }
 
+  /** So many milliseconds, or until it is to stop. */
+  async #while(milliseconds: number): Promise<void> {
+    const over = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => over.resolve(undefined), milliseconds);
+    await Promise.race([over.promise, this.#stopping.promise]);
+    clearTimeout(timer);
+  }
+
   async #afterFailure(upload: Review, error: unknown): Promise<void> {
     if (this.#stopped) return;
     const { records, log } = this.#options;
+    if (isAway(error)) {
+      // Which says nothing of the upload.
+      log.warn({ err: error, upload: upload.id }, 'cannot review an upload now; it waits');
+      await this.#while(this.#awhile);
+      return;
+    }
     const count = (this.#failures.get(upload.id) ?? 0) + 1;
     log.error({ err: error, upload: upload.id, attempt: count }, 'cannot review an upload');
     this.#failures.set(upload.id, count);
     if (count < attempts) {
-      await new Promise((resolve) => setTimeout(resolve, seconds(count)));
+      await this.#while(seconds(count));
       return;
     }
     this.#failures.delete(upload.id);

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 
 import { minutes, seconds } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { isAway } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
 import { hostName } from '#shared/processes.ts';
 import { inOneSentence } from '#src/system-errors.ts';
@@ -102,11 +102,10 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
       return job.every;
     } catch (error) {
       state.failures++;
-      const isAway = error instanceof Refusal && error.retryAfter !== undefined;
-      const isSaid = isAway && state.problem !== undefined;
+      const isSaid = isAway(error) && state.problem !== undefined;
       state.problem = inOneSentence(error);
       log[isSaid ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
-      return isAway ? seconds(error.retryAfter!) : job.every;
+      return isAway(error) ? engineLooksAgain : job.every;
     } finally {
       state.running = false;
     }

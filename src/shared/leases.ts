@@ -27,6 +27,9 @@ export interface LeaseOptions {
 /** So long the work of a process that died is left alone. */
 export const leaseLife = seconds(60);
 
+/** Milliseconds after which a lease that could not be given back is given back. */
+const again = seconds(1);
+
 export function createLeases({ records, holder, now, life = leaseLife }: LeaseOptions): Leases {
   let count = 0;
 
@@ -36,6 +39,15 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
       const [endsAt, tooLate] = [timestamp(after(moment, life)), timestamp(after(moment, 2 * life))];
       return leases.take(name, holder, { now: timestamp(moment), endsAt, tooLate });
     });
+
+  /** What the records cannot be told now they are told soon: until then, or until the lease ends, nobody else would do it. */
+  const giveBack = async (name: string, mine: string, until = performance.now() + life): Promise<void> => {
+    try {
+      await records.passing(({ leases }) => leases.release(name, mine));
+    } catch {
+      if (performance.now() < until) setTimeout(() => void giveBack(name, mine, until), again).unref();
+    }
+  };
 
   return {
     async holding(name, work, keep = () => false) {
@@ -53,7 +65,7 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
         return { result };
       } finally {
         clearInterval(renewal);
-        if (!kept) await records.passing(({ leases }) => leases.release(name, mine));
+        if (!kept) await giveBack(name, mine);
       }
     },
   };

@@ -7,6 +7,7 @@ import { approveUpload, rejectUpload } from '#acts/reviews.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { randomIds } from '#domain/ids.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { findingsOf } from '#jobs/findings.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import type { WritableRecords } from '#records/index.ts';
@@ -76,6 +77,7 @@ async function world(
       log: pino({ base: null }, { write: (line) => void lines.push(line) }),
       health: { watch: (_: string, look: () => string | undefined) => void looks.push(look) },
       retry: 1,
+      awhile: 1,
       ...(lookAgain !== undefined && { lookAgain }),
     });
   const queue = queueOf(known, 'here');
@@ -323,3 +325,22 @@ t.test('what is laid before a person meanwhile is approved by no review', async 
   await t.rejects(acts.do(approveUpload, { actor: 'larder' }, input), { code: 'conflict' });
   t.match(await status('one'), { status: 'new', revision: null });
 });
+
+t.test(
+  'while the server of the files or of the records is away an upload waits, however long, and then it is reviewed',
+  async (t) => {
+    const away = new Refusal(
+      'remote-service-unavailable',
+      'The server does not answer. Try again in a few seconds.',
+      5,
+    );
+    let tries = 0;
+    const { queue, push, status, lines } = await world(t, () => (++tries < 8 ? Promise.reject(away) : approved()));
+    await push('a');
+    queue.soon();
+    await queue.idle();
+    t.equal(tries, 8);
+    t.match(await status('a'), { status: 'approved', revision: 1 });
+    t.equal(lines.filter((line) => line.includes('it waits')).length, 7);
+  },
+);

@@ -4,6 +4,7 @@ import t from 'tap';
 import { minutes } from '#domain/clock.ts';
 import { createLeases, leaseLife } from '#shared/leases.ts';
 import { openRecords } from '#test/fixtures/records.ts';
+import { until } from '#test/fixtures/until.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 
@@ -83,3 +84,23 @@ t.test('whoever goes on working keeps the lease, however long it takes', async (
   await working;
   t.same(await there.holding('x', async () => true), { result: true });
 });
+
+t.test(
+  'a lease that cannot be given back while the records are away is given back when they are there again',
+  async (t) => {
+    const { there, records, clock } = await world(t);
+    let isAway = false;
+    const passing: typeof records.passing = (work) =>
+      isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
+    const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+    const done = await here.holding('x', async () => {
+      isAway = true;
+      return 'done';
+    });
+    t.same(done, { result: 'done' }, 'what was done is done');
+    t.equal(await there.holding('x', async () => 'free'), undefined);
+    isAway = false;
+    // By the clock of the leases no time goes by.
+    await until(async () => (await there.holding('x', async () => 'free')) !== undefined);
+  },
+);

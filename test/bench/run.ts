@@ -14,7 +14,7 @@ import { registry } from './registry.ts';
 import { scale } from './scale.ts';
 import { signing } from './signing.ts';
 import { start } from './start.ts';
-import { transfers } from './transfers.ts';
+import { signedTransfers, transfers } from './transfers.ts';
 import { tricks } from './tricks.ts';
 import { uploads } from './uploads.ts';
 import { writes } from './writes.ts';
@@ -37,6 +37,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   signing,
   operator,
   transfers,
+  'signed-transfers': signedTransfers,
   tricks,
   writes,
 };

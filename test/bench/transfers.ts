@@ -8,12 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
+import { asKept } from '#acts/assertions.ts';
+import type { Assertion } from '#assertions/assertion.ts';
+import { nameOf } from '#assertions/types.ts';
 import type { TakenBlob } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { newWrappingKey } from '#data/secrets.ts';
-import { initialConfig } from '#src/config.ts';
+import { changeConfig, initialConfig } from '#src/config.ts';
+import { storeKey } from '#test/assertions/world.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
-import { snapOf } from '#test/fixtures/online-store.ts';
+import { declaration, offered, publisher, rootsFile, snapOf, snapRevision } from '#test/fixtures/online-store.ts';
 import { openStore } from '#test/fixtures/writable.ts';
 import { peakMemory, watchMachine } from './measure.ts';
 import { firstSettings } from './store.ts';
@@ -29,32 +33,63 @@ const program: readonly [string, ...string[]] = existsSync(executable)
   : [process.execPath, join(root, 'src/main.ts')];
 
 /** Prints the figures of transfers; LARDER_LONG=1 takes 10,000 packages, and a file of 4 GiB. */
-export async function transfers(): Promise<void> {
+export const transfers = (): Promise<void> =>
+  between(
+    `${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`,
+    async ({ folder, depot, here, stick }) => {
+      const ids = namesOf(size.packages);
+      await fill(depot, ids, 1);
+      await introduce(depot, here, stick);
+      const first = await cross(depot, here, join(stick, 'first.tar'));
+      await fill(depot, ids.slice(0, Math.ceil(ids.length / 100)), 2);
+      const changed = Math.ceil(ids.length / 100) * size.bytes;
+      const second = await cross(depot, here, join(stick, 'second.tar'));
+      print('1 % changed', `${(second.bytes / changed).toFixed(3)} of the changed bytes (at most 1.05)`);
+      const third = await cross(depot, here, join(stick, 'third.tar'));
+      print('nothing changed', `${(third.bytes / 1e6).toFixed(2)} MB (at most 1)`);
+      beside(join(stick, 'first.tar'), first, folder);
+      await large(depot, here, stick);
+    },
+  );
+
+/** The same of snaps that have all assertions of their own, which the site that they come to holds against its roots. */
+export const signedTransfers = (): Promise<void> =>
+  between(`${String(size.packages)} small snaps with their assertions`, async ({ depot, here, stick }) => {
+    const ids = namesOf(size.packages);
+    await fill(depot, ids, 1, { bytes: 16 * 1024, isSigned: true });
+    await introduce(depot, here, stick);
+    await cross(depot, here, join(stick, 'first.tar'));
+  });
+
+interface Between {
+  folder: string;
+  depot: string;
+  here: string;
+  stick: string;
+}
+
+/** Makes two sites, and a stick between them. */
+async function between(what: string, work: (sites: Between) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bench-transfers-'));
   const machine = watchMachine();
   try {
-    console.log(`transfers: ${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`);
+    console.log(`transfers: ${what}`);
     console.log(`  by ${program.length === 1 ? 'the executable' : 'the sources (npm run build:executable)'}`);
     const [depot, here, stick] = [join(folder, 'depot'), join(folder, 'here'), join(folder, 'stick')];
     mkdirSync(stick);
-    for (const site of [depot, here]) await makeStore(site);
-    const ids = Array.from({ length: size.packages }, (_, at) => String(at).padStart(7, '0').padStart(32, 'p'));
-    await fill(depot, ids, 1);
-    await introduce(depot, here, stick);
-    const first = await cross(depot, here, join(stick, 'first.tar'));
-    await fill(depot, ids.slice(0, Math.ceil(ids.length / 100)), 2);
-    const changed = Math.ceil(ids.length / 100) * size.bytes;
-    const second = await cross(depot, here, join(stick, 'second.tar'));
-    print('1 % changed', `${(second.bytes / changed).toFixed(3)} of the changed bytes (at most 1.05)`);
-    const third = await cross(depot, here, join(stick, 'third.tar'));
-    print('nothing changed', `${(third.bytes / 1e6).toFixed(2)} MB (at most 1)`);
-    beside(join(stick, 'first.tar'), first, folder);
-    await large(depot, here, stick);
+    for (const site of [depot, here]) {
+      await makeStore(site);
+      changeConfig(join(site, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder)] });
+    }
+    await work({ folder, depot, here, stick });
     console.log(`  ${machine()}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const namesOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => String(at).padStart(7, '0').padStart(32, 'p'));
 
 async function makeStore(directory: string): Promise<void> {
   mkdirSync(directory, { mode: 0o700 });
@@ -64,7 +99,12 @@ async function makeStore(directory: string): Promise<void> {
 }
 
 /** Gives each of these snaps a revision that is released; with the first it is registered. */
-async function fill(directory: string, ids: readonly string[], revision: number, bytes = size.bytes): Promise<void> {
+async function fill(
+  directory: string,
+  ids: readonly string[],
+  revision: number,
+  { bytes = size.bytes, isSigned = false } = {},
+): Promise<void> {
   const store = await openStore({ directory });
   const at = new Date().toISOString();
   await withBlobs(store, async ({ blobs }) => {
@@ -78,6 +118,7 @@ async function fill(directory: string, ids: readonly string[], revision: number,
       })();
       taken.push({ id, ...(await blobs.receive(file, { id: `bench-${id}`, limit: bytes })) });
     }
+    const said = isSigned ? await Promise.all(taken.map((one) => saidOf(one, revision))) : [];
     await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
       const add = filler(tx, at);
       if ((await tx.accounts.find('ada')) === undefined) await add.account('ada');
@@ -88,9 +129,30 @@ async function fill(directory: string, ids: readonly string[], revision: number,
         await add.revision({ ...created, ...content });
         await add.release({ packageId, channel: 'latest/stable', revision, slot: 'amd64', architecture: 'amd64' });
       }
+      if (isSigned) {
+        for (const one of [storeKey, await publisher('ada'), ...said.flat()])
+          await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'bench' }));
+        for (const [position, { id }] of taken.entries())
+          await tx.revisions.setAssertion(id, revision, nameOf(said[position]![1]));
+      }
     });
   });
   await store.close();
+}
+
+/** What a store far away says of a snap, and of one of its revisions. */
+async function saidOf(
+  { id, sha3_384, size: length }: { id: string } & TakenBlob,
+  revision: number,
+): Promise<[Assertion, Assertion]> {
+  const one = offered(id.slice(-8), revision, {
+    ...{ id, publisher: 'ada', developer: 'ada' },
+    revised: {
+      'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
+      'snap-size': String(length),
+    },
+  });
+  return [await declaration(one), await snapRevision(one, Buffer.alloc(0))];
 }
 
 /** Has the second site believe the first. */
@@ -166,7 +228,7 @@ const rate = (bytes: number, seconds: number): string => `${(bytes / 1e6 / secon
 
 /** One file that is larger than the memory that a command may take, in parts. */
 async function large(depot: string, here: string, stick: string): Promise<void> {
-  await fill(depot, ['largefil'.padStart(32, 'q')], 1, size.large);
+  await fill(depot, ['largefil'.padStart(32, 'q')], 1, { bytes: size.large });
   const made = await larder(depot, 'transfer', 'make', stick, '--since-sent', '--for', 'site-a', '--part-size', '200');
   const { id, files } = made.said as { id: string; files: string[] };
   const received = await larder(here, 'transfer', 'receive', ...files);

@@ -17,13 +17,20 @@ export interface BlobUpload {
   /**
    * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
    * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
-   * The chunks are given away: whoever sends looks at none of them again.
+   * The chunks are given away: whoever sends looks at none of them again. `isLast` says that the same request finishes it, so
+   * that nobody else has to find what came.
    */
-  append(source: AsyncIterable<Chunks>, options: { limit: number; whole?: number | undefined }): Promise<void>;
+  append(source: AsyncIterable<Chunks>, options: AppendOptions): Promise<void>;
   /** Stores what came, when it has this digest; otherwise nothing is left. The upload has ended either way. */
   finish(digest: Digest, limit: number): Promise<Stored>;
   /** Gives the upload up; nothing is left. */
   abandon(): Promise<void>;
+}
+
+export interface AppendOptions {
+  limit: number;
+  whole?: number | undefined;
+  isLast?: boolean | undefined;
 }
 
 export interface BlobUploads {
@@ -75,6 +82,12 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
   };
 }
 
+/** A request that sends to an upload; it stops with how much has come, or with nothing when the upload has ended. */
+interface Sending {
+  receiving: Receiving;
+  stop: (size: number | undefined) => Promise<void>;
+}
+
 /** One upload as one request sees it. */
 class UnderWay implements BlobUpload {
   readonly id: string;
@@ -82,6 +95,8 @@ class UnderWay implements BlobUpload {
   readonly #sender: Sender;
   readonly #parts: UploadParts;
   readonly #isBusy: boolean;
+  /** What this request goes on sending when it finishes the upload. */
+  #sending: Sending | undefined;
 
   constructor(id: string, size: number, sender: Sender, parts: UploadParts, isBusy = false) {
     this.id = id;
@@ -91,11 +106,8 @@ class UnderWay implements BlobUpload {
     this.#isBusy = isBusy;
   }
 
-  async append(
-    source: AsyncIterable<Chunks>,
-    { limit, whole }: { limit: number; whole?: number | undefined },
-  ): Promise<void> {
-    let sending: { receiving: Receiving; stop: (size: number | undefined) => Promise<void> } | undefined;
+  async append(source: AsyncIterable<Chunks>, { limit, whole, isLast = false }: AppendOptions): Promise<void> {
+    let sending: Sending | undefined;
     try {
       for await (const chunks of source) {
         if (chunks.length === 0) continue;
@@ -103,22 +115,31 @@ class UnderWay implements BlobUpload {
         sending ??= await this.#begin();
         await sending.receiving.send(chunks, limit, whole);
       }
-      if (sending === undefined && this.#isBusy) throw busy();
-    } finally {
-      if (sending !== undefined) {
-        const { receiving, stop } = sending;
-        const flushed = await receiving.flush().then(
-          () => true,
-          () => false,
-        );
-        await stop(flushed ? receiving.size : undefined);
-        this.size = receiving.size;
-      }
+    } catch (error) {
+      // What keeps it from being gone on with is told to whoever tries that.
+      if (sending !== undefined) await this.#pause(sending).catch(() => undefined);
+      throw error;
     }
+    if (sending === undefined && this.#isBusy) throw busy();
+    if (isLast) this.#sending = sending;
+    else if (sending !== undefined) await this.#pause(sending);
+  }
+
+  /** Lets others go on with what came, which lies where they find it; where it cannot, the upload has ended. */
+  async #pause({ receiving, stop }: Sending): Promise<void> {
+    try {
+      await receiving.flush();
+    } catch (error) {
+      await stop(undefined);
+      throw error;
+    } finally {
+      this.size = receiving.size;
+    }
+    await stop(receiving.size);
   }
 
   async finish(digest: Digest, limit: number): Promise<Stored> {
-    const { receiving, stop } = await this.#begin();
+    const { receiving, stop } = this.#sending ?? (await this.#begin());
     try {
       return await receiving.finish(digest, limit);
     } finally {
@@ -131,7 +152,7 @@ class UnderWay implements BlobUpload {
     return this.#parts.abandon(this.id, this.size, this.#sender);
   }
 
-  async #begin() {
+  async #begin(): Promise<Sending> {
     if (!(await this.#parts.hasRoom())) {
       await this.abandon();
       throw diskFull();

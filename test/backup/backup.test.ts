@@ -9,7 +9,7 @@ import SQLite from 'better-sqlite3';
 
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { contentFiles } from '#test/fixtures/footprint.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
 import { larder } from '#test/cli/world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

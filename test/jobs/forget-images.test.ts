@@ -12,7 +12,7 @@ import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
 import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startWorker } from '#src/embedded.ts';
-import { contentFiles } from '#test/fixtures/footprint.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import {
   declare,

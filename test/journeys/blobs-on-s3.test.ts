@@ -71,7 +71,11 @@ t.test('what is pushed lies there alone, is proven, goes out of service when dam
   const { store, client, verify } = await storeOfAda(t);
   const { place, keys, read, write, remove } = behind(server, store);
   const content = randomBytes(600_000);
+  const sent = async (): Promise<number> =>
+    Number(/^larder_s3_bytes_total\{direction="sent"\} (\d+)$/m.exec((await store.anyone.get('/metrics')).body)?.[1]);
+  const before = await sent();
   t.match(await client.blob(content), { status: 201 });
+  t.equal((await sent()) - before, content.length, 'it is sent once');
   const at = `blobs/${digestOf(content)}`;
   t.match(await client.call('GET', at, undefined, { range: 'bytes=5-9' }), { status: 206 });
   t.ok((await keys()).includes(place(content)));
@@ -157,6 +161,7 @@ t.test('without the server the store says so, and works again by itself when it 
   const { store, client } = await storeOfAda(t, configure);
   const content = randomBytes(100_000);
   t.match(await client.blob(content), { status: 201 });
+  const begun = (await client.call('POST', 'blobs/uploads/')).headers.get('location')!;
   await server.stop();
   const away = await fetch(`${store.url}/unscanned-upload/`, {
     method: 'POST',
@@ -169,6 +174,12 @@ t.test('without the server the store says so, and works again by itself when it 
   t.equal(away.status, 503);
   t.equal(away.headers.get('retry-after'), '5');
   t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 503 });
+  t.match(
+    await client.call('PATCH', begun, 'a chunk'),
+    { status: 503 },
+    'and no chunk is acknowledged that nobody can go on with',
+  );
+  t.match(await client.blob('another one'), { status: 503 });
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   t.match(await problems(), [/^The server that keeps the files of this store does not answer as it should/]);
   await server.start();

@@ -2,7 +2,7 @@
 // half done.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
@@ -12,6 +12,7 @@ import { openStore, type Store } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
+import { contentsOf } from '#test/fixtures/contents.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -38,9 +39,7 @@ async function world(t: Test) {
 async function isWhole(t: Test, { records, directory }: Store): Promise<number> {
   const entries = (await records.audit.list(0, 1_000_000)).filter(({ action }) => action === 'import_package');
   const wrong: string[] = [];
-  const contents = new Set(
-    readdirSync(join(directory, 'blobs/sha3'), { recursive: true, encoding: 'utf8' }).map((path) => basename(path)),
-  );
+  const contents = new Set(contentsOf(directory));
   let count = 0;
   for (let at = 0; at < snaps / 2; at++) {
     const { id, name } = offered(`p-${String(at).padStart(5, '0')}x`, 7);

@@ -13,6 +13,7 @@ import { inspectDatabase } from '#engine/place.ts';
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { readConfig } from '#src/config.ts';
 import { rowsIn } from '#test/fixtures/behind.ts';
+import { readContent } from '#test/fixtures/contents.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
@@ -261,7 +262,7 @@ async function isWhole(t: Tap, data: string): Promise<void> {
     'SELECT sha3_384, size FROM uploads UNION SELECT sha3_384, size FROM revisions',
   );
   const damaged = contents.filter(({ sha3_384: digest, size }) => {
-    const bytes = readFileSync(join(data, 'blobs/sha3', digest.slice(0, 2), digest));
+    const bytes = readContent(data, digest);
     return bytes.length !== size || createHash('sha3-384').update(bytes).digest('hex') !== digest;
   });
   t.same(damaged, [], `each of ${contents.length} contents is there and has its digest`);

@@ -1,8 +1,7 @@
 // The process is killed in the middle of pushes of images, again and again. Every blob and manifest that was acknowledged
 // is there and whole; of what was on its way nothing is left.
-import { execFileSync } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
-import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +11,7 @@ import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { openStore } from '#data/store.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { charm } from '#test/fixtures/archives.ts';
-import { contentFiles } from '#test/fixtures/footprint.ts';
+import { contentsOf, makeContentsOld, readContent } from '#test/fixtures/contents.ts';
 import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
@@ -66,18 +65,12 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   t.ok(told.size > kills, `${told.size} blobs and manifests were acknowledged`);
 
   // The sweep leaves what the records know, and nothing else.
-  for (const file of contentFiles(data)) {
-    utimesSync(join(data, 'blobs/sha3', file.slice(0, 2), file), new Date(0), new Date(0));
-  }
+  makeContentsOld(data);
   const store = await openStore({ directory: data });
   await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => new Date()).run());
-  for (const file of contentFiles(data)) t.ok(await store.records.neededContents.has(file), 'a record needs it');
+  for (const file of contentsOf(data)) t.ok(await store.records.neededContents.has(file), 'a record needs it');
   await store.close();
-  const digests = contentFiles(data).map((file) =>
-    execFileSync('sha256sum', [join(data, 'blobs/sha3', file.slice(0, 2), file)])
-      .toString()
-      .slice(0, 64),
-  );
+  const digests = contentsOf(data).map((one) => createHash('sha256').update(readContent(data, one)).digest('hex'));
   for (const path of told.keys()) t.ok(digests.includes(path.slice(-64)), 'what was acknowledged outlives the sweep');
   t.same(readdirSync(join(data, 'blobs/tmp')), []);
 });

@@ -44,7 +44,7 @@ export const startBlobUpload = operation({
     const upload = await registry.uploads.begin(repository);
     if (digest === undefined) return state(call, upload, 202);
     try {
-      await append(call, upload, true);
+      await append(call, upload, { isWhole: true, isLast: true });
       return await finish(call, upload, digest);
     } catch (error) {
       await upload.abandon();
@@ -92,7 +92,7 @@ export const continueBlobUpload = operation({
   async handle(call) {
     const upload = await find(call, call.params.upload_id);
     mustContinue(call, upload);
-    await append(call, upload, false);
+    await append(call, upload, {});
     return state(call, upload, 202);
   },
 });
@@ -130,7 +130,7 @@ export const finishBlobUpload = operation({
       throw noDigest();
     }
     mustContinue(call, upload);
-    await append(call, upload, upload.size === 0);
+    await append(call, upload, { isWhole: upload.size === 0, isLast: true });
     return finish(call, upload, digest);
   },
 });
@@ -198,7 +198,14 @@ function mustContinue(call: Call, upload: BlobUpload): void {
   }
 }
 
-async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise<void> {
+interface Appending {
+  /** Whether this request brings all of it. */
+  isWhole?: boolean;
+  /** Whether it is finished by the same request. */
+  isLast?: boolean;
+}
+
+async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast = false }: Appending): Promise<void> {
   const { request, registry, repository, records, config, now } = call;
   const length = request.headers['content-length'];
   const limit = config.uploads.max_size;
@@ -217,7 +224,7 @@ async function append(call: Call, upload: BlobUpload, isWhole: boolean): Promise
         throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
       refuseBeyond((size += more));
     });
-    await upload.append(chunks, { limit, ...(isWhole && length !== undefined && { whole: Number(length) }) });
+    await upload.append(chunks, { limit, isLast, ...(isWhole && length !== undefined && { whole: Number(length) }) });
   } catch (error) {
     // Nobody goes on with it: what has come would lie there in the place of others.
     if (error instanceof Refusal && error.code === 'forbidden') await upload.abandon();

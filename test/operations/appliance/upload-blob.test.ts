@@ -12,8 +12,9 @@ import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startWorker } from '#src/embedded.ts';
 import { store as blobStore } from '#test/blobs/store.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
 import { databaseOf, statement } from '#test/fixtures/engines.ts';
-import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
 import { raw } from '#test/fixtures/raw.ts';
 import { until } from '#test/fixtures/until.ts';
 

@@ -1,7 +1,7 @@
 // A device that refreshes is offered what changed in the place of the whole file, and snapd's own client makes the file of it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,6 +10,7 @@ import t from 'tap';
 import type { SnapDelta } from '#api/wire.ts';
 import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { hasContent } from '#test/fixtures/contents.ts';
 import { deltaWork, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
 import { refresh } from '#test/fixtures/devices.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
@@ -139,7 +140,7 @@ t.test('a backup leaves them out, and a store that was restored makes them again
   const names = execFileSync('tar', ['-tf', join(folder, 'all.tar')], { encoding: 'utf8' });
   t.match(names, /\/[0-9a-f]{96}$/m, 'the files of revisions are in it');
   t.notMatch(names, sha3_384);
-  t.ok(existsSync(join(store.directory, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384)));
+  t.ok(hasContent(store.directory, sha3_384));
   await store.beside.records.passing(({ deltas }) => deltas.removeSome(100));
   t.same(await (await deltaWork(t, store)).run(), { made: 1 });
 });

@@ -7,7 +7,8 @@ import t from 'tap';
 
 import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/images.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { contentFiles, footprint } from '#test/fixtures/footprint.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
+import { footprint } from '#test/fixtures/footprint.ts';
 
 async function adasClient(
   t: Parameters<typeof startStore>[0],

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { contentFiles } from '#test/fixtures/footprint.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
 import { declare, descriptor, digestOf, imageOf, logIn, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
 
 const sha512 = (content: string): string => `sha512:${createHash('sha512').update(content).digest('hex')}`;

@@ -10,7 +10,7 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { writeLayout } from '#test/fixtures/image-layout.ts';
 import { declare, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
-import { contentFiles } from '#test/fixtures/footprint.ts';
+import { contentFiles } from '#test/fixtures/contents.ts';
 
 const installed = spawnSync('skopeo', ['--version']).status === 0;
 const skip = installed ? false : 'skopeo is not installed (Debian: apt install skopeo)';

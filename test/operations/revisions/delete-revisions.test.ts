@@ -1,17 +1,15 @@
 // Old revisions deleted by a rule: by HTTP, by command and every day; what stays, what goes, and what comes back.
 import { createHash } from 'node:crypto';
-import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
-import { diskBlobs } from '#blobs/disk.ts';
+import { withBlobs } from '#data/blobs.ts';
 import { days } from '#domain/clock.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
-import { startWorker } from '#src/embedded.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
+import { contentsOf, hasContent, makeContentsOld } from '#test/fixtures/contents.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -234,17 +232,19 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 });
 
-/** The sweep, for which what lies in these files is old. */
-async function sweeping(t: Test, store: TestAppliance, files: readonly string[]) {
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
-  t.teardown(() => digests.close());
-  const fatal = (error: Error): void => void t.fail(error.message);
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
-  return async () => {
-    for (const file of files.filter((one) => existsSync(one))) utimesSync(file, new Date(0), new Date(0));
-    return sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
+/** The sweep, for which these contents are old. */
+const sweeping =
+  ({ directory, beside, clock }: TestAppliance, contents: readonly string[]) =>
+  async () => {
+    const known = new Set(contents.map(digestOf));
+    makeContentsOld(
+      directory,
+      contentsOf(directory).filter((one) => known.has(one)),
+    );
+    return withBlobs(beside, ({ blobs }) => sweepBlobs(beside.records, blobs, () => clock.now).run());
   };
-}
+
+const digestOf = (content: string): string => createHash('sha3-384').update(content).digest('hex');
 
 t.test('components go with the last revision that they were pushed for', async (t) => {
   const store = await startNow(t);
@@ -268,11 +268,8 @@ t.test('components go with the last revision that they were pushed for', async (
   const remove = (keep: number, revisions?: number[]) =>
     ada.post('/internal/v1/packages/snap/hello/revisions/delete', { keep, revisions });
   const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
-  const file = (content: string): string => {
-    const digest = createHash('sha3-384').update(content).digest('hex');
-    return join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest);
-  };
-  const sweep = await sweeping(t, store, ['first', 'both', 'last'].map(file));
+  const isThere = (content: string): boolean => hasContent(store.directory, digestOf(content));
+  const sweep = sweeping(store, ['first', 'both', 'last']);
   t.match(await push('first', 1), { status: 'approved', revision: 1 });
   t.match(await push('both', 1), { status: 'approved', revision: 2 });
   t.match(await push('both', 3), { status: 'approved', revision: 2 }, 'the same content is the same revision');
@@ -287,10 +284,7 @@ t.test('components go with the last revision that they were pushed for', async (
   t.equal(await used(), (before[1] as number) - 1006);
   t.match(await command(store, 'package show snap/hello'), { bytes: await used() });
   t.same(await sweep(), { swept: 1 });
-  t.same(
-    ['first', 'both', 'last'].map((content) => existsSync(file(content))),
-    [false, true, true],
-  );
+  t.same(['first', 'both', 'last'].map(isThere), [false, true, true]);
   t.match(
     await ada.post('/v1/snap/hello/releases', [
       { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 1 }] },
@@ -300,7 +294,7 @@ t.test('components go with the last revision that they were pushed for', async (
 
   t.match(await push('first', 2), { status: 'approved', revision: 1 }, 'its number is its own for ever');
   t.same(await kept(), [1, 2, 3]);
-  t.same([await sweep(), existsSync(file('first'))], [{ swept: 0 }, true]);
+  t.same([await sweep(), isThere('first')], [{ swept: 0 }, true]);
   await ada.post('/v1/snap/hello/releases', [
     { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 2 }] },
   ]);
@@ -345,15 +339,13 @@ t.test('components go with the last revision that they were pushed for', async (
       ],
     },
   });
-  t.same([await sweep(), existsSync(file('last'))], [{ swept: 2 }, true]);
+  t.same([await sweep(), isThere('last')], [{ swept: 2 }, true]);
 });
 
 t.test('bytes go, and come back with the same number', async (t) => {
   const store = await startNow(t);
   const [ada, root] = [await store.as('ada'), await store.as('root')];
-  const digest = (content: string): string => createHash('sha3-384').update(content).digest('hex');
-  const file = (content: string): string =>
-    join(store.directory, 'blobs/sha3', digest(content).slice(0, 2), digest(content));
+  const isThere = (content: string): boolean => hasContent(store.directory, digestOf(content));
   await ada.post('/v1/bin', { name: 'tool' });
   await ada.post('/v1/bin', { name: 'twin' });
   const push = async (content: string, name = 'tool') => (await ada.push('bin', name, content)).body.revisions[0];
@@ -364,7 +356,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
   const remove = (keep: number, revisions: number[]) =>
     ada.post('/internal/v1/packages/bin/tool/revisions/delete', { keep, revisions });
   const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
-  const sweep = await sweeping(t, store, ['one', 'two', 'three', 'four'].map(file));
+  const sweep = sweeping(store, ['one', 'two', 'three', 'four']);
   const { larder } = commandsOn(store.directory);
 
   await t.test('the sweep removes what nothing else needs, and verify and backup miss nothing', async (t) => {
@@ -372,10 +364,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
     t.match(await remove(1, [1, 2, 3]), { status: 200, body: { deleted: true, bytes: 11 } });
     t.equal(await used(), 9, 'four here, and three by the other package');
     t.same(await sweep(), { swept: 2 });
-    t.same(
-      ['one', 'two', 'three', 'four'].map((content) => existsSync(file(content))),
-      [false, false, true, true],
-    );
+    t.same(['one', 'two', 'three', 'four'].map(isThere), [false, false, true, true]);
     t.match(await larder('verify'), { code: 0 });
     t.match(await larder(`backup ${join(t.testdir({}), 'backup.tar')}`), { code: 0 });
     t.match(await push('five'), { status: 'approved', revision: 5 });
@@ -393,7 +382,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
     });
     t.match(await push('two'), { status: 'rejected', errors: [{ message: /as revision 2\./ }] });
     t.same(await sweep(), { swept: 0 });
-    t.ok(existsSync(file('two')));
+    t.ok(isThere('two'));
     t.match(await ada.post('/v1/bin/tool/releases', [{ channel: 'edge', revision: 2 }]), { status: 200 });
   });
 

@@ -62,7 +62,7 @@ async function problemOf({ name, clock: ask }: Engine, clock: Now): Promise<stri
   try {
     there = (await ask()).getTime();
   } catch {
-    return `${name} does not answer: until it does, what needs it is refused, and this host asks its load balancer for nothing.`;
+    return `${name} does not answer as it should: until it does, what needs it is refused, and this host asks its load balancer for nothing. Look whether it runs, and what it says.`;
   }
   const answered = clock().getTime();
   // Whenever between the two it was asked.

@@ -211,7 +211,6 @@ async function openBlobs(
     const places = options.limits?.uploads;
     const how = { directory, digests, fatal, damaged, now, places, shares, tries: true };
     const opened = await openBlobsOf({ config, records }, how);
-    if ('problem' in opened) health.watch('blobs', () => opened.problem());
     // What was begun has ended with the last process, unless another one goes on with it.
     if (isAlone) {
       await opened.sweepTemporary(() => false);

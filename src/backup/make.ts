@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
+import { everyBlob } from '#blobs/listing.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
@@ -32,7 +34,7 @@ export interface BackupOptions extends FileOptions {
   file: string;
   /** A folder for the copy of the database: empty, the store's own. */
   workspace: string;
-  blobs: Pick<Blobs, 'list' | 'borrow'>;
+  blobs: Pick<Blobs, 'list' | 'stat' | 'borrow'>;
   siteKey: Buffer;
   /** Signs the list of what is in it with the key that others believe this site by; where it has one. */
   sign?: ((text: string) => ManifestSignature) | undefined;
@@ -96,8 +98,8 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   const auditHead = (await options.auditHead()) ?? null;
   const copy = await copyOf(options);
   const stored: StoredBlob[] = [];
-  for await (const blob of options.blobs.list()) stored.push(blob);
-  const fresh = stored.filter(({ sha3_384 }) => !base?.has(sha3_384));
+  for await (const blob of everyBlob(options.blobs, copy.needed)) stored.push(blob);
+  const { known, fresh } = await divided(stored, base, options.blobs);
   requireRoom(dirname(file), await estimated(copy.file, fresh, stored.length), (options.room ?? roomIn)(dirname(file)));
 
   const target = await asCaller(() => openTarget(file, siteKey, files));
@@ -105,7 +107,6 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
     const tar = writeTar(target.handle, options.now(), signal);
     const kept = await addFiles(tar, copy.file, options);
     await rm(copy.file);
-    const known = stored.flatMap(({ sha3_384 }) => base?.get(sha3_384) ?? []);
     const { listed, unfit } = await addBlobs(tar, fresh, options);
     const blobs = [...known, ...listed];
     const lacking = await lackingOf(copy.needed, blobs, unfit, options);
@@ -215,26 +216,39 @@ async function addBlobs(
   let bytes = 0;
   for (const { sha3_384, size } of wanted) {
     try {
+      // Its size is that of what is lent: a list may tell of what was there before.
       const found = await withFile(blobs, sha3_384, async (file) => {
-        const source = await openIfThere(file);
-        return source && tar.add(`blobs/${sha3_384}`, size, source, { sha3: true });
+        const there = await openIfThere(file);
+        return there && tar.add(`blobs/${sha3_384}`, there.size, there.source, { sha3: true });
       });
       // An upload that nobody claimed may have been forgotten meanwhile.
       if (found === undefined) continue;
-      if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size, backup: id });
+      if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size: found.size, backup: id });
       else {
         await tar.takeBack();
         unfit.set(sha3_384, 'damaged');
       }
     } catch (error) {
-      if (!(error instanceof CannotReadSource)) throw error;
-      // One that ends early or grew is not what it was; of one that cannot be read nothing is known.
-      unfit.set(sha3_384, error.cause === undefined ? 'damaged' : 'unreadable');
+      unfit.set(sha3_384, await whyUnfit(error, sha3_384, blobs));
     }
     bytes += size;
     progress('blobs', bytes, total);
   }
   return { listed, unfit };
+}
+
+/** Why a blob is left out; throws the error where it is not for that blob. */
+async function whyUnfit(
+  error: unknown,
+  sha3_384: string,
+  blobs: BackupOptions['blobs'],
+): Promise<'damaged' | 'unreadable'> {
+  // One that ends early or grew is not what it was; of one that cannot be read nothing is known.
+  if (error instanceof CannotReadSource) return error.cause === undefined ? 'damaged' : 'unreadable';
+  // A server that does not give one and answers otherwise keeps nobody from a backup of the others.
+  const isNotGiven = error instanceof Refusal && error.code === 'remote-service-unavailable';
+  if (isNotGiven && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
+  throw error;
 }
 
 /** What the copied records need, and why the backup has it not. */
@@ -268,6 +282,32 @@ async function readBack(
   }
 }
 
+/** So many blobs are looked at together. */
+const looksAtOnce = 16;
+
+/**
+ * What the earlier backup has, and what it has not or with another size, which is read again. Each of the first is looked at: a
+ * bucket may list what it has lost.
+ */
+async function divided(
+  stored: readonly StoredBlob[],
+  base: ReadonlyMap<string, BackedUpBlob> | undefined,
+  blobs: Pick<Blobs, 'stat'>,
+): Promise<{ known: BackedUpBlob[]; fresh: StoredBlob[] }> {
+  const candidates = stored.flatMap(({ sha3_384 }) => base?.get(sha3_384) ?? []);
+  const fresh = stored.filter(({ sha3_384 }) => base?.has(sha3_384) !== true);
+  const known: BackedUpBlob[] = [];
+  for (let at = 0; at < candidates.length; at += looksAtOnce) {
+    const some = candidates.slice(at, at + looksAtOnce);
+    const found = await Promise.all(some.map(({ sha3_384 }) => blobs.stat(sha3_384)));
+    for (const [nth, blob] of some.entries()) {
+      if (found[nth]?.size === blob.size) known.push(blob);
+      else if (found[nth] !== undefined) fresh.push(found[nth]);
+    }
+  }
+  return { known, fresh };
+}
+
 /** The blobs that an earlier backup and those before it have. */
 async function baseOf(
   { file, tar }: OpenArchive,
@@ -282,10 +322,11 @@ const certificates = (directory: string): string[] =>
     .filter((name) => /^(?:ca|server)\.(?:pem|key)$/.test(name))
     .sort();
 
-async function openIfThere(path: string): Promise<Readable | undefined> {
+async function openIfThere(path: string): Promise<{ size: number; source: Readable } | undefined> {
   try {
     const handle = await open(path, 'r');
-    return handle.createReadStream({ highWaterMark: 1024 * 1024 });
+    const { size } = await handle.stat();
+    return { size, source: handle.createReadStream({ highWaterMark: 1024 * 1024 }) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new CannotReadSource(path, 'it cannot be opened', error);

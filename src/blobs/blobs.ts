@@ -116,8 +116,7 @@ export interface Blobs {
 
   /** Takes damaged content out of service; its bytes stay for whoever wants to look at them. False when it was not there. */
   quarantine(sha3_384: string): Promise<boolean>;
-  /** What was taken out of service. */
-  quarantined: Pick<Blobs, 'borrow' | 'stat'>;
+  quarantined: Quarantine;
   /** Puts back what was taken out of service, in the place of whatever is there; as if it were taken in now. */
   putBack(sha3_384: string): Promise<void>;
 
@@ -130,6 +129,12 @@ export interface Blobs {
   free(): Promise<number>;
   /** Bytes that the whole disk has. */
   capacity(): Promise<number>;
+}
+
+/** What was taken out of service, by the digest that it should have. */
+export interface Quarantine extends Pick<Blobs, 'borrow' | 'stat' | 'list'> {
+  /** Takes in, as it is, a file that another place has taken out of service, in the place of what lies here; durable when it resolves. */
+  add(sha3_384: string, file: string): Promise<void>;
 }
 
 /** Whether somebody still receives this; `changed` says when something came last, or nothing where it is not there any more. */

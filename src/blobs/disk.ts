@@ -10,19 +10,20 @@
 // temporary name, then moved, then both directories are made durable. A failed fsync says that the kernel dropped bytes
 // it had promised to write; trying again would only seem to work, so the store stops.
 import { hash } from 'node:crypto';
-import { open as openFile, rename } from 'node:fs/promises';
+import { open as openFile, rename, stat } from 'node:fs/promises';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import type { Blobs, Loan } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
 import { Contents, storedBlob } from './disk/contents.ts';
 import { DurableFiles } from './disk/durable.ts';
+import { isFull } from './disk/errors.ts';
 import { Receiver } from './disk/receiving.ts';
 import { PieceMemory, SentContent } from './disk/sending.ts';
 import { Places, type PlaceOptions } from './places.ts';
 import { createProofs, type Proofs } from './proofs.ts';
 import { onlyOne, type Shares } from './shares.ts';
-import { DiskSpace, diskBytes, freeBytes } from './space.ts';
+import { DiskSpace, diskBytes, diskFull, freeBytes } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
   /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
@@ -81,6 +82,14 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     quarantined: {
       borrow: async (sha3_384) => lend(quarantinePath(sha3_384)),
       stat: async (sha3_384) => storedBlob(quarantinePath(sha3_384), sha3_384),
+      list: () => contents.listQuarantined(),
+      async add(sha3_384, file) {
+        const claim = await room.claim((await stat(file)).size);
+        await contents
+          .addToQuarantine(sha3_384, file)
+          .catch((error: unknown) => Promise.reject(isFull(error) ? diskFull() : (error as Error)))
+          .finally(() => claim.release());
+      },
     },
     putBack: async (sha3_384) => contents.putBack(sha3_384),
     sweepTemporary: (isLive) => receiver.sweep(isLive),

@@ -26,7 +26,7 @@ import type { BucketAccess, BucketAddress } from './s3/address.ts';
 import { arriving } from './s3/arriving.ts';
 import { Bucket } from './s3/bucket.ts';
 import { placeInQuarantine, placeOfContent, S3Contents } from './s3/contents.ts';
-import { markerKey, openMarker, tryWriting, type Opening } from './s3/marker.ts';
+import { markerKey, mustFindMarker, openMarker, tryWriting, type Opening } from './s3/marker.ts';
 import type { Sizes } from './s3/parts.ts';
 import { Reading } from './s3/reading.ts';
 import { ownRemovals, type Removals } from './s3/removals.ts';
@@ -35,10 +35,8 @@ import { onlyOne } from './shares.ts';
 import { diskBytes, diskFull, DiskSpace, freeBytes, type Space } from './space.ts';
 
 export interface S3Blobs extends DiskBlobs {
-  /** Why the server cannot be used just now, as far as is known. */
-  problem(): string | undefined;
   traffic(): Traffic;
-  /** What time it is at the server, to a second; fails within a few where it does not answer. */
+  /** What time it is at the server, to a second; fails within a few where it does not answer, or has not what is the store's. */
   clock(): Promise<Date>;
 }
 
@@ -96,10 +94,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     list: () => contents.list(),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
-    quarantined: {
-      borrow: async (sha3_384) => lend(placeInQuarantine(sha3_384)),
-      stat: async (sha3_384) => contents.stat(sha3_384, placeInQuarantine),
-    },
+    quarantined: quarantine(contents, lend),
     putBack: async (sha3_384) => contents.putBack(sha3_384),
     async sweepTemporary(isLive) {
       const [swept, before] = [await receiver.sweep(isLive), after(now(), -still)];
@@ -109,9 +104,8 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     capacity: async () => diskBytes(directory),
     keepBallast: () => keepBallast(root, room, (handle) => files.sync(handle)),
     releaseBallast: () => releaseBallast(root),
-    problem: () => (bucket.requests.isFailing ? away : undefined),
     traffic: () => bucket.traffic,
-    clock: () => asked(async () => (await bucket.look(markerKey))?.at ?? new Date()),
+    clock: () => asked(async () => (await mustFindMarker(bucket)).at ?? new Date()),
     async close() {
       places.close();
       bucket.close();
@@ -120,9 +114,12 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   };
 }
 
-const away =
-  'The server that keeps the files of this store does not answer as it should: what is stored is neither given away nor taken in ' +
-  "until it does. Look whether it runs, and what it says; 'larder doctor' tells more.";
+const quarantine = (contents: S3Contents, lend: (key: string) => Promise<Loan>): S3Blobs['quarantined'] => ({
+  borrow: async (sha3_384) => lend(placeInQuarantine(sha3_384)),
+  stat: async (sha3_384) => contents.stat(sha3_384, placeInQuarantine),
+  list: () => contents.list('quarantine/', placeInQuarantine),
+  add: async (sha3_384, file) => contents.addToQuarantine(sha3_384, file),
+});
 
 /** A copy of an object in a file here, for which there is room; where nothing is there, the file is not there either. */
 async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: string): Promise<Loan> {

@@ -1,14 +1,19 @@
 // All blobs of a store from one place to another. What is at the new place already, whole, is not sent again, so what was
 // interrupted goes on; and nothing is taken away from the old one.
-import { oneByOne, type Blobs } from '#blobs/blobs.ts';
+import { oneByOne, withFile, type Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import { everyBlob } from '#blobs/listing.ts';
 import { bucketAddress, placeOf } from '#blobs/s3/address.ts';
 import type { Config } from '#src/config.ts';
 import { withBlobs } from './blobs.ts';
 import type { Store } from './store.ts';
 
 export interface BlobsMoving {
-  from: Pick<Blobs, 'list' | 'open'>;
-  to: Pick<Blobs, 'stat' | 'prove' | 'receive'>;
+  from: Pick<Blobs, 'list' | 'stat' | 'open' | 'quarantined'>;
+  to: Pick<Blobs, 'stat' | 'prove' | 'receive' | 'quarantined'>;
+  /** What the records need: a list may not name all that is there. */
+  needed: AsyncIterable<string> | Iterable<string>;
+  digests: DigestPool;
   newId: () => string;
   /** Told how many bytes are there; what it throws ends it. */
   progress: (done: number, total: number) => void;
@@ -19,6 +24,9 @@ export interface BlobsMoved {
   bytes: number;
   /** How many of them were there already. */
   known: number;
+  /** How many were out of service and are there now, and how many of those cannot be read and are not. */
+  quarantined: number;
+  unread: number;
 }
 
 /** A blob that cannot be moved as it is; the message is for a person. */
@@ -34,18 +42,21 @@ export const moveBlobs = (
   blobs: Config['blobs'],
   progress: BlobsMoving['progress'],
 ): Promise<BlobsMoved> =>
-  withBlobs(store, ({ blobs: from }) =>
+  withBlobs(store, ({ blobs: from, digests }) =>
     withBlobs(
       { ...store, config: { ...store.config, blobs } },
-      ({ blobs: to }) => copyBlobs({ from, to, newId: () => store.newId.uuid(), progress }),
+      ({ blobs: to }) => {
+        const needed = store.records.neededContents.all();
+        return copyBlobs({ from, to, needed, digests, newId: () => store.newId.uuid(), progress });
+      },
       { movesIn: true },
     ),
   );
 
 /** Copies them, each held against its digest as it comes in, and looks that all are there in the end. */
-export async function copyBlobs({ from, to, newId, progress }: BlobsMoving): Promise<BlobsMoved> {
+export async function copyBlobs({ from, to, needed, digests, newId, progress }: BlobsMoving): Promise<BlobsMoved> {
   const all = new Map<string, number>();
-  for await (const { sha3_384, size } of from.list()) all.set(sha3_384, size);
+  for await (const { sha3_384, size } of everyBlob(from, needed)) all.set(sha3_384, size);
   const bytes = [...all.values()].reduce((sum, size) => sum + size, 0);
   let [done, known] = [0, 0];
   for (const [sha3_384, size] of all) {
@@ -56,7 +67,32 @@ export async function copyBlobs({ from, to, newId, progress }: BlobsMoving): Pro
   for (const [sha3_384, size] of all) {
     if ((await to.stat(sha3_384))?.size !== size) throw new Error(`the blob ${sha3_384} did not arrive`);
   }
-  return { blobs: all.size, bytes, known };
+  let [quarantined, unread] = [0, 0];
+  for await (const { sha3_384 } of from.quarantined.list()) {
+    if (await copyQuarantined({ from, to, digests }, sha3_384)) quarantined++;
+    else unread++;
+    progress(bytes, bytes);
+  }
+  return { blobs: all.size, bytes, known, quarantined, unread };
+}
+
+/**
+ * What is out of service may be looked at later, and put back where only the reading of it failed: so it goes as it is. False
+ * where the disk does not give it, which keeps nobody from leaving that disk.
+ */
+async function copyQuarantined(
+  { from, to, digests }: Pick<BlobsMoving, 'from' | 'to' | 'digests'>,
+  sha3_384: string,
+): Promise<boolean> {
+  const digestOf = async (file: string): Promise<string> => (await digests.ofFile(file, ['sha256'])).sha256;
+  return withFile(from.quarantined, sha3_384, async (file) => {
+    const digest = await digestOf(file).catch(() => undefined);
+    if (digest === undefined) return false;
+    await to.quarantined.add(sha3_384, file);
+    const copied = await withFile(to.quarantined, sha3_384, digestOf);
+    if (copied !== digest) throw new Error(`the blob ${sha3_384}, which is in quarantine, did not arrive as it is`);
+    return true;
+  });
 }
 
 async function copyBlob(

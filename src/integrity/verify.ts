@@ -1,5 +1,6 @@
 // Proves that the store has everything and everything is as it was written: the database, the audit log, every blob.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
+import { everyBlob } from '#blobs/listing.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
@@ -27,7 +28,6 @@ export interface VerifyOptions {
 
 /** So many blobs are read at once; the pool has its own threads. */
 const atOnce = 4;
-const batch = 1000;
 
 export async function verifyStore({
   inspect,
@@ -54,7 +54,7 @@ export async function verifyStore({
 
   const stored: StoredBlob[] = [];
   let total = 0;
-  for await (const blob of blobs.list()) {
+  for await (const blob of everyBlob(blobs, records.neededContents.all())) {
     stored.push(blob);
     total += blob.size;
   }
@@ -86,13 +86,9 @@ export async function missingContents(
   blobs: Pick<Blobs, 'stat'>,
 ): Promise<string[]> {
   const missing: string[] = [];
-  for (let after = ''; ;) {
-    const some = await records.neededContents.list(after, batch);
-    for (const sha3_384 of some) {
-      if ((await blobs.stat(sha3_384)) !== undefined || !(await records.neededContents.has(sha3_384))) continue;
-      missing.push(sha3_384);
-    }
-    if (some.length < batch) return missing;
-    after = some.at(-1)!;
+  for await (const sha3_384 of records.neededContents.all()) {
+    if ((await blobs.stat(sha3_384)) !== undefined || !(await records.neededContents.has(sha3_384))) continue;
+    missing.push(sha3_384);
   }
+  return missing;
 }

@@ -2,17 +2,25 @@
 // for what is missing or copies the store asks here; the tables are listed once, in the view `needed_contents`.
 import { sql, type Queries } from '#engine/database.ts';
 
+/** So many are read at once where all are wanted. */
+const batch = 1000;
+
 export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Whether any record needs this content, by its sha3-384. */
   has: async (sha3_384: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM needed_contents WHERE sha3_384 = ${sha3_384} LIMIT 1`)),
 
-  /** The sha3-384 of the contents after one, in order, each once, at most `limit`; the first are those after ''. */
-  list: async (after: string, limit: number) =>
-    (
-      await db.all<{ sha3_384: string }>(sql`
-        SELECT DISTINCT sha3_384 FROM needed_contents WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
-    ).map(({ sha3_384 }) => sha3_384),
+  list: async (after: string, limit: number) => list(db, after, limit),
+
+  /** All of them, in order, each once. */
+  async *all() {
+    for (let after = ''; ;) {
+      const some = await list(db, after, batch);
+      yield* some;
+      if (some.length < batch) return;
+      after = some.at(-1)!;
+    }
+  },
 
   /** In a person's words, what needs this content: packages with their revisions, resources and images, in order, at most `limit`. */
   neededBy: async (sha3_384: string, limit: number) =>
@@ -63,3 +71,10 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY username LIMIT ${limit}`)
     ).map(({ username }) => username),
 });
+
+/** The sha3-384 of the contents after one, in order, each once, at most `limit`; the first are those after ''. */
+const list = async (db: Pick<Queries, 'all'>, after: string, limit: number): Promise<string[]> =>
+  (
+    await db.all<{ sha3_384: string }>(sql`
+      SELECT DISTINCT sha3_384 FROM needed_contents WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
+  ).map(({ sha3_384 }) => sha3_384);

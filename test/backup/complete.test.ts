@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 
 import { lockBackups } from '#data/lock.ts';
+import { hasContent, readContent, removeContent, writeContent } from '#test/fixtures/contents.ts';
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
@@ -14,11 +15,11 @@ import { saved } from './saved.ts';
 t.setTimeout(300_000);
 
 t.test('a missing blob is named by its package, and fetched back from an earlier backup', async (t) => {
-  const { store, folder, keys, blob, sha3_384, run } = await saved(t);
+  const { store, folder, keys, sha3_384, run } = await saved(t);
   const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
   t.match(await run(`backup ${monday}`), { code: 0, out: /It was read back as it was written/ });
   t.match(await run(`backup --check ${monday}`), { code: 0, out: /is good: \d+ files, each held against its digest/ });
-  rmSync(blob);
+  removeContent(store.directory, sha3_384);
 
   const named = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
   const made = await run(`backup ${tuesday}`);
@@ -48,7 +49,7 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   });
   t.match(await larder(`verify --data ${data}`), { code: 0 });
   t.match(await run(`restore ${monday} --missing`), { code: 0 }, 'also while the store serves');
-  t.ok(existsSync(blob));
+  t.ok(hasContent(store.directory, sha3_384));
   t.match(await run(`restore ${monday} --missing`), { code: 0, out: 'Nothing is missing.\n' });
   const entries = await store.beside.records.audit.list(0, 1000);
   const fetched = entries.filter(({ action }) => action === 'restore_missing');
@@ -59,10 +60,14 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
 });
 
 t.test('a blob that is damaged or was taken out of service is named, and not in the backup', async (t) => {
-  const { folder, blob, sha3_384, run } = await saved(t);
-  const bytes = readFileSync(blob);
+  const { store, folder, sha3_384, run } = await saved(t);
+  const bytes = readContent(store.directory, sha3_384);
+  writeContent(store.directory, sha3_384, Buffer.concat([bytes, Buffer.from('more')]));
+  t.match(JSON.parse((await run(`backup ${folder}/longer.tar --json`)).out), {
+    lacking: [{ sha3_384, why: 'damaged' }],
+  });
   bytes[100]! ^= 1;
-  writeFileSync(blob, bytes);
+  writeContent(store.directory, sha3_384, bytes);
   const made = await run(`backup ${folder}/damaged.tar --json`);
   t.match(made, { code: 1 });
   t.match(JSON.parse(made.out), { damaged: [sha3_384], lacking: [{ sha3_384, why: 'damaged' }] });
@@ -177,7 +182,7 @@ t.test('one backup of a store is made at a time', async (t) => {
 });
 
 t.test('in a folder of backups the newest stay, and nothing goes that is not one of them', async (t) => {
-  const { folder, store, blob, run } = await saved(t);
+  const { folder, store, sha3_384, run } = await saved(t);
   const backups = t.testdir({ set: { 'larder-20200101T000000Z.tar': 'somebody wrote this', 'notes.tar': 'and this' } });
   const set = join(backups, 'set');
   const old = ['larder-20260101T000000Z.tar', 'larder-20260102T000000Z.tar', 'larder-20260103T000000Z.tar'];
@@ -195,7 +200,7 @@ t.test('in a folder of backups the newest stay, and nothing goes that is not one
   t.equal(left[3], 'notes.tar');
   t.equal(left.length, 4);
 
-  rmSync(blob);
+  removeContent(store.directory, sha3_384);
   store.clock.advance(1000);
   rmSync(join(set, left[2]!));
   t.match(await run(`backup ${set} --keep 1`), { code: 1 });

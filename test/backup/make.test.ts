@@ -106,6 +106,7 @@ t.test('nothing is left of a backup for which there was no room', async (t) => {
   });
   const large: BackupOptions['blobs'] = {
     borrow: (sha3_384) => Promise.resolve({ file: sha3_384, release: () => Promise.resolve() }),
+    stat: () => Promise.resolve(undefined),
     async *list() {
       yield await Promise.resolve({ sha3_384: 'a'.repeat(96), size: 4096 * MiB, storedAt: new Date() });
     },
@@ -143,6 +144,7 @@ t.test('a blob that cannot be read is named as that, and the rest is backed up',
     const made = await make(backup, {
       blobs: {
         list: () => blobs.list(),
+        stat: (sha3_384) => blobs.stat(sha3_384),
         async borrow(one) {
           const loan = await borrow(one);
           // Reading a folder fails, as reading from a bad disk does.

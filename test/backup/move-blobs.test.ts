@@ -1,5 +1,5 @@
 // All blobs of a store, from one place to another.
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -9,7 +9,14 @@ import { listed, store, type TestStore } from '#test/blobs/store.ts';
 
 let ids = 0;
 const newId = (): string => `id-${String(ids++)}`;
-const quiet = { newId, progress: () => undefined };
+const quiet = { newId, progress: () => undefined, needed: [] };
+/** What is copied from one to the other. */
+const between = (from: TestStore, to: TestStore) => ({
+  from: from.blobs,
+  to: to.blobs,
+  digests: from.digests,
+  ...quiet,
+});
 const fileOf = ({ directory }: TestStore, digest: string): string =>
   join(directory, 'blobs/sha3', digest.slice(0, 2), digest);
 
@@ -24,23 +31,23 @@ t.test('all blobs come, and what is there already is not sent again', async (t) 
   const { made, digests } = await filled(t, ['', 'one', 'two', 'x'.repeat(3_000_000)]);
   const to = await store(t);
   const told: number[] = [];
-  const first = await copyBlobs({ from: made.blobs, to: to.blobs, newId, progress: (done) => told.push(done) });
+  const first = await copyBlobs({ ...between(made, to), progress: (done) => told.push(done) });
   t.match(first, { blobs: 4, bytes: 3_000_006, known: 0 });
   t.equal(told.at(-1), 3_000_006);
   t.strictSame((await listed(to.blobs.list())).map(({ sha3_384 }) => sha3_384).sort(), [...digests].sort());
   for (const digest of digests) t.ok(readFileSync(fileOf(to, digest)).equals(readFileSync(fileOf(made, digest))));
-  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { known: 4 });
+  t.match(await copyBlobs(between(made, to)), { known: 4 });
   t.equal((await listed(made.blobs.list())).length, 4, 'and nothing is taken away');
 });
 
 t.test('what lies at the new place and is not whole is sent again', async (t) => {
   const { made, digests } = await filled(t, ['one', 'two', 'three']);
   const to = await store(t);
-  await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet });
+  await copyBlobs(between(made, to));
   const [cut, changed] = [fileOf(to, digests[0]!), fileOf(to, digests[1]!)];
   truncateSync(cut, 1);
   writeFileSync(changed, 'tow');
-  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { known: 1 });
+  t.match(await copyBlobs(between(made, to)), { known: 1 });
   t.equal(readFileSync(cut, 'utf8'), 'one');
   t.equal(readFileSync(changed, 'utf8'), 'two');
 });
@@ -53,18 +60,49 @@ t.test('one that ends goes on where it was', async (t) => {
   const progress = (): void => {
     if (--left === 0) throw ended;
   };
-  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, newId, progress }), ended);
-  t.match(await copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), { blobs: 3, known: 2 });
+  await t.rejects(copyBlobs({ ...between(made, to), progress }), ended);
+  t.match(await copyBlobs(between(made, to)), { blobs: 3, known: 2 });
 });
 
 t.test('damage does not come along', async (t) => {
   const { made, digests } = await filled(t, ['one', 'two']);
   writeFileSync(fileOf(made, digests[0]!), 'eno');
   const to = await store(t);
-  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }), {
+  await t.rejects(copyBlobs(between(made, to)), {
     message: `the blob ${digests[0]!} is not as it was written; 'larder verify' tells whose it is`,
   });
   t.notOk((await listed(to.blobs.list())).some(({ sha3_384 }) => sha3_384 === digests[0]));
   appendFileSync(fileOf(made, digests[0]!), 'more');
-  await t.rejects(copyBlobs({ from: made.blobs, to: to.blobs, ...quiet }));
+  await t.rejects(copyBlobs(between(made, to)));
+});
+
+t.test('what is out of service comes along as it is, and can be put back there', async (t) => {
+  const { made, digests } = await filled(t, ['one', 'two', 'three']);
+  const [bad, good] = [digests[0]!, digests[1]!];
+  writeFileSync(fileOf(made, bad), 'eno');
+  for (const digest of [bad, good]) t.ok(await made.blobs.quarantine(digest));
+  const to = await store(t);
+  t.match(await copyBlobs(between(made, to)), { blobs: 1, quarantined: 2, unread: 0 });
+  t.match(await copyBlobs(between(made, to)), { blobs: 1, known: 1, quarantined: 2 }, 'also again');
+  const held = (await listed(to.blobs.quarantined.list())).map(({ sha3_384 }) => sha3_384).sort();
+  t.strictSame(held, [bad, good].sort());
+  t.strictSame(to.failures, []);
+  const lent = async (digest: string): Promise<string> =>
+    readFileSync((await to.blobs.quarantined.borrow(digest)).file, 'utf8');
+  t.strictSame([await lent(bad), await lent(good)], ['eno', 'two']);
+  await to.blobs.putBack(good);
+  t.equal(await to.blobs.prove(good), true);
+
+  rmSync(join(made.directory, 'blobs/quarantine', good));
+  mkdirSync(join(made.directory, 'blobs/quarantine', good));
+  t.match(await copyBlobs(between(made, to)), { quarantined: 1 }, 'what is no file is none of them');
+});
+
+t.test('what no list names and records need comes along', async (t) => {
+  const { made, digests } = await filled(t, ['one', 'two']);
+  const to = await store(t);
+  const late = { ...made.blobs, list: async function* () {} };
+  const moved = await copyBlobs({ ...between(made, to), from: late, needed: [digests[1]!, 'f'.repeat(96)] });
+  t.match(moved, { blobs: 1, bytes: 3 });
+  t.ok(await to.blobs.stat(digests[1]!));
 });

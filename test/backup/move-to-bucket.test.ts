@@ -1,5 +1,5 @@
 // The files of a stopped store go to a bucket and come back, and its records go along to a server.
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,6 +36,8 @@ t.test('all files go to a bucket, with the records or alone, and come back', asy
   };
   const inBucket = wanted('in-bucket', placeIn(swift, folder(t)));
   const before = readFileSync(join(data, 'larder.toml'), 'utf8');
+  const bad = 'b'.repeat(96);
+  writeFileSync(join(data, 'blobs/quarantine', bad), 'what was found damaged', { mode: 0o600 });
   await swift.stop();
   t.match(await store.larder(`move --to ${inBucket}`), { code: 1 });
   t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), before, 'nothing is changed while the server is away');
@@ -43,7 +45,8 @@ t.test('all files go to a bucket, with the records or alone, and come back', asy
   const moved = await store.json(`move --to ${inBucket}`);
   t.match(moved, { 'blobs-from': 'blobs/', blobs: Number }, JSON.stringify(moved));
   t.ok(moved.blobs > 0);
-  rmSync(join(data, 'blobs/sha3'), { recursive: true });
+  t.equal(moved.quarantined, 1, 'what is evidence comes along');
+  for (const name of ['sha3', 'quarantine']) rmSync(join(data, 'blobs', name), { recursive: true });
   t.match(await store.json('verify'), { good: true, blobs: { checked: moved.blobs } }, 'all are in the bucket');
   t.match(await store.json('audit list --limit 1'), { entries: [{ action: 'move' }] });
 
@@ -59,7 +62,11 @@ t.test('all files go to a bucket, with the records or alone, and come back', asy
     'blobs.s3': undefined,
     'blobs.credentials_file': undefined,
   });
-  t.match(await store.json(`move --to ${back}`), { 'blobs-to': 'blobs/', blobs: moved.blobs, rows: Number });
+  t.match(await store.json(`move --to ${back}`), {
+    ...{ 'blobs-to': 'blobs/', blobs: moved.blobs, rows: Number },
+    ...{ quarantined: 1, unread: 0 },
+  });
+  t.equal(readFileSync(join(data, 'blobs/quarantine', bad), 'utf8'), 'what was found damaged');
   t.ok(existsSync(join(data, 'blobs/sha3')));
   t.match(await store.json('verify'), { good: true, blobs: { checked: moved.blobs } });
 });

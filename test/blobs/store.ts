@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Chunks } from '#blobs/blobs.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { digestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
 import { startWorker } from '#src/embedded.ts';
 
 export interface TestStore {
   blobs: DiskBlobs;
   directory: string;
+  digests: DigestPool;
   /** What `fatal` was told. */
   failures: Error[];
   /** The files below `blobs`, by their paths. */
@@ -33,7 +34,7 @@ export async function store(t: Test, options: Partial<DiskBlobsOptions> = {}): P
   const failures: Error[] = [];
   const fatal = (error: Error): void => void failures.push(error);
   const blobs = await diskBlobs({ directory, reserve: 0, digests, fatal, ...options });
-  return { blobs, directory, failures, files: () => filesBelow(join(directory, 'blobs')) };
+  return { blobs, directory, digests, failures, files: () => filesBelow(join(directory, 'blobs')) };
 }
 
 export async function filesBelow(folder: string): Promise<string[]> {

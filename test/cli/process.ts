@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { initOptions } from '#test/fixtures/engines.ts';
+import { initOptions, nameBlobs } from '#test/fixtures/engines.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { larder, type Outcome } from './world.ts';
 
@@ -59,6 +59,7 @@ export async function newStore(t: Test, options = ''): Promise<NewStore> {
   const more = options.includes('--postgres') ? [] : await initOptions(store.data);
   const made = await store.larder(['init', options, ...more].join(' '));
   if (made.code !== 0) throw new Error(made.err);
+  await nameBlobs(store.data);
   return store;
 }
 

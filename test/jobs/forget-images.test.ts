@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -6,13 +6,11 @@ import t from 'tap';
 import { itself } from '#acts/act.ts';
 import { deleteImageManifest } from '#acts/images.ts';
 import { forgetImages } from '#acts/unwanted-images.ts';
-import { digestPool } from '#blobs/digests.ts';
-import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
+import type { DiskBlobs } from '#blobs/disk.ts';
 import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
 import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
-import { startWorker } from '#src/embedded.ts';
-import { contentFiles } from '#test/fixtures/contents.ts';
+import { blobsBeside, contentFiles, makeContentsOld } from '#test/fixtures/contents.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import {
   declare,
@@ -42,12 +40,7 @@ async function site(t: Parameters<typeof startStore>[0]): Promise<Site> {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
-  t.teardown(() => digests.close());
-  const fatal = (error: Error): never => {
-    throw error;
-  };
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
+  const blobs = await blobsBeside(t, store);
   const client = async (): Promise<RegistryClient> => logIn(store, await uploadLogin(ada, 'hello'));
   return {
     store,
@@ -77,9 +70,7 @@ async function publish({ store, ada }: Site, digest: string): Promise<string> {
 
 /** Makes all content old, and sweeps. */
 async function sweep({ store, blobs }: Site): Promise<void> {
-  for (const file of contentFiles(store.directory)) {
-    utimesSync(join(store.directory, 'blobs/sha3', file.slice(0, 2), file), new Date(0), new Date(0));
-  }
+  makeContentsOld(store.directory);
   await sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
 }
 

@@ -1,7 +1,7 @@
 // A store whose files are on a server of S3: what comes in and goes out, what is damaged, lost and brought back, and what happens
 // when the server goes away.
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { startCable } from '#test/fixtures/cable.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
 import { sharedSwift, startSwift, type SwiftServer } from '#test/fixtures/swift.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -23,7 +24,8 @@ const quiet = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 
 const sha3 = (content: Uint8Array): string => createHash('sha3-384').update(content).digest('hex');
 
 /** What somebody does on the server behind the back of a store. */
-function behind({ client, bucket: Bucket }: SwiftServer, store: Pick<TestAppliance, 'beside'>) {
+function behind(server: SwiftServer, store: Pick<TestAppliance, 'beside'>) {
+  const { client, bucket: Bucket } = server;
   const [, , , , ...prefix] = store.beside.config.blobs.s3!.replace(/\/$/, '').split('/');
   const keyOf = (key: string): string => `${prefix.join('/')}/${key}`;
   return {
@@ -36,6 +38,7 @@ function behind({ client, bucket: Bucket }: SwiftServer, store: Pick<TestApplian
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: keyOf(key) }));
       return Buffer.from(await Body!.transformToByteArray());
     },
+    leaveOut: (key: string) => server.leaveOut(keyOf(key)),
     write: (key: string, Body: Buffer) => client.send(new PutObjectCommand({ Bucket, Key: keyOf(key), Body })),
     remove: (key: string) => client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(key) })),
   };
@@ -119,6 +122,77 @@ t.test('a backup has what is there, and what is missing there comes back from it
   t.same(await verify(), whole);
 });
 
+t.test('a bucket that is late to list what it has, or lists what it has lost, is asked for each', async (t) => {
+  const server = await sharedSwift(root);
+  const { store, client, verify } = await storeOfAda(t);
+  const { place, keys, leaveOut, write } = behind(server, store);
+  const [late, lost, other] = [randomBytes(100_000), randomBytes(1000), randomBytes(2000)];
+  for (const content of [late, lost, other]) t.match(await client.blob(content), { status: 201 });
+  const lacking = async (name: string, ...more: string[]) => {
+    const line = ['backup', join(folder, name), ...more, '--json', '--data', store.directory];
+    const { code, out } = await larder(line.join(' '));
+    const made = JSON.parse(out) as { lacking: { sha3_384: string; why: string }[]; 'blobs-in-this-file': number };
+    const ours = [late, lost, other].map(sha3);
+    return {
+      code,
+      fresh: made['blobs-in-this-file'],
+      lacking: made.lacking
+        .filter(({ sha3_384 }) => ours.includes(sha3_384))
+        .map((one) => [one.sha3_384, one.why] as const),
+    };
+  };
+  const folder = t.testdir();
+  await leaveOut(place(late));
+  t.notOk((await keys()).includes(place(late)), 'it is not listed');
+  const { fresh, lacking: ofNone } = await lacking('late.tar');
+  t.same(ofNone, [], 'and in the backup all the same');
+  t.match(await lacking('since.tar', '--since', join(folder, 'late.tar')), { fresh: 0, lacking: [] });
+
+  server.lose(lost);
+  t.ok((await keys()).includes(place(lost)), 'it is listed');
+  await write(place(other), damaged(other));
+  const both = new Map([
+    [sha3(other), 'damaged'],
+    [sha3(lost), 'missing'],
+  ]);
+  const ofBoth = await lacking('lacking.tar');
+  t.match(ofBoth, { code: 1, fresh: fresh - 2 });
+  t.same(new Map(ofBoth.lacking), both);
+  await write(place(other), other.subarray(1));
+  t.same(new Map((await lacking('since-late.tar', '--since', join(folder, 'late.tar'))).lacking), both);
+  await write(place(late), damaged(late));
+  await leaveOut(place(late));
+  t.same(await verify(), [2, 1, 0], 'what is not listed is read too');
+});
+
+t.test('an object that the server cannot give is named, and without the server there is no backup', async (t) => {
+  const server = await sharedSwift(root);
+  const cable = await startCable(server.port);
+  t.teardown(() => cable.end());
+  const folder = t.testdir();
+  const credentials = join(folder, 'credentials');
+  writeFileSync(credentials, 'access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n');
+  const place = `http://127.0.0.1:${String(cable.port)}/${server.bucket}/${server.newPlace().prefix}`;
+  const lines = `[blobs]\ns3 = "${place}"\ncredentials_file = "${credentials}"`;
+  const { store, client } = await storeOfAda(t, (text) => quiet(text).replace('[blobs]', lines));
+  const [large, small] = [randomBytes(600_000), randomBytes(1000)];
+  for (const content of [large, small]) t.match(await client.blob(content), { status: 201 });
+  const file = join(folder, 'cut.tar');
+  cable.cutAfter = 200_000;
+  const { code, out } = await larder(`backup ${file} --json --data ${store.directory}`);
+  const { lacking } = JSON.parse(out) as { lacking: { sha3_384: string; why: string }[] };
+  t.equal(code, 1);
+  t.match(
+    lacking.filter(({ why }) => why !== 'missing'),
+    [{ sha3_384: sha3(large), why: 'unreadable' }],
+  );
+  t.ok(readFileSync(file).includes(small));
+  cable.cutAfter = 0;
+  const away = await larder(`backup ${file}.2 --data ${store.directory}`);
+  t.match(away, { code: 1, err: /does not answer/ });
+  t.notOk(existsSync(`${file}.2`));
+});
+
 t.test('a snap is reviewed, and deltas and downloads of devices work as from a folder', async (t) => {
   const { store, verify } = await storeOfAda(t);
   const ada = await store.as('ada');
@@ -181,7 +255,8 @@ t.test('without the server the store says so, and works again by itself when it 
   );
   t.match(await client.blob('another one'), { status: 503 });
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
-  t.match(await problems(), [/^The server that keeps the files of this store does not answer as it should/]);
+  await until(async () => (await problems()).length > 0);
+  t.match(await problems(), [/^The bucket of the store does not answer as it should/]);
   await server.start();
   await until(async () => (await problems()).length === 0);
   t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 200 });

@@ -11,6 +11,7 @@ import { sealEvery } from '#records/audit-seals.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { engine } from '#test/fixtures/engines.ts';
+import { sharedSwift } from '#test/fixtures/swift.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 
@@ -53,7 +54,9 @@ async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 async function startOn(disk: string, t: Test): Promise<TestAppliance> {
-  if (engine === 'postgres') await sharedPostgres(root); // on another disk
+  // Servers of the engines are on another disk.
+  if (engine === 'postgres') await sharedPostgres(root);
+  if (process.env['LARDER_BLOBS'] === 's3') await sharedSwift(root);
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = disk;
   return startStore(t, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"')).finally(() => {

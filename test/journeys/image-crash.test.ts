@@ -34,7 +34,9 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   for (let round = 0; round <= kills; round++) {
     const served = await serve(data);
     t.teardown(() => kill(served.process));
-    t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
+    // The scrub is lent copies, where the blobs are in a bucket.
+    const half = readdirSync(join(data, 'blobs/tmp')).filter((name) => !name.startsWith('lent-'));
+    t.same(half, [], 'no upload is left half received');
     const publisher = await publisherOf(served.url, credential);
     if (round === 0) await declareImage(publisher);
     const login = (await (

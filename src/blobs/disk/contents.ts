@@ -2,7 +2,7 @@
 // moment, so each step is one that the file system makes whole: a file is moved, never looked at and then removed.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, copyFile, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { mustBeDigest, type StoredBlob } from '../blobs.ts';
@@ -136,12 +136,32 @@ export class Contents {
     await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.#quarantined)]);
   }
 
+  /** Copies a file into quarantine, in the place of what lies there. */
+  async addToQuarantine(sha3_384: string, file: string): Promise<void> {
+    const [copy, place] = [join(this.temporary, randomUUID()), this.quarantinePath(sha3_384)];
+    try {
+      await copyFile(file, copy, constants.COPYFILE_EXCL);
+      await chmod(copy, 0o600);
+      const handle = await this.#files.open(copy, O_RDONLY | O_NOFOLLOW);
+      await this.#files.seal(handle).finally(() => handle.close());
+      await rename(copy, place);
+    } catch (error) {
+      await unlinkPresent(copy);
+      throw error;
+    }
+    await Promise.all([this.#files.syncFolder(this.#quarantined), this.#files.syncFolder(this.temporary)]);
+  }
+
+  listQuarantined(): AsyncGenerator<StoredBlob> {
+    return listFolder(this.#quarantined);
+  }
+
   /** Every content; `unread` is told of a folder that cannot be read, and without it that is thrown. */
   async *list(unread?: (error: Error) => void): AsyncGenerator<StoredBlob> {
     for (const name of (await readdir(this.#content)).sort()) {
       if (!/^[0-9a-f]{2}$/.test(name)) continue;
       try {
-        yield* listShard(join(this.#content, name), name);
+        yield* listFolder(join(this.#content, name), name);
       } catch (error) {
         if (unread === undefined) throw error;
         unread(error as Error);
@@ -179,9 +199,10 @@ export class Contents {
   }
 }
 
-async function* listShard(folder: string, name: string): AsyncGenerator<StoredBlob> {
+/** What lies in a folder under a digest that begins so. */
+async function* listFolder(folder: string, begin = ''): AsyncGenerator<StoredBlob> {
   for await (const entry of await opendir(folder)) {
-    if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(name)) continue;
+    if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(begin)) continue;
     const stored = await storedBlob(join(folder, entry.name), entry.name);
     if (stored !== undefined) yield stored;
   }

@@ -139,10 +139,20 @@ export class S3Contents implements Destination {
       throw new Error(`cannot put back the blob ${sha3_384}: it is not in quarantine, or somebody removes it`);
   }
 
-  /** Every content; `storedAt` is the server's, who tells no other in a list. */
-  async *list(): AsyncGenerator<StoredBlob> {
+  /** Sends a file into quarantine, in the place of what is there. */
+  async addToQuarantine(sha3_384: string, file: string): Promise<void> {
+    const key = placeInQuarantine(sha3_384);
+    await asked(async () => {
+      const { size, etag } = await this.#send(key, file);
+      const found = await this.#parts.bucket.look(key);
+      if (found?.size !== size || found.etag !== etag) throw wrong(key);
+    });
+  }
+
+  /** Every content, or all in quarantine; `storedAt` is the server's, who tells no other in a list. */
+  async *list(folder = 'sha3/', place = placeOfContent): AsyncGenerator<StoredBlob> {
     const { bucket } = this.#parts;
-    const listed = bucket.list('sha3/');
+    const listed = bucket.list(folder);
     for (let isEmpty = true; ; isEmpty = false) {
       const next = await asked(async () => {
         const found = await listed.next();
@@ -150,9 +160,8 @@ export class S3Contents implements Destination {
         return found.done === true ? undefined : found.value;
       });
       if (next === undefined) return;
-      const [, folder, sha3_384 = ''] = next.key.split('/');
-      if (!/^[0-9a-f]{96}$/.test(sha3_384) || next.key !== `sha3/${folder ?? ''}/${sha3_384}`) continue;
-      if (folder !== sha3_384.slice(0, 2)) continue;
+      const sha3_384 = next.key.slice(next.key.lastIndexOf('/') + 1);
+      if (!/^[0-9a-f]{96}$/.test(sha3_384) || next.key !== place(sha3_384)) continue;
       yield { sha3_384, size: next.size, storedAt: next.modified };
     }
   }

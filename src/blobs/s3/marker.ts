@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { placeOf } from './address.ts';
-import type { Bucket } from './bucket.ts';
+import type { Bucket, Found } from './bucket.ts';
 import { cannotOpen, NoBucket, statusOf } from './errors.ts';
 
 export const markerKey = 'larder-store.json';
@@ -120,8 +120,13 @@ export async function tryWriting(bucket: Bucket): Promise<void> {
 
 /** Believes that an object is not there, or throws: where the marker cannot be read, nothing is known of any other. */
 export async function believeAbsence(bucket: Bucket): Promise<void> {
-  if ((await bucket.look(markerKey)) === undefined)
-    throw new NoBucket(`the marker of the store is not in ${placeOf(bucket.address)} any more`);
+  await mustFindMarker(bucket);
+}
+
+export async function mustFindMarker(bucket: Bucket): Promise<Found> {
+  const found = await bucket.look(markerKey);
+  if (found === undefined) throw new NoBucket(`the marker of the store is not in ${placeOf(bucket.address)} any more`);
+  return found;
 }
 
 /** Whether an error says that the object is another one by now. */

@@ -67,8 +67,6 @@ type Ask = (requests: Requests, signal: AbortSignal) => Promise<unknown>;
 export class Requests {
   readonly client: Client;
   readonly traffic: Traffic = { requests: new Map(), errors: new Map(), retries: 0, bytesSent: 0, bytesReceived: 0 };
-  /** Why the last request failed, for as long as none has succeeded since. */
-  failure: unknown;
   readonly #sdk: Sdk;
   readonly #bucket: string;
   readonly #alive: Ask;
@@ -103,13 +101,6 @@ export class Requests {
     } finally {
       watch.end();
     }
-  }
-
-  /** Whether the server does not do as it is asked. Where it has not, it is asked again, for whoever asks this next. */
-  get isFailing(): boolean {
-    const isFailing = this.failure !== undefined;
-    if (isFailing) void this.#lookAlive().catch(() => undefined);
-    return isFailing;
   }
 
   async #lookAlive(): Promise<void> {
@@ -162,14 +153,12 @@ export class Requests {
     try {
       const answer = (await this.client.send(command, signal ? { abortSignal: signal } : {})) as unknown as Output<K>;
       this.traffic.retries += (answer.$metadata.attempts ?? 1) - 1;
-      this.failure = undefined;
       this.hear();
       return answer;
     } catch (error) {
       this.traffic.retries += ((error as Partial<Output<K>>).$metadata?.attempts ?? 1) - 1;
       if (!isAbsent(error) && ![412, 416].includes(statusOf(error))) {
         bump(this.traffic.errors, kind);
-        this.failure = error;
       }
       throw error;
     }

@@ -178,8 +178,9 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
 }
 
 /** Deltas can be made again, and the copy of the records names none. */
-const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'borrow'> => ({
+const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'stat' | 'borrow'> => ({
   borrow: (sha3_384) => blobs.borrow(sha3_384),
+  stat: (sha3_384) => blobs.stat(sha3_384),
   async *list() {
     for await (const blob of blobs.list()) if (!(await deltas.isAll(blob.sha3_384))) yield blob;
   },

@@ -30,7 +30,7 @@ export const move = command({
   summary: 'Move a stopped store to a PostgreSQL server or a bucket, or back to one host.',
   description:
     'FILE is the configuration that the store is to have: a copy of larder.toml with another [records] or [blobs], or without ' +
-    'them. All blobs are copied and held against their digests, all records copied, read back and counted, and the audit log is ' +
+    'them. All blobs are copied and held against their digests, those in quarantine as they are, all records copied, read back and counted, and the audit log is ' +
     'followed at its new place; only then FILE takes the place of larder.toml. Until then the store is what it was, whatever ' +
     'happens, and the same line can be typed again. The old records are put aside, old blobs stay where they are, and keys too. ' +
     'Stop every larder that serves the store first.',
@@ -94,7 +94,7 @@ async function carryBlobs(
   const store = await openStore({ directory: data, credentials, held: true });
   try {
     await refuseServed(store);
-    const { blobs, bytes, known } = await moveBlobs(store, wanted.blobs, (done, total) => {
+    const { blobs, bytes, known, quarantined, unread } = await moveBlobs(store, wanted.blobs, (done, total) => {
       progress.at('blobs', done, total);
       signal.throwIfAborted();
     });
@@ -106,9 +106,10 @@ async function carryBlobs(
     return {
       text:
         `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(known)} of them there before.\n` +
-        `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content. ` +
-        'What is in quarantine stayed there.',
-      json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes },
+        (quarantined > 0 ? `What is in quarantine is there too, as it is: ${String(quarantined)} blobs.\n` : '') +
+        (unread > 0 ? `${String(unread)} blobs in quarantine cannot be read, and stayed.\n` : '') +
+        `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content.`,
+      json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes, quarantined, unread },
     };
   } catch (error) {
     throw error instanceof DamagedBlob

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { pino } from 'pino';
 
+import { openStore } from '#data/store.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { catalogKeeping } from '#jobs/keep-catalog.ts';
 import { lookedAt } from '#operations/store/audit-page.ts';
 import { appendAudit } from '#records/audit.ts';
-import { openStore } from '#test/fixtures/writable.ts';
+import { writable } from '#test/fixtures/writable.ts';
 import { snapDetails } from '#test/fixtures/filler.ts';
 
 const silent = pino({ level: 'silent' });
@@ -17,7 +18,7 @@ const silent = pino({ level: 'silent' });
 const revisionsEach = 10;
 
 /**
- * Adds so many snaps, with what stands beside so many of them: a publisher for a hundred, and a brand, an export, a token,
+ * Adds to the records of a data directory, which are a file in it, so many snaps, with what stands beside so many of them: a publisher for a hundred, and a brand, an export, a token,
  * credentials and an upload that waits for a person for each publisher, and an entry of the audit log for each package. Of what
  * is listed by pages there are more than one page in a small store too.
  */
@@ -79,7 +80,7 @@ const rows = (at: string, people: number): string => `
 
 /** Entries that follow one another as in any log, in one transaction; and the catalog as it is a while later. */
 async function growAudit(directory: string, entries: number): Promise<void> {
-  const store = await openStore({ directory });
+  const store = writable(await openStore({ directory }));
   const sealing = { siteKey: store.siteKey, file: store.sealing.file, report: () => undefined };
   await catalogKeeping({ records: store.records, now: () => new Date(), log: silent }).job.run();
   await store.close();

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 
+import type { PostgresServer } from '#test/fixtures/postgres.ts';
 import type { Bounds, Load, Measured, Order } from './load.ts';
 
 /** A client that has its connections open. */
@@ -89,9 +90,28 @@ export function processorTime({ pid }: { pid?: number | undefined }): number {
   }, 0);
 }
 
+/** Milliseconds that all processes of a server have run, those that have ended too. */
+export function serverTime(server: PostgresServer): number {
+  const first = `/proc/${String(server.pid())}`;
+  const children = readFileSync(`${first}/task/${String(server.pid())}/children`, 'latin1')
+    .trim()
+    .split(' ');
+  // After the name of the program, which ends with the last bracket: the 14th and 15th field are those of the ended children.
+  const fields = readFileSync(`${first}/stat`, 'latin1')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  const ended = (Number(fields[13]) + Number(fields[14])) * 10;
+  const running = [server.pid(), ...children.filter((one) => one !== '').map(Number)];
+  return running.reduce((sum, pid) => sum + processorTime({ pid }), ended);
+}
+
+/** What computes, and is known by its process; a PostgreSQL server is known by the first of several. */
+type Computing = { pid?: number | undefined } | PostgresServer;
+
 /** Says how busy the machine was from here on, apart from these processes: the share of all its processors that others had. */
-export function watchMachine(...own: { pid?: number | undefined }[]): () => string {
-  const ours = (): number => own.reduce((sum, child) => sum + processorTime(child), process.cpuUsage().user / 1000);
+export function watchMachine(...own: Computing[]): () => string {
+  const timeOf = (one: Computing): number => ('ask' in one ? serverTime(one) : processorTime(one));
+  const ours = (): number => own.reduce((sum, one) => sum + timeOf(one), process.cpuUsage().user / 1000);
   const machine = (): { all: number; busy: number } => {
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = readFileSync(
       '/proc/stat',

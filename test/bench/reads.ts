@@ -8,10 +8,13 @@ import { join } from 'node:path';
 
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
+import { engine } from '#test/fixtures/engines.ts';
+import { logIn } from '#test/fixtures/images.ts';
+import type { PostgresServer } from '#test/fixtures/postgres.ts';
 import { grow } from './grow.ts';
 import { makeMeasured, type World } from './measured.ts';
-import { logIn } from '#test/fixtures/images.ts';
-import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
+import { median, processorTime, serverTime, startServer, stopServer, watchMachine } from './measure.ts';
+import { moveRecords, startMeasuredServer } from './on-postgres.ts';
 import { questions, type Question, type Visit } from './questions.ts';
 
 const sizes = { small: 100, large: 100_000 };
@@ -39,13 +42,17 @@ type Sides = Record<'small' | 'large', Side>;
 
 /**
  * Prints what each question costs in both stores; fails when one costs beyond what is allowed, or an operation has no question.
- * LARDER_ONLY='quota|names' asks about operations with that in their names alone.
+ * LARDER_ONLY='quota|names' asks about operations with that in their names alone. With LARDER_RECORDS=postgres the records are on a
+ * server, and what that computes is told apart and counts too.
  */
 export async function reads(): Promise<void> {
   const { directory, world } = await makeMeasured();
+  // A file grows much faster than what is on a server.
+  if (engine === 'postgres') await moveRecords(directory);
+  const server = engine === 'postgres' ? await startMeasuredServer() : undefined;
   const sides = {
-    small: await serve(directory, sizes.small),
-    large: await serve(directory, sizes.large),
+    small: await serve(directory, sizes.small, server),
+    large: await serve(directory, sizes.large, server),
   };
   rmSync(directory, { recursive: true, force: true });
   // What a client of the image registry gets ends soon, and filling a store takes minutes.
@@ -53,26 +60,27 @@ export async function reads(): Promise<void> {
   refuseUnasked(sides.small.questions);
   console.log(
     'reads: every GET in a store of 100 packages, beside one of 100,000 with 1,000,000 revisions; 1 connection\n' +
-      '  CPU a request in both, ratio, bytes of both answers',
+      `  CPU a request in both, ratio, ${server ? 'of it that of the PostgreSQL server, ' : ''}bytes of both answers`,
   );
-  const over = await compareAll(sides);
+  const over = await compareAll(sides, server);
   for (const { child, directory: filled, agent } of Object.values(sides)) {
     agent.destroy();
     await stopServer(child);
     rmSync(filled, { recursive: true, force: true });
   }
+  await server?.end();
   if (over.length > 0)
     throw new Error(`cannot hold these within ${most.growth} and ${most.milliseconds} ms: ${over.join(', ')}`);
 }
 
 /** The names of the questions that cost too much. */
-async function compareAll(sides: Sides): Promise<string[]> {
-  const machine = watchMachine(sides.small.child, sides.large.child);
+async function compareAll(sides: Sides, server: PostgresServer | undefined): Promise<string[]> {
+  const machine = watchMachine(sides.small.child, sides.large.child, ...(server ? [server] : []));
   const only = new RegExp(process.env['LARDER_ONLY'] ?? '');
   const over: string[] = [];
   for (const [at, { operation, about }] of sides.small.questions.entries()) {
     if (!only.test(operation)) continue;
-    const { small, large, bytes } = await compare(at, sides);
+    const { small, large, ofServer, bytes } = await compare(at, sides, server);
     const name = about === undefined ? operation : `${operation} (${about})`;
     // What takes microseconds differs by chance.
     const longer = Math.max(0, (bytes[1] ?? 0) - (bytes[0] ?? 0)) / 1000;
@@ -80,7 +88,9 @@ async function compareAll(sides: Sides): Promise<string[]> {
     const hasGrown = grown / small > most.growth && grown - small > 0.05;
     const isOver = hasGrown || Math.max(small, large) > most.milliseconds;
     if (isOver) over.push(name);
-    const figures = `${inMs(small)} ${inMs(large)} ms ${(large / small).toFixed(2).padStart(7)}`;
+    const figures =
+      `${inMs(small)} ${inMs(large)} ms ${(large / small).toFixed(2).padStart(7)}` +
+      (ofServer ? `  ${ofServer.map(inMs).join(' ')} ms` : '');
     const told = longer > 10 ? `; ${(grown / small).toFixed(2)} without sending ${longer.toFixed(0)} kB more` : '';
     console.log(`  ${isOver ? '!' : ' '} ${name.padEnd(48)} ${figures}  ${bytes.join(' ')}${told}`);
   }
@@ -99,10 +109,11 @@ function refuseUnasked(asked: readonly Question[]): void {
 }
 
 /** Serves a copy of the measured store, grown. */
-async function serve(measured: string, packages: number): Promise<Side> {
+async function serve(measured: string, packages: number, server: PostgresServer | undefined): Promise<Side> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-bench-'));
   cpSync(measured, directory, { recursive: true });
   await grow(directory, packages);
+  if (server) await moveRecords(directory, server);
   const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return { directory, child, port: told.port, agent, questions: [] };
@@ -114,9 +125,18 @@ async function visit({ port }: Side, { login }: World): Promise<Visit> {
   return { token: client.token, upload: begun.headers.get('docker-upload-uuid') ?? '' };
 }
 
+interface Compared {
+  /** Milliseconds of all processors that an answer takes. */
+  small: number;
+  large: number;
+  /** What of them is the server's that has the records. */
+  ofServer: [small: number, large: number] | undefined;
+  bytes: number[];
+}
+
 /** Slices of both sides in turn. */
-async function compare(at: number, sides: Sides): Promise<{ small: number; large: number; bytes: number[] }> {
-  const costs: Record<'small' | 'large', number[]> = { small: [], large: [] };
+async function compare(at: number, sides: Sides, server: PostgresServer | undefined): Promise<Compared> {
+  const costs: Record<'small' | 'large', { all: number; ofServer: number }[]> = { small: [], large: [] };
   const bytes: number[] = [];
   const requests = { small: 0, large: 0 };
   for (const name of ['small', 'large'] as const) {
@@ -129,12 +149,17 @@ async function compare(at: number, sides: Sides): Promise<{ small: number; large
   }
   for (let round = 0; round < rounds; round++) {
     for (const name of ['small', 'large'] as const) {
-      const before = processorTime(sides[name].child);
+      const now = () => [processorTime(sides[name].child), server ? serverTime(server) : 0] as const;
+      const before = now();
       for (let number = 0; number < requests[name]; number++) await ask(sides[name], at);
-      costs[name].push((processorTime(sides[name].child) - before) / requests[name]);
+      const after = now();
+      const ofServer = (after[1] - before[1]) / requests[name];
+      costs[name].push({ all: (after[0] - before[0]) / requests[name] + ofServer, ofServer });
     }
   }
-  return { small: median(costs.small), large: median(costs.large), bytes };
+  const middle = (name: 'small' | 'large', of: 'all' | 'ofServer') => median(costs[name].map((one) => one[of]));
+  const [small, large] = [middle('small', 'all'), middle('large', 'all')];
+  return { small, large, ofServer: server && [middle('small', 'ofServer'), middle('large', 'ofServer')], bytes };
 }
 
 /** Asks once; the length of the answer. */

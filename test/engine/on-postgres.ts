@@ -14,10 +14,11 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   records: [
     'records/!(audit-chain|audit-seals|group-commit|migrate|new-store|pages-written|row-digests|statements).test.ts',
   ],
-  // What stays out is dear, and goes with LARDER_LONG=1; what is of a file of records alone is left out where it stands. The last one
-  // puts the blobs of whatever comes after it on S3.
+  // What stays out is dear, and goes with LARDER_LONG=1; what is of a file of records alone is left out where it stands. The first one
+  // starts its store while it is loaded, when no test has ended yet; the last one puts all blobs after it on S3.
   journeys: [
-    'journeys/!(across-the-gap|blobs-on-s3).test.ts',
+    'journeys/two-processes.test.ts',
+    'journeys/!(across-the-gap|blobs-on-s3|two-processes).test.ts',
     ...(long ? ['journeys/across-the-gap.test.ts', 'journeys/blobs-on-s3.test.ts'] : []),
   ],
   // Programs of somebody else ask for nothing that the other files do not ask for: they go with LARDER_LONG=1.

@@ -1,0 +1,26 @@
+// The records of a data directory on a PostgreSQL server: the server as it is measured, and the move to it.
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { changeConfig } from '#src/config.ts';
+import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { larder } from '#test/fixtures/served.ts';
+
+/** A server with memory for what is measured, as one has that serves a store; nothing comes round there by itself. */
+export const startMeasuredServer = (): Promise<PostgresServer> =>
+  startPostgres({ settings: ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'autovacuum = off'] });
+
+/** Moves the records to a database of their own, or without a server into a file. */
+export async function moveRecords(directory: string, server?: PostgresServer): Promise<void> {
+  const [current, wanted] = ['larder.toml', 'wanted.toml'].map((name) => join(directory, name)) as [string, string];
+  const address = await server?.newDatabase();
+  copyFileSync(current, wanted);
+  changeConfig(wanted, { 'records.postgres': address });
+  await larder('move', '--data', directory, '--to', wanted);
+  rmSync(wanted);
+  for (const name of readdirSync(directory).filter((one) => one.startsWith('larder.db.moved-'))) {
+    rmSync(join(directory, name));
+  }
+  // As the server would do it by itself a while later.
+  if (server !== undefined) await server.ask('VACUUM', /\/(\w+)\?/.exec(address!)![1]);
+}

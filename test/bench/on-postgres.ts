@@ -2,7 +2,9 @@
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { changeConfig } from '#src/config.ts';
+import { copyForBackup } from '#data/copies.ts';
+import { databaseFile, recordsPlace } from '#data/records-place.ts';
+import { changeConfig, readConfig } from '#src/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { larder } from '#test/fixtures/served.ts';
 
@@ -10,10 +12,10 @@ import { larder } from '#test/fixtures/served.ts';
 export const startMeasuredServer = (): Promise<PostgresServer> =>
   startPostgres({ settings: ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'autovacuum = off'] });
 
-/** Moves the records to a database of their own, or without a server into a file. */
-export async function moveRecords(directory: string, server?: PostgresServer): Promise<void> {
+/** Moves the records from their file to a database of their own. */
+export async function moveRecords(directory: string, server: PostgresServer): Promise<void> {
   const [current, wanted] = ['larder.toml', 'wanted.toml'].map((name) => join(directory, name)) as [string, string];
-  const address = await server?.newDatabase();
+  const address = await server.newDatabase();
   copyFileSync(current, wanted);
   changeConfig(wanted, { 'records.postgres': address });
   await larder('move', '--data', directory, '--to', wanted);
@@ -22,5 +24,12 @@ export async function moveRecords(directory: string, server?: PostgresServer): P
     rmSync(join(directory, name));
   }
   // As the server would do it by itself a while later.
-  if (server !== undefined) await server.ask('VACUUM', /\/(\w+)\?/.exec(address!)![1]);
+  await server.ask('VACUUM', /\/(\w+)\?/.exec(address)![1]);
+}
+
+/** Brings the records from a server into a file, which counts from then on. */
+export async function bringIntoFile(directory: string): Promise<void> {
+  const file = join(directory, 'larder.toml');
+  await copyForBackup(recordsPlace(directory, readConfig(file), undefined))(databaseFile(directory), () => undefined);
+  changeConfig(file, { 'records.postgres': undefined });
 }

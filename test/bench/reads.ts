@@ -14,7 +14,7 @@ import type { PostgresServer } from '#test/fixtures/postgres.ts';
 import { grow } from './grow.ts';
 import { makeMeasured, type World } from './measured.ts';
 import { median, processorTime, serverTime, startServer, stopServer, watchMachine } from './measure.ts';
-import { moveRecords, startMeasuredServer } from './on-postgres.ts';
+import { bringIntoFile, moveRecords, startMeasuredServer } from './on-postgres.ts';
 import { questions, type Question, type Visit } from './questions.ts';
 
 const sizes = { small: 100, large: 100_000 };
@@ -48,7 +48,7 @@ type Sides = Record<'small' | 'large', Side>;
 export async function reads(): Promise<void> {
   const { directory, world } = await makeMeasured();
   // A file grows much faster than what is on a server.
-  if (engine === 'postgres') await moveRecords(directory);
+  if (engine === 'postgres') await bringIntoFile(directory);
   const server = engine === 'postgres' ? await startMeasuredServer() : undefined;
   const sides = {
     small: await serve(directory, sizes.small, server),

@@ -411,6 +411,18 @@ t.test('texts are ordered and compared by their bytes, whatever the locale of th
   t.same(await db.all(sql`SELECT name FROM done WHERE lower(name) = lower(${'ä'})`), [], 'as SQLite does');
 });
 
+t.test('the index of a statement is used also where the server knows its table as small', async (t) => {
+  const { db } = await opened(t);
+  const plan = sql`EXPLAIN SELECT number FROM numbered ORDER BY number DESC LIMIT 1`;
+  await db.transaction(async (tx) => {
+    await tx.script(
+      'CREATE TABLE numbered (number BIGINT PRIMARY KEY); INSERT INTO numbered VALUES (1); ANALYZE numbered',
+    );
+    t.match(await tx.all(plan), [{ 'QUERY PLAN': /^Limit/ }, { 'QUERY PLAN': /Index Only Scan/ }], 'by who changes');
+  });
+  t.match(await db.all(plan), [{ 'QUERY PLAN': /^Limit/ }, { 'QUERY PLAN': /Index Only Scan/ }], 'and by who reads');
+});
+
 t.test('a store whose server is gone says so, and goes on when it is back', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);

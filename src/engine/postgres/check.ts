@@ -11,7 +11,7 @@ import { reach, type Password } from './reach.ts';
 /** What is wrong with a database; `password` is asked for the one that the address does not say. */
 export async function inspectPostgres(text: string, password?: Password): Promise<DatabaseVerdict> {
   const { address, open } = reach(text, password);
-  const connection = await open('reads');
+  const connection = await open('reads all');
   try {
     await refuseOther(
       queriesOn(connection, () => undefined),

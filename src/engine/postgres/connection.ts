@@ -17,11 +17,20 @@ const patience = 2500;
 /** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
 const silence = 1500;
 
+/**
+ * Every statement of the store has its index, as SQLite needs it. The server plans by how large its tables were when it last looked, and keeps
+ * that plan: where a table was empty then it would read all of it from then on, 20,000 entries of the audit log for each new one. And what it
+ * finds dear it would compile first, which costs more than the rest of an answer.
+ */
+const byIndex = 'SET enable_seqscan = off; SET jit = off';
+
 /** What a connection is for: one that reads refuses to write, and one that writes does not hold others up for ever. */
 const settings = {
-  reads: `SET default_transaction_read_only = on`,
+  reads: `SET default_transaction_read_only = on; ${byIndex}`,
+  // Whole tables, in the order in which they lie on the disk.
+  'reads all': `SET default_transaction_read_only = on`,
   // A process that was stopped in the midst of a change must not keep all others from writing.
-  writes: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'`,
+  writes: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'; ${byIndex}`,
   // One that brings a whole store waits for the disk that it comes from.
   loads: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10min'`,
 } as const;

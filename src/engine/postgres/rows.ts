@@ -19,7 +19,7 @@ export async function postgresSource(
   text: string,
   { password, alone = false }: SourceOptions = {},
 ): Promise<RowSource & { close(): Promise<void> }> {
-  const connection = await reach(text, password).open('reads');
+  const connection = await reach(text, password).open('reads all');
   if (alone) await connection.script(lock.replace('_xact_', '_'));
   await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   return { ...readingOf(connection), close: () => connection.close() };

@@ -9,6 +9,9 @@ import { filesOf, together } from '#test/fixtures/together.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 
+/** They count, or give one content to several revisions, and a process remembers what is in it. */
+const ofDevicesAlone = 'drained|limits|refresh-snaps|history';
+
 const folders: Readonly<Record<string, readonly string[]>> = {
   // What stays out is of the file of SQLite: its pages and log, how it is migrated, and what proves its rows.
   records: [
@@ -21,18 +24,25 @@ const folders: Readonly<Record<string, readonly string[]>> = {
     'journeys/!(across-the-gap|blobs-on-s3|two-processes).test.ts',
     ...(long ? ['journeys/across-the-gap.test.ts', 'journeys/blobs-on-s3.test.ts'] : []),
   ],
-  // Programs of somebody else ask for nothing that the other files do not ask for: they go with LARDER_LONG=1.
   operations: [
     'operations/*.test.ts',
     'operations/!(devices|charms)/*.test.ts',
-    `operations/devices/!(refresh-snaps|history${long ? '' : '|snapd-client|snap-command'}).test.ts`,
-    `operations/charms/${long ? '*' : '!(juju-client)'}.test.ts`,
+    `operations/devices/!(${ofDevicesAlone}|snapd-client|snap-command).test.ts`,
+    'operations/charms/!(juju-client).test.ts',
   ],
 };
 
-/** What needs a process of its own: several stores give one content to several revisions, and a process remembers what is in it. */
+/**
+ * What needs a process of its own, as in test/suites/. Programs of somebody else ask for nothing that the other files do not ask for:
+ * they go with LARDER_LONG=1.
+ */
 const alone: Readonly<Record<string, readonly string[]>> = {
-  operations: ['operations/devices/@(refresh-snaps|history).test.ts'],
+  operations: [
+    `operations/devices/@(${ofDevicesAlone}).test.ts`,
+    ...(long
+      ? ['operations/devices/@(snapd-client|snap-command).test.ts', 'operations/charms/juju-client.test.ts']
+      : []),
+  ],
 };
 
 const named = process.argv.slice(2);
@@ -41,4 +51,4 @@ if (named.length === 0 || unknown.length > 0)
   throw new Error(`name folders of ${Object.keys(folders).join(', ')}, and not ${unknown.join(', ') || 'none'}`);
 await together(...named.flatMap((folder) => folders[folder]!));
 for (const file of filesOf(...named.flatMap((folder) => alone[folder] ?? [])))
-  await t.spawn(process.execPath, [join(import.meta.dirname, '..', file)], file);
+  await t.spawn(process.execPath, [join(import.meta.dirname, '..', file)], { timeout: 600_000 }, file);

@@ -10,7 +10,7 @@ import { filesOf, together } from '#test/fixtures/together.ts';
 const long = process.env['LARDER_LONG'] === '1';
 
 /** They count, or give one content to several revisions, and a process remembers what is in it. */
-const ofDevicesAlone = 'drained|limits|refresh-snaps|history';
+const ofDevicesAlone = 'drained|limits|refresh-snaps|history|told-again';
 
 const folders: Readonly<Record<string, readonly string[]>> = {
   // What stays out is of the file of SQLite: its pages and log, how it is migrated, and what proves its rows.

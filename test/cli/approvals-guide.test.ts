@@ -7,6 +7,7 @@ import t from 'tap';
 
 import { codeAt } from '#identity/totp.ts';
 import { days } from '#domain/clock.ts';
+import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -18,14 +19,6 @@ const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([,
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n'),
 );
 const password = 'four pumps at the harbour, 9';
-
-/** Bytes that an authenticator has from the secret that was typed into it (RFC 4648). */
-function base32(text: string): Buffer {
-  const bits = Array.from(text, (sign) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(sign).toString(2).padStart(5, '0'),
-  );
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
 
 /** ada has snap/hello, and nobody is called bob yet but in the guide. */
 async function published(t: Parameters<typeof startStore>[0]) {
@@ -46,7 +39,7 @@ async function published(t: Parameters<typeof startStore>[0]) {
     const outcome = await (line.includes(' password ') ? run(`${line} --password-stdin`, [password]) : run(line));
     if (outcome.code !== 0) throw new Error(`${line}: ${outcome.err}`);
     const secret = /Secret: +(\w+)/.exec(outcome.out)?.[1];
-    if (secret !== undefined) secrets.set(line.split(' ').at(-1) ?? '', base32(secret));
+    if (secret !== undefined) secrets.set(line.split(' ').at(-1) ?? '', fromBase32(secret));
   }
   const configured = (config: string[]): void => {
     const file = join(store.directory, 'larder.toml');

@@ -170,6 +170,7 @@ export const groups: readonly Group[] = [
     commands: [
       { name: 'storage', load: async () => (await import('./store/storage.ts')).storage },
       { name: 'status', load: async () => (await import('./store/status.ts')).status },
+      { name: 'ready', load: async () => (await import('./store/ready.ts')).ready },
       { name: 'closure', load: async () => (await import('./store/closure.ts')).closure },
       { name: 'doctor', load: async () => (await import('./store/doctor.ts')).doctor },
       { name: 'log-level', load: async () => (await import('./store/log-level.ts')).logLevel },

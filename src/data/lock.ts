@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 
 import { nativeBinding } from '#src/native.ts';
+import { removeState } from './state-file.ts';
 
 /** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
 export function lockDirectory(directory: string, name = 'store.lock'): { close(): unknown } {
@@ -33,7 +34,10 @@ const patience = { most: 1000, pause: 50 };
 export async function lockToServe(directory: string): Promise<{ close(): unknown }> {
   for (const deadline = performance.now() + patience.most; ;) {
     try {
-      return lockDirectory(directory);
+      const lock = lockDirectory(directory);
+      // What one that died has said is so no more.
+      removeState(directory);
+      return lock;
     } catch (error) {
       if (!(error instanceof DataDirectoryInUse) || performance.now() > deadline) throw error;
       await sleep(patience.pause);

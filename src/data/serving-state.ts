@@ -90,10 +90,15 @@ export function servingState(data: string): ServingState | undefined {
   } catch (error) {
     if (!(error instanceof DataDirectoryInUse)) throw error;
   }
+  // Nothing where it begins or ends at this moment, or something else holds the directory.
+  return saidState(data);
+}
+
+/** What stands in the file, whoever holds the directory: whoever said it may have died since. */
+export function saidState(data: string): ServingState | undefined {
   try {
     return JSON.parse(readFileSync(stateFile(data), 'utf8')) as ServingState;
   } catch {
-    // It begins or ends at this moment, or something else holds the directory.
     return undefined;
   }
 }

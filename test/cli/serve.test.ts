@@ -17,6 +17,22 @@ const exchange = (url: string, macaroon: string) =>
     body: JSON.stringify({ macaroon }),
   });
 
+t.test('who waits for the store hears when it is served, or that the process has ended', async (t) => {
+  const { data, larder: run } = await newStore(t);
+  t.match(await run('ready --timeout 1s'), { code: 7, out: 'The store is not served yet.\n' });
+  const { child, says, ended } = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
+  t.match(await run(`ready --process ${child.pid}`), { code: 0, out: /^The store is served since 2/ });
+  t.match(await says(/"url":"([^"]+)"/), [/http/], 'and so it is');
+  t.match(await run('ready --timeout 1s --json'), { code: 0, out: /"ready":true/ });
+  child.kill('SIGKILL');
+  await ended;
+  t.match(await run(`ready --process ${child.pid}`), {
+    code: 1,
+    err: /^larder: process \d+ has ended, and does not serve/,
+  });
+  t.match(await run('ready --timeout 1s'), { code: 7 });
+});
+
 t.test('it serves until it is told to stop, and a second one on the same data is refused at once', async (t) => {
   const { data } = await newStore(t);
   const first = await serve(t, data);

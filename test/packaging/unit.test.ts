@@ -27,6 +27,12 @@ t.test('one of several workers that ends takes no other with it, and a stop is t
   t.end();
 });
 
+t.test('a start returns when the store is served, however long an upgrade takes', (t) => {
+  const waits = ['ExecStartPost=/usr/bin/larder ready --quiet --process $MAINPID', 'TimeoutStartSec=infinity'];
+  for (const setting of waits) t.ok(settings.includes(setting), setting);
+  t.end();
+});
+
 t.test('keys come as encrypted credentials, stay out of core dumps, and may be missing', (t) => {
   t.ok(settings.includes('LimitCORE=0'));
   const credentials = settings.filter((line) => line.startsWith('LoadCredential'));

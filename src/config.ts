@@ -33,7 +33,7 @@ export interface Config {
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly records: Readonly<SectionOf<'records'>>;
-  readonly blobs: Readonly<SectionOf<'blobs'>> & { readonly region: string };
+  readonly blobs: Readonly<SectionOf<'blobs'>> & { readonly region: string; readonly redirect_downloads: boolean };
   readonly uploads: Readonly<Record<keyof UploadsConfig, number>>;
   readonly quotas: Readonly<Partial<Record<keyof QuotasConfig, number>>>;
   readonly revisions: Readonly<SectionOf<'revisions'>> & { readonly older_than_days: number };

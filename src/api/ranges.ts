@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Blobs, ByteRange } from '#blobs/blobs.ts';
 import type { Downloads } from '#blobs/downloads.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Config } from '#src/config.ts';
 import { Answer } from './operation.ts';
 
 /**
@@ -49,6 +50,27 @@ export async function answerWith(
   return new Answer({ status: 206, headers: partial, body: content.stream });
 }
 
+/**
+ * Where the server of the files gives a content itself, for a few minutes; nothing where the configuration does not say so, or
+ * where a client would take along what it has shown here, as it does to a server of the same name or of one below it.
+ */
+export async function elsewhere(
+  { sha3_384, size }: { sha3_384: string; size: number },
+  { blobs, config }: { blobs: Pick<Blobs, 'addressOf'>; config: Config },
+  missing: () => Error,
+): Promise<string | undefined> {
+  if (!config.blobs.redirect_downloads || blobs.addressOf === undefined) return undefined;
+  const found = await blobs.addressOf(sha3_384);
+  if (found?.size !== size) throw missing();
+  const own = new URL(config.http.base_url).hostname;
+  const { hostname, href } = found.address;
+  return hostname === own || hostname.endsWith(`.${own}`) ? undefined : href;
+}
+
+/** Sends a client there; nobody keeps where, as it ends soon. */
+export const redirected = (status: 302 | 307, location: string, headers: Record<string, string>): Answer =>
+  new Answer({ status, headers: { ...headers, location, 'cache-control': 'no-store', 'content-length': '0' } });
+
 /** What an operation declares that answers with a numbered file. */
 export const answersWithFile = {
   produces: ['application/octet-stream'],
@@ -67,11 +89,12 @@ interface NumberedFile {
 
 /**
  * Answers with the whole file, the range that was asked for, or nothing where the client has it; refused while as many
- * downloads are under way as there may be.
+ * downloads are under way as there may be. `mayLeave` says whether the client may be sent to the server of the files.
  */
 export async function answerWithFile(
   { sha3_384, size, private: only }: NumberedFile,
-  { request, response, blobs, downloads }: Downloading,
+  { request, response, blobs, downloads, config }: Downloading,
+  { mayLeave = false }: { mayLeave?: boolean } = {},
 ): Promise<Answer> {
   const etag = `"${sha3_384}"`;
   const kept = {
@@ -86,6 +109,8 @@ export async function answerWithFile(
     return new Answer({ headers: { ...headers, 'content-length': String(size) } });
   }
   const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
+  const location = mayLeave ? await elsewhere({ sha3_384, size }, { blobs, config }, outOfService) : undefined;
+  if (location !== undefined) return redirected(302, location, { etag });
   const { start, end } = range ?? { start: 0, end: size - 1 };
   const ended = await downloads.begin(end - start + 1);
   const { socket } = request;
@@ -104,6 +129,7 @@ interface Downloading {
   response: ServerResponse;
   blobs: Blobs;
   downloads: Downloads;
+  config: Config;
 }
 
 /** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */

@@ -102,6 +102,11 @@ export interface Blobs {
    * the last bytes never come, and the stream fails; a part before any of it is given.
    */
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
+  /**
+   * An address at which whoever has it may read the content for five minutes, where it lies on a server; it is a secret until then.
+   * Nobody holds what is read there against its digest. Left out where content lies on a disk.
+   */
+  addressOf?(sha3_384: string): Promise<{ size: number; address: URL } | undefined>;
   /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */
   prove(sha3_384: string): Promise<boolean>;
   /**

@@ -226,8 +226,8 @@ function* brokenBlobs(values: unknown, alreadyWrong: readonly Path[]): Generator
     }
     return;
   }
-  for (const key of ['credentials_file', 'authority_file']) {
-    if (at(values, ['blobs', key]) === undefined) continue;
+  for (const key of ['credentials_file', 'authority_file', 'redirect_downloads']) {
+    if ([undefined, false].includes(at(values, ['blobs', key]) as undefined)) continue;
     yield { path: ['blobs', key], message: `blobs.${key} is for the server of blobs.s3: set that too` };
   }
 }

@@ -38,7 +38,7 @@ const defaults = {
   tls: { names: [] },
   internal: { package_permissions: false, build_records: false },
   records: {},
-  blobs: { region: 'us-east-1' },
+  blobs: { region: 'us-east-1', redirect_downloads: false },
   uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
   quotas: {},
   revisions: { older_than_days: 30 },
@@ -102,6 +102,7 @@ s3 = "https://s3.internal:8080/larder/main"
 region = "site-1"
 credentials_file = "/etc/larder/s3.toml"
 authority_file = "/etc/larder/s3-ca.pem"
+redirect_downloads = true
 [uploads]
 max_size = 1_048_576
 reserve = "2 GiB"
@@ -191,6 +192,7 @@ const everythingRead = {
     region: 'site-1',
     credentials_file: '/etc/larder/s3.toml',
     authority_file: '/etc/larder/s3-ca.pem',
+    redirect_downloads: true,
   },
   uploads: { max_size: 2 ** 20, reserve: 2 * 2 ** 30, unclaimed_per_address: 512 * 2 ** 20, unclaimed_hours: 48 },
   quotas: { bytes: 20 * 2 ** 30, packages: 50 },
@@ -268,11 +270,12 @@ t.test('the place of the blobs is an address, and needs credentials that stand e
   t.match(wrong('s3://blobs'), [/^larder\.toml:2: .*expected https:\/\/HOST:PORT\/BUCKET\/PREFIX/]);
   t.strictSame(wrong('https://s3.internal:9000/blobs/larder'), []);
   t.match(refusal('[blobs]\ns3 = "https://s3/blobs"\n'), [/set blobs\.credentials_file too/]);
-  for (const key of ['credentials_file', 'authority_file']) {
-    t.strictSame(refusal(`[blobs]\n${key} = "/etc/x"\n`), [
-      `larder.toml:2: blobs.${key} is for the server of blobs.s3: set that too`,
+  for (const line of ['credentials_file = "/etc/x"', 'authority_file = "/etc/x"', 'redirect_downloads = true']) {
+    t.strictSame(refusal(`[blobs]\n${line}\n`), [
+      `larder.toml:2: blobs.${line.split(' ')[0]!} is for the server of blobs.s3: set that too`,
     ]);
   }
+  t.strictSame(refusal('[blobs]\nredirect_downloads = false\n'), []);
 });
 
 t.test('the two files of a certificate belong together', async (t) => {

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 
 import type { DeleteObjectCommand } from '@aws-sdk/client-s3';
 
+import { seconds } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
 import type { BucketAccess, BucketAddress } from './address.ts';
 import { connect } from './client.ts';
@@ -169,6 +170,21 @@ export class Bucket {
     );
   }
 
+  /** An address at which anybody may read the object for so many milliseconds. */
+  async addressOf(key: string, life: number): Promise<URL> {
+    const { endpoint, bucket } = this.address;
+    const { protocol, hostname, port, host } = new URL(endpoint);
+    const request = {
+      ...{ method: 'GET', protocol, hostname, ...(port !== '' && { port: Number(port) }) },
+      path: `/${bucket}/${this.#key(key)}`,
+      query: { 'response-content-type': 'application/octet-stream', 'response-cache-control': 'private, no-store' },
+      headers: { host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+    };
+    const signed = await this.#presigned(request, { signingDate: new Date(), expiresIn: life / seconds(1) });
+    const query = Object.entries(signed.query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    return new URL(`${request.path}?${query.join('&')}`, endpoint);
+  }
+
   /** Every object whose key begins so, in their order. */
   async *list(begin: string): AsyncGenerator<Listed> {
     for (let more: string | undefined, isLast = false; !isLast;) {
@@ -263,9 +279,15 @@ export class Bucket {
     }
   }
 
+  async #presigned<Request extends object>(request: Request, how: { signingDate: Date; expiresIn: number }) {
+    const { config } = this.requests.client;
+    const signer = (await config.signer()) as unknown as Presigner;
+    const of = { signingService: 's3', signingRegion: await config.region() };
+    return signer.presign(request, { ...how, ...of });
+  }
+
   /** Moves the signature into the address, with its beginning and its end. */
   #endAfter(command: DeleteObjectCommand, signingDate: Date): void {
-    const { config } = this.requests.client;
     command.middlewareStack.add(
       (next) => async (args) => {
         const request = args.request as { headers: Record<string, string> };
@@ -273,9 +295,7 @@ export class Bucket {
           if (/^(?:authorization|x-amz-|amz-sdk-)/i.test(name)) Reflect.deleteProperty(request.headers, name);
         }
         request.headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
-        const signer = (await config.signer()) as unknown as Presigner;
-        const how = { signingDate, expiresIn: removalLife, signingService: 's3', signingRegion: await config.region() };
-        return next({ ...args, request: await signer.presign(request, how) });
+        return next({ ...args, request: await this.#presigned(request, { signingDate, expiresIn: removalLife }) });
       },
       { step: 'finalizeRequest', priority: 'low', name: 'endsByItself' },
     );
@@ -288,7 +308,7 @@ export class Bucket {
 
 /** What the client signs with; its type says less than it does. */
 interface Presigner {
-  presign(request: object, how: object): Promise<object>;
+  presign<Request extends object>(request: Request, how: object): Promise<Request & { query: Record<string, string> }>;
 }
 
 /** Says what the server's clock told in its answer. */

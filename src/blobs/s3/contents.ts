@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { timestamp, type Now } from '#domain/clock.ts';
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { mustBeDigest, type StoredBlob } from '../blobs.ts';
 import type { Destination } from '../disk/receiving.ts';
 import type { Bucket, Found } from './bucket.ts';
@@ -29,6 +29,9 @@ interface Parts {
 
 /** What is said of a content with it: when it was taken in, by the clock of whoever did, and by which sending. */
 const said = (now: Now) => ({ 'stored-at': timestamp(now()), sending: randomUUID() });
+
+/** For so long an address of content is good. */
+const handedOutFor = minutes(5);
 
 /** So often content is sent again that somebody has removed meanwhile. */
 const patience = 3;
@@ -85,6 +88,14 @@ export class S3Contents implements Destination {
     return asked(async () => {
       const found = await this.look(key);
       return found && { sha3_384, size: found.size, storedAt: storedAt(found) };
+    });
+  }
+
+  async addressOf(sha3_384: string): Promise<{ size: number; address: URL } | undefined> {
+    const key = placeOfContent(sha3_384);
+    return asked(async () => {
+      const found = await this.look(key);
+      return found && { size: found.size, address: await this.#parts.bucket.addressOf(key, handedOutFor) };
     });
   }
 

@@ -72,6 +72,7 @@ export function namePlaces(directory: string, server: NamedServer | undefined): 
     'blobs.s3': undefined,
     'blobs.credentials_file': undefined,
     'blobs.authority_file': undefined,
+    'blobs.redirect_downloads': undefined,
   });
   const isElsewhere = postgres !== undefined && postgres !== server?.postgres;
   return { records: isElsewhere ? databaseAt(postgres) : undefined, blobs: blobs.s3 };

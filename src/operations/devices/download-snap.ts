@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
@@ -20,19 +22,26 @@ export const downloadSnap = operation({
   errors: 'snapd',
   prefixed: false,
   ...answersWithFile,
+  also: { ...answersWithFile.also, 302: 'Where the server of the files gives it, for five minutes.' },
+  headers: [...answersWithFile.headers, 'location'],
 
   async handle(call) {
-    const { params, snaps, records, now } = call;
+    const { params, request, snaps, records, now } = call;
     const file = await fileOf(params.file, snaps, records);
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    const answer = await answerWithFile(file, call);
-    if (answer.status === 200 && file.kind !== 'component') {
+    const answer = await answerWithFile(file, call, { mayLeave: showsNothing(request) });
+    const isWhole = answer.status === 200 || (answer.status === 302 && request.headers.range === undefined);
+    if (isWhole && file.kind !== 'component') {
       noteDownload(records, file.packageId, now());
       noteDelta(records, file.packageId, file.kind === 'delta' ? 'served' : 'whole', now());
     }
     return answer;
   },
 });
+
+/** Older releases of snapd take along what they have shown here, wherever they are sent. */
+const showsNothing = ({ headers }: IncomingMessage): boolean =>
+  headers.authorization === undefined && headers['snap-device-authorization'] === undefined;
 
 interface File {
   packageId: string;

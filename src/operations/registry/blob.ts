@@ -1,5 +1,5 @@
 import { Answer, operation } from '#api/operation.ts';
-import { answerWith, rangeOf } from '#api/ranges.ts';
+import { answerWith, elsewhere, rangeOf, redirected } from '#api/ranges.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText } from '#registry/repository.ts';
@@ -15,21 +15,23 @@ export const imageBlob = operation({
   produces: ['application/octet-stream'],
   errors: 'registry',
   prefixed: false,
-  also: { 206: 'The range of bytes that was asked for.' },
-  headers: ['docker-content-digest', 'etag', 'content-range'],
+  also: {
+    206: 'The range of bytes that was asked for.',
+    307: 'Where the server of the files gives it, for five minutes.',
+  },
+  headers: ['docker-content-digest', 'etag', 'content-range', 'location'],
   refuses: ['digest-invalid', 'blob-unknown', 'range-invalid'],
 
-  async handle({ params, request, records, repository, blobs }) {
+  async handle({ params, request, records, repository, blobs, config }) {
     const digest = mustBeDigest(params.digest);
     const name = digestText(digest);
     const blob = await records.images.blob(repository, digest.digits);
     if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
     const { size, sha3_384 } = blob;
+    const named = { ...apiVersion, 'docker-content-digest': name, etag: `"${name}"` };
     const headers = {
-      ...apiVersion,
+      ...named,
       'content-type': 'application/octet-stream',
-      'docker-content-digest': name,
-      etag: `"${name}"`,
       'accept-ranges': 'bytes',
       'cache-control': 'private, max-age=31536000, immutable',
     };
@@ -41,6 +43,8 @@ export const imageBlob = operation({
     }
     const range = rangeOf(request.headers.range, size);
     const missing = (): Error => new Error(`cannot read the blob ${name}: its content is missing or damaged`);
+    const location = await elsewhere({ sha3_384, size }, { blobs, config }, missing);
+    if (location !== undefined) return redirected(307, location, named);
     return answerWith({ sha3_384, size, range, headers }, blobs, missing);
   },
 });

@@ -28,7 +28,10 @@ export async function keepBallast(
     }
     await claim.wrote(size);
     await sync(file);
-    await rename(`${place}.tmp`, place);
+    await rename(`${place}.tmp`, place).catch(async (error: unknown) => {
+      // Another process, or a job of this one, has set the same aside meanwhile.
+      if (!(await isThere(place))) throw error;
+    });
     return true;
   } finally {
     await file.close();

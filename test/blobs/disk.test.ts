@@ -402,6 +402,9 @@ t.test('the ballast takes real blocks and can be given up', async (t) => {
   t.equal(await blobs.releaseBallast(), true);
   t.same(await files(), []);
 
+  t.same(await Promise.all([blobs.keepBallast(), blobs.keepBallast()]), [true, true], 'also by two at once');
+  t.same(await files(), ['ballast']);
+
   const full = await store(t, { freeOnDisk: () => 64 * MiB - 1 });
   t.equal(await full.blobs.keepBallast(), false);
 });

@@ -26,8 +26,13 @@ t.test(
   async (t) => {
     const { here, there } = await world(t);
     const done = Promise.withResolvers<string>();
-    const working = here.holding('x', () => done.promise);
-    while ((await there.holding('x', async () => 'free')) !== undefined);
+    const begun = Promise.withResolvers<void>();
+    const working = here.holding('x', () => {
+      begun.resolve();
+      return done.promise;
+    });
+    await begun.promise;
+    t.equal(await there.holding('x', async () => 'free'), undefined);
     t.same(await there.holding('y', async () => 'another'), { result: 'another' });
     done.resolve('done');
     t.same(await working, { result: 'done' });

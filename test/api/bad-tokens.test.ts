@@ -133,7 +133,7 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       return [400, 401, 403, 431].includes(status);
     }),
-    { numRuns: long ? 100_000 : 3000 },
+    { numRuns: long ? 100_000 : 1000 },
   );
   t.ok(slowest < 1000, `the slowest took ${Math.round(slowest)} ms of CPU`);
   t.same([...statuses.keys()], [401]);

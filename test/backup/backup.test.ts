@@ -13,7 +13,7 @@ import { contentFiles } from '#test/fixtures/contents.ts';
 import { larder } from '#test/cli/world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const kills = long ? 50 : 6;
+const kills = long ? 50 : 3;
 t.setTimeout(900_000);
 const root = join(import.meta.dirname, '../..');
 

@@ -199,7 +199,7 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
       };
       const all = await stepsOf(t, (await prepared()).line, steps);
       let switched = 0;
-      const some = someOf(all, long ? 200 : 2);
+      const some = someOf(all, long ? 200 : 1);
       for (const at of some) {
         const { store, line, to } = await prepared();
         const { code } = await runKilledAt(t, at, line);

@@ -167,7 +167,7 @@ t.test('killed at any of its steps, a restore onto a server leaves no store, and
   t.ok(all > 40, `${String(all)} steps`);
   await whole();
   let unfinished = 0;
-  for (const at of someOf(all, long ? 200 : 2)) {
+  for (const at of someOf(all, long ? 200 : 1)) {
     const { code } = await runKilledAt(t, at, line);
     const isStore = existsSync(join(data, 'larder.toml'));
     if (!isStore) {

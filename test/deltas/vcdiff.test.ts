@@ -92,7 +92,7 @@ t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
       t.ok(rebuilt(delta, newer.length).equals(newer));
       if (newer.length > 1) t.throws(() => rebuilt(delta, newer.length - 1), { message: /more than is allowed/ });
     }),
-    { numRuns: long ? 2000 : 150 },
+    { numRuns: long ? 2000 : 60 },
   );
   t.end();
 });
@@ -202,7 +202,7 @@ t.test('a delta that was changed anywhere is refused, or makes no more than is a
         }
       }
     }),
-    { numRuns: long ? 50_000 : 2000 },
+    { numRuns: long ? 50_000 : 800 },
   );
   t.end();
 });

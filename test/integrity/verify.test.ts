@@ -21,7 +21,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 
-const flips = process.env['LARDER_LONG'] === '1' ? 200 : 100;
+const flips = process.env['LARDER_LONG'] === '1' ? 200 : 40;
 
 function flip(file: string): void {
   const handle = openSync(file, 'r+');

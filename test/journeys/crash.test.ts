@@ -20,8 +20,8 @@ import { snapFixture } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const kills = long ? 30 : 6;
-const stops = long ? 20 : 3;
+const kills = long ? 30 : 3;
+const stops = long ? 20 : 2;
 const clients = 4;
 t.setTimeout(600_000);
 

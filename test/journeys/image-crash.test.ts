@@ -17,7 +17,7 @@ import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 
-const kills = process.env['LARDER_LONG'] === '1' ? 30 : 5;
+const kills = process.env['LARDER_LONG'] === '1' ? 30 : 3;
 const pushers = 3;
 t.setTimeout(600_000);
 

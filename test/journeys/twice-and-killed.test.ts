@@ -30,7 +30,7 @@ import { asked, pack, send, writes, type Asked, type World } from '#test/fixture
 
 t.setTimeout(600_000);
 const root = t;
-const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 2;
+const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 1;
 
 async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
   const store = await startStore(t, trusting(t, trusted), new Date());

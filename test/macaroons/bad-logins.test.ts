@@ -13,7 +13,7 @@ import { begin, dischargeInBrowser, logIn, startIdentity } from '#test/identity/
 import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const runs = long ? 100_000 : 1_500;
+const runs = long ? 100_000 : 500;
 if (long) t.setTimeout(1_800_000);
 
 const allowed = [400, 401, 403, 431];

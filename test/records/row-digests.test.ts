@@ -20,7 +20,7 @@ import { migrations } from '#data/upgrade.ts';
 import { filler } from '#test/fixtures/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const flips = long ? 2000 : 200;
+const flips = long ? 2000 : 80;
 const siteKey = Buffer.alloc(32);
 t.setTimeout(600_000);
 

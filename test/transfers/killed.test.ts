@@ -13,7 +13,7 @@ import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(3_600_000);
 
-const kills = process.env['LARDER_LONG'] === '1' ? 250 : 6;
+const kills = process.env['LARDER_LONG'] === '1' ? 250 : 3;
 const main = join(import.meta.dirname, '../../src/main.ts');
 
 /** Begins a command as a process of its own and kills it after a while, unless it was quicker. */
@@ -38,10 +38,10 @@ t.test('killed anywhere, a transfer is received in the end, and is let in as a w
     const data = join(copies, String(run));
     cpSync(here.data, data, { recursive: true });
     const commands = commandsOn(data);
-    await killed(data, `transfer receive ${file}`, 300 + ((run * 137) % 1700));
+    await killed(data, `transfer receive ${file}`, 300 + ((run * 274) % 1700));
     t.match(await commands.json('package list'), { packages: [] }, 'nothing shows before it is let in');
     t.match(await commands.json(`transfer receive ${file}`), { id, lacking: [] });
-    await killed(data, `transfer accept ${id} --yes`, 300 + ((run * 211) % 1700));
+    await killed(data, `transfer accept ${id} --yes`, 300 + ((run * 422) % 1700));
     const store = await openStore({ directory: data });
     try {
       const found = await Promise.all(names.map((name) => store.records.packages.find('snap', name)));

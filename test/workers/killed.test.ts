@@ -14,7 +14,7 @@ import { until } from '#test/fixtures/until.ts';
 import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const kills = long ? 200 : 4;
+const kills = long ? 200 : 2;
 t.setTimeout(long ? 3_600_000 : 600_000);
 
 async function store(t: Test) {

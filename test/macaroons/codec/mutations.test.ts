@@ -16,7 +16,7 @@ import {
 import { readToken, readTokenList } from '#macaroons/codec/text.ts';
 import { adasLogin, adasToken, caveatRootKey, long, met, rootKey, signedParts } from './recipes.ts';
 
-const runs = long ? 100_000 : 2_000;
+const runs = long ? 100_000 : 800;
 
 const { root, discharge } = adasLogin();
 /** Ada's token alone, and ada's login with its discharge: both are good as they are. */

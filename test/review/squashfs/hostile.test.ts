@@ -30,13 +30,13 @@ function check(t: Test, outcome: Outcome, runs: number): void {
 }
 
 t.test('small images with any change come to an end', async (t) => {
-  const runs = long ? 500_000 : 12_000;
+  const runs = long ? 500_000 : 5000;
   const images = snapNames.filter((name) => name !== 'app-lz4-unsupported').map(snapBytes);
   check(t, await tried(images, runs, 1), runs);
 });
 
 t.test('rich images with any change come to an end', { skip: withoutSquashfsTools }, async (t) => {
-  const runs = long ? 200_000 : 4000;
+  const runs = long ? 200_000 : 1500;
   const folder = join(t.testdir({}), 'rich');
   const yaml = snapYaml('tiny-app', `description: |\n${'  A long line of text.\n'.repeat(2000)}`);
   grow(folder, {

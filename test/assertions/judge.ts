@@ -135,6 +135,9 @@ export function buildJujuClient(): (url: string, command: string[], input?: stri
 /** Builds snapd's own program `snap` as one that trusts its test roots; the path of it. */
 export const buildSnapCommand = (): string => build('github.com/snapcore/snapd/cmd/snap', 'withtestkeys nosecboot');
 
+/** The same for its daemon. */
+export const buildSnapDaemon = (): string => build('github.com/snapcore/snapd/cmd/snapd', 'withtestkeys nosecboot');
+
 /** Those roots, and an account-key of theirs for a key of ours, as streams. */
 export function testRoots({ id, encoded }: { id: string; encoded: string }): { roots: string; key: string } {
   const { status, stdout, stderr } = spawnSync(build('testroot'), [id, encoded], { encoding: 'utf8' });

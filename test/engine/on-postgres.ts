@@ -27,7 +27,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   operations: [
     'operations/*.test.ts',
     'operations/!(devices|charms)/*.test.ts',
-    `operations/devices/!(${ofDevicesAlone}|snapd-client|snap-command).test.ts`,
+    `operations/devices/!(${ofDevicesAlone}|snapd-*|snap-command).test.ts`,
     'operations/charms/!(juju-client).test.ts',
   ],
 };

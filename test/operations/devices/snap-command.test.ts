@@ -1,7 +1,6 @@
 // snapd's own program, built from Debian's package of its sources with its test roots: it fetches from this store and checks
-// all that a device checks before it installs. Where squashfs cannot be mounted nothing can be installed.
+// all that a device checks before it installs. Its daemon installs in snapd-installs.test.ts.
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,39 +8,19 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
+import { parseAssertion, stream } from '#assertions/assertion.ts';
 import { buildSnapCommand, snapCommandMissing, testRoots } from '#test/assertions/judge.ts';
 import { keys, made, now, timestamp } from '#test/assertions/world.ts';
-import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { pack } from '#test/review/packed.ts';
-import { larder } from '../../cli/world.ts';
+import { carry, root, takeIn } from './carried.ts';
 
 const absent = snapCommandMissing();
 const skip = absent.length > 0 && `snap is not built here: apt-get install --no-install-recommends ${absent.join(' ')}`;
 t.setTimeout(900_000);
-
-const root = 'testrootorg';
-const idOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32);
-
-/** What `snap download` leaves: a snap of this name and kind, and what vouches for it up to the root, without that. */
-async function carry(t: Parameters<typeof pack>[0], to: string, name: string, yaml: string, key: Assertion) {
-  const lines = `name: ${name}\nversion: '1'\nsummary: s\ndescription: d\narchitectures: [all]\n${yaml}`;
-  const content = readFileSync(pack(t, { 'meta/snap.yaml': lines }));
-  const of = { 'snap-id': idOf(name), timestamp };
-  const said = [
-    await made('store', root, 'snap-declaration', { series: '16', 'snap-name': name, 'publisher-id': root, ...of }),
-    await made('store', root, 'snap-revision', {
-      'snap-sha3-384': createHash('sha3-384').update(content).digest('base64url'),
-      ...{ 'snap-size': String(content.length), 'snap-revision': '7', 'developer-id': root, ...of },
-    }),
-  ];
-  writeFileSync(join(to, `${name}_7.snap`), content);
-  writeFileSync(join(to, `${name}_7.assert`), stream([key, ...said]));
-  return content;
-}
 
 /** A store that trusts snapd's test roots and serves devices, and `snap` as somebody calls it who has nothing yet. */
 async function world(t: Parameters<typeof startStore>[0] & Parameters<typeof pack>[0]) {
@@ -71,16 +50,14 @@ async function world(t: Parameters<typeof startStore>[0] & Parameters<typeof pac
   return { store, snap, home, stick, key: parseAssertion(key) };
 }
 
-async function takeIn(store: TestAppliance, stick: string): Promise<void> {
-  const { code, out, err } = await larder(`package import ${stick} --release stable`, {
-    env: { LARDER_DATA: store.directory },
-  });
-  if (code !== 0) throw new Error(out + err);
-}
-
 t.test('snap download fetches a snap that was carried in, and checks what vouches for it', { skip }, async (t) => {
   const { store, snap, home, stick, key } = await world(t);
-  const content = await carry(t, stick, 'hello', 'base: core22\napps:\n  run:\n    command: run\n', key);
+  const content = await carry(
+    t,
+    stick,
+    { name: 'hello', yaml: 'base: core22\napps:\n  run:\n    command: run\n' },
+    key,
+  );
   t.match(await snap('download', 'hello'), { code: 1, said: /snap not found/ }, 'before it is here');
   await takeIn(store, stick);
   t.match(await snap('download', 'hello'), { code: 0, said: /snap ack hello_7\.assert/ });
@@ -98,9 +75,9 @@ t.test('snap download fetches a snap that was carried in, and checks what vouche
 
 t.test('snap prepare-image makes an image of what this store has', { skip }, async (t) => {
   const { store, snap, home, stick, key } = await world(t);
-  await carry(t, stick, 'snapd', 'type: snapd\n', key);
-  await carry(t, stick, 'core22', 'type: base\n', key);
-  await carry(t, stick, 'hello', 'base: core22\napps:\n  run:\n    command: run\n', key);
+  await carry(t, stick, { name: 'snapd', yaml: 'type: snapd\n' }, key);
+  await carry(t, stick, { name: 'core22', yaml: 'type: base\n' }, key);
+  await carry(t, stick, { name: 'hello', yaml: 'base: core22\napps:\n  run:\n    command: run\n' }, key);
   await takeIn(store, stick);
   const model = await made('store', root, 'model', {
     ...{ series: '16', 'brand-id': root, model: 'desk', classic: 'true', architecture: 'amd64', timestamp },

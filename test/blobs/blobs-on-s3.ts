@@ -8,7 +8,7 @@ await together(
   'transfers/unpack.test.ts',
   'backup/complete.test.ts',
   'operations/registry/{blob-uploads,deletions,downloads,manifests,sha512,skopeo}.test.ts',
-  'operations/revisions/push-revision.test.ts',
+  'operations/revisions/{delete-revisions,push-revision}.test.ts',
   'operations/resources/oci-image-resource-blob.test.ts',
   'operations/devices/{cached,download-snap,slow-clock}.test.ts',
 );

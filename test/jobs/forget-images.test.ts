@@ -10,7 +10,7 @@ import type { DiskBlobs } from '#blobs/disk.ts';
 import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
 import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
-import { blobsBeside, contentFiles, makeContentsOld } from '#test/fixtures/contents.ts';
+import { blobsBeside, clockWhenOld, contentFiles } from '#test/fixtures/contents.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import {
   declare,
@@ -68,10 +68,9 @@ async function publish({ store, ada }: Site, digest: string): Promise<string> {
   return pushed.body['status-url'] as string;
 }
 
-/** Makes all content old, and sweeps. */
+/** Sweeps when all content is old. */
 async function sweep({ store, blobs }: Site): Promise<void> {
-  makeContentsOld(store.directory);
-  await sweepBlobs(store.beside.records, blobs, () => store.clock.now).run();
+  await sweepBlobs(store.beside.records, blobs, clockWhenOld(store)).run();
 }
 
 t.test(

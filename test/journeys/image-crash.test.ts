@@ -10,8 +10,9 @@ import t from 'tap';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { openStore } from '#data/store.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { after, hours } from '#domain/clock.ts';
 import { charm } from '#test/fixtures/archives.ts';
-import { contentsOf, makeContentsOld, readContent } from '#test/fixtures/contents.ts';
+import { contentsOf, readContent } from '#test/fixtures/contents.ts';
 import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
@@ -67,9 +68,8 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   t.ok(told.size > kills, `${told.size} blobs and manifests were acknowledged`);
 
   // The sweep leaves what the records know, and nothing else.
-  makeContentsOld(data);
   const store = await openStore({ directory: data });
-  await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => new Date()).run());
+  await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => after(new Date(), hours(2))).run());
   for (const file of contentsOf(data)) t.ok(await store.records.neededContents.has(file), 'a record needs it');
   await store.close();
   const digests = contentsOf(data).map((one) => createHash('sha256').update(readContent(data, one)).digest('hex'));

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, request } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -376,6 +377,42 @@ t.test('a removal that comes late is refused by the server', async (t) => {
   await bucket.remove(placeOf(sha3_384), { at });
   t.equal(await blobs.stat(sha3_384), undefined);
 });
+
+t.test(
+  'a removal that takes its time, as that of many parts does, is waited for while the server answers others',
+  async (t) => {
+    const server = await sharedSwift(root);
+    const slow = createHttpServer((asked, answer) => {
+      const goOn = (): void => {
+        const { method, url: path, headers } = asked;
+        const on = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent: false }, (reply) => {
+          answer.writeHead(reply.statusCode!, reply.headers);
+          reply.pipe(answer);
+        });
+        on.on('error', () => answer.destroy());
+        asked.pipe(on);
+      };
+      // Longer than anything short may take.
+      if (asked.method === 'DELETE') setTimeout(goOn, 5000);
+      else goOn();
+    }).listen(0, '127.0.0.1');
+    slow.keepAliveTimeout = 60_000;
+    await once(slow, 'listening');
+    t.teardown(() => {
+      slow.closeAllConnections();
+      slow.close();
+    });
+    const host = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const place = server.newPlace();
+    const { blobs } = await onS3(t, { address: { ...place, endpoint: `http://${host}`, host } });
+    const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+    t.equal(await blobs.remove(sha3_384), true);
+    t.equal(blobs.traffic().errors.size, 0);
+    const bucket = await Bucket.connect(place, server.access, { marker: 'larder-store.json' });
+    t.teardown(() => bucket.close());
+    t.equal(await bucket.look(placeOf(sha3_384)), undefined);
+  },
+);
 
 t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');

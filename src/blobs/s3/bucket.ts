@@ -160,10 +160,10 @@ export class Bucket {
 
   /**
    * Removes an object. The request bears its own end, by the server's clock as it was when the object was looked at: however
-   * late it comes there, after that the server refuses it.
+   * late it comes there, after that the server refuses it. Of what was sent in parts some servers remove one part after the other.
    */
   async remove(key: string, { at = new Date() }: Pick<Found, 'at'>): Promise<void> {
-    await this.requests.ask(
+    await this.requests.askLong(
       'DeleteObject',
       { Key: this.#key(key) },
       { prepare: (command) => this.#endAfter(command, at) },

@@ -93,11 +93,11 @@ export class Requests {
   }
 
   /** A request that takes its time. */
-  async askLong<K extends Kind>(kind: K, input: Input<K>, { signal }: How = {}): Promise<Output<K>> {
+  async askLong<K extends Kind>(kind: K, input: Input<K>, { signal, ...how }: How = {}): Promise<Output<K>> {
     const watch = this.watch();
     try {
       const either = signal ? AbortSignal.any([watch.signal, signal]) : watch.signal;
-      return await this.#send(kind, input, { signal: either });
+      return await this.#send(kind, input, { ...how, signal: either });
     } finally {
       watch.end();
     }

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import { everyBlob } from '#blobs/listing.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { isAway } from '#domain/refusal.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
@@ -246,8 +246,7 @@ async function whyUnfit(
   // One that ends early or grew is not what it was; of one that cannot be read nothing is known.
   if (error instanceof CannotReadSource) return error.cause === undefined ? 'damaged' : 'unreadable';
   // A server that does not give one and answers otherwise keeps nobody from a backup of the others.
-  const isNotGiven = error instanceof Refusal && error.code === 'remote-service-unavailable';
-  if (isNotGiven && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
+  if (isAway(error) && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
   throw error;
 }
 

@@ -74,6 +74,16 @@ export class Refusal extends Error {
   }
 }
 
+/** A refusal with what led to it, which is logged and never told. */
+export const because = (cause: unknown, refusal: Refusal): Refusal => Object.assign(refusal, { cause });
+
+/** Seconds after which an engine may be back. */
+const awhile = 5;
+
+/** What somebody is told who needs an engine that does not answer, or not him just now; `what` says which, and what it means for him. */
+export const away = (cause: unknown, what: string): Refusal =>
+  because(cause, new Refusal('remote-service-unavailable', `${what} Try again in a few seconds.`, awhile));
+
 /** Whether something failed because an engine on another machine is away, so that the same may be done when it is back. */
 export const isAway = (error: unknown): error is Refusal =>
   error instanceof Refusal && error.code === 'remote-service-unavailable';

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, request } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,6 +28,7 @@ import { lookOverBucket } from '#blobs/s3/rules.ts';
 import { s3Blobs } from '#blobs/s3.ts';
 import { startCable } from '#test/fixtures/cable.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
+import { pass, startFront } from '#test/fixtures/front.ts';
 import { sharedSwift, startSwift } from '#test/fixtures/swift.ts';
 import { until } from '#test/fixtures/until.ts';
 import { borrowed, onS3, sha3 } from './engine.ts';
@@ -382,29 +382,15 @@ t.test(
   'a removal that takes its time, as that of many parts does, is waited for while the server answers others',
   async (t) => {
     const server = await sharedSwift(root);
-    const slow = createHttpServer((asked, answer) => {
-      const goOn = (): void => {
-        const { method, url: path, headers } = asked;
-        const on = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent: false }, (reply) => {
-          answer.writeHead(reply.statusCode!, reply.headers);
-          reply.pipe(answer);
-        });
-        on.on('error', () => answer.destroy());
-        asked.pipe(on);
-      };
+    const place = server.newPlace();
+    const slow = await startFront(t, (asked, answer) => {
+      const goOn = (): void => pass(asked, answer, new URL(place.endpoint));
       // Longer than anything short may take.
       if (asked.method === 'DELETE') setTimeout(goOn, 5000);
       else goOn();
-    }).listen(0, '127.0.0.1');
-    slow.keepAliveTimeout = 60_000;
-    await once(slow, 'listening');
-    t.teardown(() => {
-      slow.closeAllConnections();
-      slow.close();
     });
-    const host = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
-    const place = server.newPlace();
-    const { blobs } = await onS3(t, { address: { ...place, endpoint: `http://${host}`, host } });
+    const { host } = new URL(slow);
+    const { blobs } = await onS3(t, { address: { ...place, endpoint: slow, host } });
     const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
     t.equal(await blobs.remove(sha3_384), true);
     t.equal(blobs.traffic().errors.size, 0);

@@ -1,44 +1,28 @@
 // What takes several requests succeeds when each of them comes to another host than the one before: hosts on PostgreSQL and S3 that
 // share nothing else.
-import { once } from 'node:events';
 import { cpSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import t from 'tap';
 
 process.env['LARDER_RECORDS'] = 'postgres';
 process.env['LARDER_BLOBS'] = 's3';
-const { journeysInTurn, site } = await import('#test/fixtures/in-turn.ts');
-const { pass } = await import('#test/fixtures/two-processes.ts');
+const { journeysInTurn, storeBehind } = await import('#test/fixtures/in-turn.ts');
+const { pass, startFront } = await import('#test/fixtures/front.ts');
 const { furtherHostHas, newHost } = await import('#test/fixtures/hosts.ts');
-const { startIdentity } = await import('#test/identity/world.ts');
 
 t.setTimeout(600_000);
 
 let next = 0;
 const given: number[] = [];
 const urls: string[] = [];
-const front = createServer((request, response) => {
+const url = await startFront(t, (request, response) => {
   const at = next++ % 2;
   given.push(at);
   pass(request, response, new URL(urls[at]!));
-}).listen(0, '127.0.0.1');
-await once(front, 'listening');
-const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-t.teardown(() => {
-  front.closeAllConnections();
-  front.close();
 });
 
-const configure = (text: string): string =>
-  text
-    .replace(/^base_url = .*$/m, `base_url = "${url}"`)
-    .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`);
-const store = await startIdentity(t, configure, new Date());
-await store.appliance.stop();
-Object.defineProperty(store.clock, 'now', { get: () => new Date() });
+const store = await storeBehind(t, url);
 const further = join(t.testdir(), 'further');
 mkdirSync(further, { mode: 0o700 });
 for (const name of furtherHostHas(store.directory)) {

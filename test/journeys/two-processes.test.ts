@@ -10,14 +10,12 @@ import t from 'tap';
 import { processName } from '#shared/processes.ts';
 import { minutes } from '#domain/clock.ts';
 import { declare, digestOf, logIn as logInToRegistry, uploadLogin } from '#test/fixtures/images.ts';
-import { journeysInTurn, site } from '#test/fixtures/in-turn.ts';
+import { journeysInTurn, namesSite } from '#test/fixtures/in-turn.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const { store, urls, given, turnTo, advance, kill, again } = await startTwoProcesses(t, (text) =>
-  text
-    .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`)
-    .replace(/^# max_size = .*$/m, 'max_size = "900 TiB"'),
+  namesSite(text).replace(/^# max_size = .*$/m, 'max_size = "900 TiB"'),
 );
 const { records } = store.beside;
 const front = store.url;

@@ -1,20 +1,16 @@
 // What takes several requests succeeds when each of them comes to another worker than the one before.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import t from 'tap';
 
-import { journeysInTurn, site } from '#test/fixtures/in-turn.ts';
-import { pass } from '#test/fixtures/two-processes.ts';
+import { journeysInTurn, storeBehind } from '#test/fixtures/in-turn.ts';
+import { pass, startFront } from '#test/fixtures/front.ts';
 import { serveByWorkers } from '#test/fixtures/workers.ts';
-import { startIdentity } from '#test/identity/world.ts';
 
 /** What each request was called, in the order in which they came to the front; each goes on by a connection of its own. */
 const requests: Promise<string>[] = [];
 /** Where they serve, once they do. */
 const behind = { url: '' };
-const front = createServer((request, response) => {
+const url = await startFront(t, (request, response) => {
   const { promise, resolve } = Promise.withResolvers<string>();
   requests.push(promise);
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => typeof response;
@@ -23,21 +19,9 @@ const front = createServer((request, response) => {
     return writeHead(...args);
   };
   pass(request, response, new URL(behind.url));
-}).listen(0, '127.0.0.1');
-await once(front, 'listening');
-const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-t.teardown(() => {
-  front.closeAllConnections();
-  front.close();
 });
 
-const configure = (text: string): string =>
-  text
-    .replace(/^base_url = .*$/m, `base_url = "${url}"`)
-    .replace(/^# redirect_urls = .*$/m, `redirect_urls = ["${site}"]`);
-const store = await startIdentity(t, configure, new Date());
-await store.appliance.stop();
-Object.defineProperty(store.clock, 'now', { get: () => new Date() });
+const store = await storeBehind(t, url);
 const workers = await serveByWorkers(t, store.directory);
 behind.url = workers.url;
 store.url = url;

@@ -1,6 +1,6 @@
 // What a server of S3 says when it does not do what it is asked, and what a person is told of it. An error is never proof that
 // content is damaged, and that an object is not there is believed only where the marker of the store is (see marker.ts).
-import { Refusal } from '#domain/refusal.ts';
+import { away, because, type Refusal } from '#domain/refusal.ts';
 import { diskFull } from '../space.ts';
 import { placeOf, type BucketAddress } from './address.ts';
 
@@ -33,25 +33,15 @@ export function codeOf(error: unknown): string {
 /** Whether the object is not there, as far as this server knows; a bucket that is not there is another matter. */
 export const isAbsent = (error: unknown): boolean => statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
 
-/** Seconds after which trying again makes sense where the server does not answer. */
-const retryAfter = 5;
-
 /** What somebody is told whose request needs content. */
 export const unavailable = (cause: unknown): Refusal =>
-  Object.assign(
-    new Refusal(
-      'remote-service-unavailable',
-      'The server that keeps the files of the store does not answer as it should. Nothing was changed. Try again in a few seconds.',
-      retryAfter,
-    ),
-    { cause },
-  );
+  away(cause, 'The server that keeps the files of the store does not answer as it should. Nothing was changed.');
 
 /** An error as whoever asked for content is told of it. */
 export function forCaller(error: unknown): unknown {
   if (!isOfServer(error)) return error;
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
-    return Object.assign(diskFull(), { cause: error });
+    return because(error, diskFull());
   }
   return unavailable(error);
 }

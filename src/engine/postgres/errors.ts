@@ -1,6 +1,6 @@
 // What PostgreSQL says when it does not do what it is asked, and what a person is told of it.
 import { diskFull } from '../disk-full.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { away, because, Refusal } from '#domain/refusal.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 
 /** The code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
@@ -41,19 +41,9 @@ export function isLost(error: unknown): boolean {
   );
 }
 
-/** Seconds after which trying again makes sense where the server does not answer. */
-const retryAfter = 5;
-
 /** What somebody is told whose request needs the records; `done` says what is known of his change. */
 export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refusal =>
-  Object.assign(
-    new Refusal(
-      'remote-service-unavailable',
-      `The database of the store does not answer. ${done} Try again in a few seconds.`,
-      retryAfter,
-    ),
-    { cause },
-  );
+  away(cause, `The database of the store does not answer. ${done}`);
 
 /** An error of a statement or of a connection, as whoever asked for the records is told of it. */
 export function forCaller(error: unknown): unknown {
@@ -61,18 +51,13 @@ export function forCaller(error: unknown): unknown {
   if (codeOf(error) === '53100') return diskFull(error);
   // PostgreSQL keeps every character but one.
   if (codeOf(error) === '22021') {
-    return Object.assign(
-      new Refusal('api-error', 'A text holds a character that cannot be kept: the one with the number 0.'),
-      {
-        cause: error,
-      },
-    );
+    const why = 'A text holds a character that cannot be kept: the one with the number 0.';
+    return because(error, new Refusal('api-error', why));
   }
   // An index has room for texts of 2.7 kB.
   if (codeOf(error) === '54000') {
-    return Object.assign(new Refusal('api-error', 'A text is longer than the records of the store can look for it.'), {
-      cause: error,
-    });
+    const why = 'A text is longer than the records of the store can look for it.';
+    return because(error, new Refusal('api-error', why));
   }
   return error;
 }

@@ -148,7 +148,7 @@ function resultAnew(
         return given(snap, chosen, { action, item, told }, call);
       }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
-      return [written({ result: 'error', ...about, error: told(chosen) })];
+      return [written({ result: 'error', ...about, error: noneToGive(chosen) })];
     });
   });
 }
@@ -212,7 +212,7 @@ function unknown(id: string | undefined, name: string | undefined): Pick<Refresh
   };
 }
 
-const told = ({ code, message, releases }: NoneToGive): NonNullable<RefreshResult['error']> => ({
+const noneToGive = ({ code, message, releases }: NoneToGive): NonNullable<RefreshResult['error']> => ({
   code,
   message,
   extra: { releases },

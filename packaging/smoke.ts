@@ -31,7 +31,7 @@ if (!existsSync(executable)) {
 }
 const base = mkdtempSync(join(root, 'dist/smoke-'));
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
-t.setTimeout(600_000);
+t.setTimeout(1_500_000);
 
 let places = 0;
 function settle(place: Place = {}): Jail {
@@ -130,10 +130,11 @@ t.test('with an empty environment it serves anywhere else', (t) => serves(t, set
 const journeys = join(root, 'test/journeys');
 for (const journey of existsSync(journeys) ? readdirSync(journeys).filter((name) => name.endsWith('.test.ts')) : []) {
   t.test(`the journey ${journey} with the executable`, (t) => {
+    // Of itself a file gives up after 30 seconds, which some of them take where others have the processors.
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(journeys, journey)], {
-      env: { ...process.env, LARDER_EXECUTABLE: executable },
+      env: { ...process.env, LARDER_EXECUTABLE: executable, TAP_TIMEOUT: '300' },
       encoding: 'utf8',
-      timeout: 300_000,
+      timeout: 330_000,
     });
     t.equal(status, 0, { output: `${stdout}${stderr}`.split('\n') });
     t.end();

@@ -5,7 +5,8 @@ import { after, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-const batch = 500;
+/** So few that whoever has to change something does not wait for long: each asks the records twice. */
+const batch = 50;
 
 /** Forgets unclaimed uploads older than `unclaimedHours`; content that other records need stays. */
 export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaimedHours: () => number): Job => ({

@@ -73,7 +73,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     (store) => store.close(),
   );
   const { records, now } = store;
-  const { leases, shares, isAlone } = await joinProcesses(parts, options, store);
+  const { leases, shares, isAlone } = await joinProcesses(parts, options, store, config);
   // Of two that start at once neither has seen the other one before it said that it serves.
   if (records.server !== undefined) refuseOtherHosts(config, await otherHosts(records, now));
   await parts.start(
@@ -100,22 +100,38 @@ const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blo
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
 
+function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[]): void {
+  const why = whyAlone(config, hosts);
+  if (why !== undefined) throw new Error(why);
+}
+
 /** Files in a folder are those of one host: another one would have the records of what it has not. */
-function refuseOtherHosts({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): void {
-  if (other === undefined || blobs.s3 !== undefined) return;
-  throw new Error(
+function whyAlone({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): string | undefined {
+  if (other === undefined || blobs.s3 !== undefined) return undefined;
+  return (
     `cannot serve the store: its files lie in a folder of ${other}, which serves it as well, or did a minute ago; ` +
-      "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them",
+    "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them"
   );
 }
 
 /** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
-async function joinProcesses(parts: Parts, options: ApplianceOptions, { records, newId, now }: Store) {
+async function joinProcesses(
+  parts: Parts,
+  options: ApplianceOptions,
+  { records, newId, now }: Store,
+  config: Pick<Config, 'blobs'>,
+) {
   const { isAlone } = await succeed(records, now);
+  // Cut off from the records, another host may have come in the place of this one, with files that this one has not.
+  const mayReturn = (others: string[]): boolean => {
+    const why = whyAlone(config, others);
+    if (why !== undefined) options.fatal?.(new Error(why));
+    return why === undefined;
+  };
   if (isBeside(options) || records.server !== undefined) {
     await parts.start(
       'process',
-      () => serveBeside(records, now),
+      () => serveBeside(records, now, { mayReturn }),
       (served) => served.end(),
     );
   }
@@ -137,7 +153,8 @@ function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
     areBroken: () => broken !== undefined,
     fatal(error: Error) {
       broken = 'The disk failed under a write; the appliance must be restarted on a good disk.';
-      onFailure?.(error);
+      const why = 'the disk failed under a write; serve this data again only from a good disk';
+      onFailure?.(new Error(why, { cause: error }));
     },
   };
 }

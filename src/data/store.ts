@@ -30,7 +30,7 @@ export interface StoreOptions {
   newId?: NewIds;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
-  /** Told when the disk broke a promise: the process must end at once, with an error. */
+  /** Told why the store cannot be served any longer, as when the disk broke a promise: the process must end at once, with this error. */
   fatal?: (error: Error) => void;
 }
 

@@ -54,7 +54,11 @@ const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise
 
 /** The hosts of those, as people call them, in order. */
 export const otherHosts = async (records: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
-  [...new Set((await elsewhere(records, now)).map(hostOf))].sort();
+  hostsOf(await elsewhere(records, now));
+
+/** The other hosts among those of processes. */
+const hostsOf = (holders: readonly string[]): string[] =>
+  [...new Set(holders.filter((holder) => !isHere(holder)).map(hostOf))].sort();
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 
@@ -84,26 +88,41 @@ export async function succeed(
 
 /**
  * Says that this process goes on, until it is given back: to those that start on this host and must not take what is its own,
- * and again and again to those of other hosts, where the records are such that there may be any.
+ * and again and again to those of other hosts, where the records are such that there may be any. One that could not say so for
+ * so long that it was taken for one that is no more says it again only if it `mayReturn` beside the hosts that serve now.
  */
 export async function serveBeside(
   { passing, server }: Pick<Records, 'passing'> & { readonly server?: object | undefined },
   now: Now,
+  { mayReturn = () => true, pause = silence / 4 }: { mayReturn?: (others: string[]) => boolean; pause?: number } = {},
 ): Promise<{ end(): Promise<unknown> }> {
   const holder = processName();
   const name = `process ${holder}`;
-  const say = (): Promise<unknown> =>
-    passing(({ leases }) => {
+  const say = (isFirst = false): Promise<boolean> =>
+    passing(async ({ leases }) => {
       const moment = now();
+      const at = timestamp(moment);
+      const going = await leases.processes(at);
+      if (!isFirst && !going.includes(holder) && !mayReturn(hostsOf(going))) return false;
       const endsAt = server === undefined ? never : timestamp(after(moment, silence));
-      return leases.take(name, holder, { now: timestamp(moment), endsAt, tooLate: never });
+      return leases.take(name, holder, { now: at, endsAt, tooLate: never });
     });
-  await say();
-  // What cannot be said now is said the next time.
-  const saying = server && setInterval(() => void say().catch(() => undefined), silence / 4).unref();
+  await say(true);
+  const sayAgain = async (): Promise<void> => {
+    // Whoever comes back is to know soon whether somebody has come in its place.
+    const isSaid = await say().catch(() => undefined);
+    if (isSaid !== false && !ended) sayIn(isSaid === undefined ? Math.min(pause, seconds(1)) : pause);
+  };
+  let saying: NodeJS.Timeout | undefined;
+  let ended = false;
+  const sayIn = (wait: number): void => {
+    saying = setTimeout(() => void sayAgain(), wait).unref();
+  };
+  if (server !== undefined) sayIn(pause);
   return {
     end: () => {
-      clearInterval(saying);
+      ended = true;
+      clearTimeout(saying);
       return passing(({ leases }) => leases.release(name, holder));
     },
   };

@@ -27,9 +27,8 @@ export interface SupervisorOptions extends Pick<
   ApplianceOptions,
   'directory' | 'credentials' | 'listen' | 'logFormat'
 > {
-  /** Told when the disk broke a promise, and when no worker can serve: the process must end at once, with an error. */
+  /** Told why the store cannot be served any longer, as when no worker can serve: the process must end at once, with this error. */
   fatal: (error: Error) => void;
-  giveUp: (error: Error) => void;
 }
 
 /** What serves; the same as an appliance for whoever started it. */
@@ -214,7 +213,7 @@ class Supervisor {
     const pause = this.#patience.ended(served);
     if (pause === undefined) {
       this.log.error({ worker: place.number, code, signal }, 'no worker serves for long; the store ends');
-      this.#options.giveUp(new Error(`no worker serves for long: the last one ended ${how}; the log says why`));
+      this.#options.fatal(new Error(`no worker serves for long: the last one ended ${how}; the log says why`));
       return;
     }
     this.log.error({ worker: place.number, code, signal, pause }, 'a worker has ended; another one takes its place');

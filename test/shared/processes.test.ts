@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 
 import { isRunning, living, processName, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
+import { until } from '#test/fixtures/until.ts';
 
 const program = `
   const { processName } = await import(process.argv[1]);
@@ -92,6 +94,44 @@ t.test('a process whose records are on a server says again and again that it goe
   const serving = await serveBeside({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
   t.match(await leases.find(`process ${processName()}`), { endsAt: '2026-03-01T12:01:00.000Z' });
   await serving.end();
+});
+
+t.test('a process that was taken for one that is no more asks before it says again that it goes on', async (t) => {
+  const [{ passing, leases }] = await openRecords(t);
+  let moment = now();
+  const asked: string[][] = [];
+  let answer = true;
+  const mayReturn = (others: string[]): boolean => {
+    asked.push(others);
+    return answer;
+  };
+  const name = `process ${processName()}`;
+  const said = (): Promise<void> => {
+    const endsAt = new Date(moment.getTime() + 60_000).toISOString();
+    return until(async () => (await leases.find(name))?.endsAt === endsAt);
+  };
+  const server = { clock: () => Promise.resolve(moment) };
+  const serving = await serveBeside({ passing, server }, () => moment, { mayReturn, pause: 1 });
+  t.teardown(() => serving.end());
+  const [number = ''] = processName().split('@');
+  const other = `${number}@store-2~${'0'.repeat(12)}`;
+  await passing((tx) => tx.leases.take(`process ${other}`, other, ends));
+  moment = new Date('2026-03-01T12:00:59Z');
+  await said();
+  t.same(asked, [], 'it was never away for a minute');
+
+  moment = new Date('2026-03-01T12:02:00Z');
+  await said();
+  t.same(asked, [['store-2']]);
+  await passing((tx) => tx.leases.releaseAll(processName()));
+  await said();
+  t.same(asked, [['store-2'], ['store-2']], 'also where somebody has cleared away what it held');
+
+  answer = false;
+  await passing((tx) => tx.leases.releaseAll(processName()));
+  await until(() => asked.length === 3);
+  await setImmediate();
+  t.equal(await leases.find(name), undefined);
 });
 
 t.test('of what each host has for itself its own processes alone hold shares', async (t) => {

@@ -75,12 +75,12 @@ export const serve = command({
 const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefined && process.send !== undefined;
 
 /** Serves in this process, or in as many as the configuration says. */
-async function start(how: Omit<SupervisorOptions, 'fatal' | 'giveUp'>, life: Life): Promise<Served> {
+async function start(how: Omit<SupervisorOptions, 'fatal'>, life: Life): Promise<Served> {
   if (readConfig(join(how.directory, 'larder.toml')).http.workers === 1) {
     return startAppliance({ ...how, fatal: life.fail });
   }
   const { superviseWorkers } = await import('#workers/supervisor.ts');
-  return superviseWorkers({ ...how, fatal: life.fail, giveUp: life.giveUp });
+  return superviseWorkers({ ...how, fatal: life.fail });
 }
 
 type Served = Pick<Appliance, 'log' | 'reload' | 'stop'>;
@@ -114,7 +114,7 @@ function lifeOfProcess() {
   process.on('SIGTERM', onEnd).on('SIGINT', onEnd).on('SIGHUP', onReload).on('uncaughtExceptionMonitor', onCrash);
 
   return {
-    /** Resolves with the signal that asks for the end; rejects when the disk failed. */
+    /** Resolves with the signal that asks for the end; rejects when the store cannot be served any longer. */
     ended: ended.promise,
     /** Rejects when the end cannot wait. */
     cutShort: cutShort.promise,
@@ -123,13 +123,6 @@ function lifeOfProcess() {
       if (reloadAsked) reload(appliance);
     },
     fail(error: Error) {
-      const failure = new Error('the disk failed under a write; serve this data again only from a good disk', {
-        cause: error,
-      });
-      ended.reject(failure);
-      cutShort.reject(failure);
-    },
-    giveUp(error: Error) {
       ended.reject(error);
       cutShort.reject(error);
     },

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -10,7 +9,7 @@ import type { DiskBlobs } from '#blobs/disk.ts';
 import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
 import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
-import { blobsBeside, clockWhenOld, contentFiles } from '#test/fixtures/contents.ts';
+import { blobsBeside, clockWhenOld, contentFiles, removeContent } from '#test/fixtures/contents.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import {
   declare,
@@ -192,7 +191,7 @@ t.test('while the content of a resource cannot be read, no image is forgotten', 
   const id = (await here.ada.get('/v1/charm/hello')).body.metadata.id as string;
   const [revision] = await here.store.beside.records.resourceRevisions.list(id, 'image');
   const { sha3_384 = '' } = revision ?? {};
-  rmSync((await here.blobs.borrow(sha3_384)).file);
+  removeContent(here.store.directory, sha3_384);
   here.store.clock.advance(days(31));
   t.match(await here.forget(), { manifests: 0, unreadable: 1 });
   t.same(await here.has(digest), [true]);

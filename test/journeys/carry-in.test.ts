@@ -1,7 +1,7 @@
 // Snaps are carried in from another store, and the command is killed again and again: begun anew it goes on, and nothing is
 // half done.
 import { once } from 'node:events';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -12,7 +12,7 @@ import { openStore, type Store } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
-import { contentsOf } from '#test/fixtures/contents.ts';
+import { contentsOf, halfReceived } from '#test/fixtures/contents.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -82,7 +82,7 @@ t.test('killed while it carries in, and begun again, it goes on, and all is as i
   t.equal(await isWhole(t, beside), snaps);
   t.match(await json('status snap/p-00000x'), { channels: [{ channel: 'latest/edge', revision: 30 }] });
   await serve(t, data);
-  t.same(readdirSync(join(data, 'blobs/tmp')), [], 'the next start takes away what was half received');
+  t.same(halfReceived(data), [], 'the next start takes away what was half received');
   t.match(await json('verify'), { good: true });
   const again = await json(`package import ${stick} --release edge`);
   t.ok((again.revisions as { 'is-here': boolean }[]).every((one) => one['is-here']));

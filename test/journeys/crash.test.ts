@@ -2,7 +2,7 @@
 // done, is done; and nothing is half done.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ import { inspectDatabase } from '#engine/place.ts';
 import { auditHash, type AuditRow } from '#records/audit.ts';
 import { readConfig } from '#src/config.ts';
 import { rowsIn } from '#test/fixtures/behind.ts';
-import { readContent } from '#test/fixtures/contents.ts';
+import { halfReceived, readContent } from '#test/fixtures/contents.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
@@ -76,7 +76,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     t.equal((await larder('audit', 'verify', '--data', data))['good'], true, 'the audit log is whole, and sealed');
     const served = await serve(data);
     t.teardown(() => kill(served.process));
-    t.same(readdirSync(join(data, 'blobs/tmp')), [], 'no upload is left half received');
+    t.same(halfReceived(data), [], 'no upload is left half received');
     const call: Call = async (method, path, body, bearer = token) => {
       const response = await fetch(served.url + path, {
         method,

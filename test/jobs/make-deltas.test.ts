@@ -2,7 +2,7 @@
 // more of the disk than they may.
 import t from 'tap';
 
-import { hours } from '#domain/clock.ts';
+import { days, hours } from '#domain/clock.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { clockWhenOld } from '#test/fixtures/contents.ts';
@@ -101,10 +101,12 @@ t.test(
     t.same(await records.neededContents.neededBy(sha3_384, 3), ['snap/hello delta from revision 2 to 3']);
     /** When everything is old that has come in so far. */
     const sweep = () => sweepBlobs(records, blobs, clockWhenOld(store)).run();
+    store.clock.advance(days(2));
     t.same(await sweep(), { swept: 0 });
 
     await larder(`revision delete snap/hello --keep 2 --yes --data ${store.directory}`);
     t.same(await tried(), ['2 to 3'], 'of a revision that is gone');
+    store.clock.advance(days(2));
     t.same(await sweep(), { swept: 2 }, 'its file, and what was made of it');
     settings.deltas = false;
     t.same(await run(), { removed: 1 });

@@ -10,6 +10,7 @@ import { limit } from '#domain/limit.ts';
 import type { BucketAccess, BucketAddress } from './address.ts';
 import { connect } from './client.ts';
 import { isAbsent } from './errors.ts';
+import { PartMemory } from './part-memory.ts';
 import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts';
 import { Requests, type Traffic } from './requests.ts';
 
@@ -43,6 +44,7 @@ export class Bucket {
   readonly #sizes: Sizes;
   readonly #close: () => void;
   readonly #parts = limit({ atOnce: partsAtOnce });
+  readonly #memory = new PartMemory();
 
   private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
     [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];
@@ -130,7 +132,8 @@ export class Bucket {
       const size = (await file.stat()).size - from;
       if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, said)) };
       return await this.#parts(async () => {
-        const { bytes } = await readPart(file, { start: from, end: from + size });
+        const bytes = Buffer.allocUnsafe(size);
+        await readPart(file, bytes, from);
         return { size, ...(await this.put(key, bytes, said)) };
       });
     } finally {
@@ -222,26 +225,32 @@ export class Bucket {
     { file, from, size }: { file: FileHandle; from: number; size: number },
     said: Record<string, string>,
   ) {
-    const parts = partsOf(size, partSize(size, this.#sizes.single));
+    const each = partSize(size, this.#sizes.single);
+    const parts = partsOf(size, each);
     const md5 = parts.map(() => '');
-    const etag = await this.#inParts(key, said, parts, async (UploadId, part, signal) => {
-      const { bytes, digest } = await readPart(file, { start: from + part.start, end: from + part.end });
-      const answer = await this.requests.askLong(
-        'UploadPart',
-        {
-          Key: this.#key(key),
-          UploadId,
-          PartNumber: part.number,
-          Body: bytes,
-          ContentLength: bytes.length,
-          ContentMD5: digest.toString('base64'),
-        },
-        { signal },
-      );
-      this.traffic.bytesSent += bytes.length;
-      md5[part.number - 1] = digest.toString('hex');
-      return plain(answer.ETag);
-    });
+    const etag = await this.#memory.during(() =>
+      this.#inParts(key, said, parts, (UploadId, { number, start, end }, signal) =>
+        this.#memory.lend(each, async (memory) => {
+          const bytes = memory.subarray(0, end - start);
+          const digest = await readPart(file, bytes, from + start);
+          const answer = await this.requests.askLong(
+            'UploadPart',
+            {
+              Key: this.#key(key),
+              UploadId,
+              PartNumber: number,
+              Body: bytes,
+              ContentLength: bytes.length,
+              ContentMD5: digest.toString('base64'),
+            },
+            { signal },
+          );
+          this.traffic.bytesSent += bytes.length;
+          md5[number - 1] = digest.toString('hex');
+          return plain(answer.ETag);
+        }),
+      ),
+    );
     return { etag, md5 };
   }
 
@@ -325,12 +334,8 @@ function seeDate(command: unknown, see: (date: Date | undefined) => void): void 
   );
 }
 
-/** What a part has; few bytes at a time pass the event loop. */
-async function readPart(
-  file: FileHandle,
-  { start, end }: Pick<Part, 'start' | 'end'>,
-): Promise<{ bytes: Buffer; digest: Buffer }> {
-  const bytes = Buffer.allocUnsafe(end - start);
+/** Fills the memory with what a file has there, few bytes at a time pass the event loop; their MD5. */
+async function readPart(file: FileHandle, bytes: Buffer, start: number): Promise<Buffer> {
   const hash = createHash('md5');
   for (let at = 0; at < bytes.length;) {
     const { bytesRead } = await file.read(bytes, at, Math.min(stride, bytes.length - at), start + at);
@@ -339,7 +344,7 @@ async function readPart(
     hash.update(bytes.subarray(at, at + bytesRead));
     at += bytesRead;
   }
-  return { bytes, digest: hash.digest() };
+  return hash.digest();
 }
 
 interface Answered {

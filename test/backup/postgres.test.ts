@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { until } from '#test/fixtures/until.ts';
 import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
@@ -77,6 +78,11 @@ t.test(
     const [file, next] = [join(folder(t), 'server.tar'), join(folder(t), 'next.tar')];
     t.match(await there.json(`backup ${file}`), { blobs: 2, lacking: [] }, 'while it serves');
     await there.larder('account create --email cid@example.org --username cid --display-name Cid');
+    // What the store does by itself soon after its start is done: it forgets what nobody has claimed, and makes its catalog.
+    await until(async () => {
+      const rows = await rowsOfServer(ofLarder(there.address));
+      return [rows['uploads'], rows['catalog_stale']].map((some) => some?.length).join() === '1,0';
+    });
     t.match(await there.json(`backup ${next} --since ${file}`), { 'blobs-in-this-file': 0, lacking: [] });
     t.match(await there.json(`backup --check ${next} --base ${file}`), { good: true, 'database-problems': [] });
     t.equal((await fetch(`${url}/readyz`)).status, 200);

@@ -50,7 +50,8 @@ const unknown = named.filter((folder) => !(folder in folders));
 if (named.length === 0 || unknown.length > 0)
   throw new Error(`name folders of ${Object.keys(folders).join(', ')}, and not ${unknown.join(', ') || 'none'}`);
 await together(...named.flatMap((folder) => folders[folder]!));
-// What tap would keep of the lines that a process has run counts as a failure of whichever command of tap's ends beside this one.
-const env = { ...process.env, _TAPJS_PROCESSINFO_COVERAGE_: '0' };
+// What tap would keep of the lines that a process has run counts as a failure of whichever command of tap's ends beside this one; and
+// without that command nobody else says that a file may take longer than 30 seconds.
+const env = { TAP_TIMEOUT: '600', ...process.env, _TAPJS_PROCESSINFO_COVERAGE_: '0' };
 for (const file of filesOf(...named.flatMap((folder) => alone[folder] ?? [])))
   await t.spawn(process.execPath, [join(import.meta.dirname, '..', file)], { timeout: 600_000, env }, file);

@@ -1,0 +1,28 @@
+// The tests that need servers of others, PostgreSQL, OpenStack Swift and nginx, or start several hosts: each in a process of its own.
+//   npm run test:servers
+//   npm run test:servers -- hosts/killed     those whose names begin so
+// What both engines promise, and how they are told of when they are away, is tried by npm test as well (test/engine, test/blobs).
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { filesOf } from '#test/fixtures/together.ts';
+
+const files = filesOf(
+  'hosts/*.test.ts',
+  'backup/@(move|move-to-bucket|postgres).test.ts',
+  'cli/@(postgres|postgres-upgrade).test.ts',
+  'journeys/@(blobs-on-s3|from-the-bucket).test.ts',
+);
+const named = process.argv.slice(2);
+const chosen = files.filter((file) => named.length === 0 || named.some((name) => file.startsWith(name)));
+if (chosen.length === 0) throw new Error(`none of them begins with ${named.join(', ')}: ${files.join(', ')}`);
+
+// Whoever takes longer than a file may by itself says so itself; and what tap would keep of the lines that a process has run counts as
+// a failure of whichever command of tap's ends beside this one.
+const imports = ['without-promise-hooks', 'threads-without-tap'].map((name) => `--import=${join(import.meta.dirname, 'fixtures', `${name}.ts`)}`);
+const env = { TAP_TIMEOUT: '600', ...process.env, _TAPJS_PROCESSINFO_COVERAGE_: '0' };
+t.setTimeout(0);
+for (const file of chosen) {
+  await t.spawn(process.execPath, [...imports, join(import.meta.dirname, file)], { timeout: 3_600_000, env }, `test/${file}`);
+}

@@ -173,7 +173,8 @@ async function openStoreToServe(
   const damaged = (table: string, row: RowPlace): void => {
     health.report('damaged-records', damagedRecordWords(table, row));
   };
-  const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets });
+  const waits = (place: string): void => log.warn(`${place} does not answer yet; waiting for it`);
+  const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets, waits });
   try {
     await keepKeyCheck(store.records, store.acts, store.siteKey);
   } catch (error) {

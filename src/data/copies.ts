@@ -94,8 +94,8 @@ export async function takeBack({ postgres, password }: PostgresPlace, attempt: s
 }
 
 /** Throws NotEmpty where a database has anything but what an attempt has left. */
-export async function refuseUsed({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
-  await (await onServer()).refuseUsed(postgres, { attempt, password });
+export async function refuseUsed({ postgres, password, waits }: PostgresPlace, attempt: string): Promise<void> {
+  await (await onServer()).refuseUsed(postgres, { attempt, password, waits });
 }
 
 /** Gives the tables of a store a schema of their own; false where they have it, or are gone. See `putAside` of the engine. */

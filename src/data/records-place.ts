@@ -8,15 +8,19 @@ import { readPostgresPassword } from './secrets.ts';
 /** The file of the database, where the records of a data directory are one. */
 export const databaseFile = (directory: string): string => join(directory, 'larder.db');
 
-/** Where its configuration says that the records of a data directory are; `credentials` is where systemd puts some, if it does. */
+/**
+ * Where its configuration says that the records of a data directory are; `credentials` is where systemd puts some, if it does.
+ * `waits` is told where a server is waited for.
+ */
 export function recordsPlace(
   directory: string,
   { records }: Pick<Config, 'records'>,
   credentials: string | undefined,
+  waits?: (place: string) => void,
 ): DatabasePlace {
   const { postgres, password_file: file } = records;
   if (postgres === undefined) return { file: databaseFile(directory) };
-  return { postgres, password: () => readPostgresPassword({ credentials }, file) };
+  return { postgres, password: () => readPostgresPassword({ credentials }, file), waits };
 }
 
 /** What somebody does whose records are damaged, in a sentence. */

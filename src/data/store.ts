@@ -30,6 +30,8 @@ export interface StoreOptions {
   newId?: NewIds;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
+  /** Told once, in words for a person where, that the server of the records is waited for. */
+  waits?: (place: string) => void;
   /** Told why the store cannot be served any longer, as when the disk broke a promise: the process must end at once, with this error. */
   fatal?: (error: Error) => void;
 }
@@ -60,7 +62,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
-  const place = recordsPlace(directory, config, credentials);
+  const place = recordsPlace(directory, config, credentials, options.waits);
   const { records: known, acts, close, ...opened } = await openRecords(directory, { ...options, place, siteKey });
   try {
     await refuseForeignKey(known, siteKey);

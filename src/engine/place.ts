@@ -11,6 +11,8 @@ export interface PostgresPlace {
   readonly postgres: string;
   /** What the server knows the store by, read whenever a connection is opened; nothing where it knows it otherwise. */
   readonly password?: () => string | undefined;
+  /** Told once, in words for a person where, that a server is waited for which does not answer yet. */
+  readonly waits?: ((place: string) => void) | undefined;
   /** Whether a new store is made there. */
   readonly isNew?: true;
 }
@@ -23,7 +25,11 @@ export async function openDatabase(place: DatabasePlace, options: SqliteOptions)
   if ('file' in place) return openSqlite(place.file, options);
   // Nobody whose records are a file waits for what speaks to a server.
   const { openPostgres } = await import('./postgres/driver.ts');
-  return openPostgres(place.postgres, { password: place.password, mustHoldStore: place.isNew !== true });
+  return openPostgres(place.postgres, {
+    password: place.password,
+    waits: place.waits,
+    mustHoldStore: place.isNew !== true,
+  });
 }
 
 /** Reads all of the database there; what is wrong with it. A file is read in one go, and nobody else is heard meanwhile. */

@@ -213,8 +213,6 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
     writeFileSync(store.configuration, good);
   };
   await refused(at('none'), /the server has no database none; make it with createdb/);
-  await refused('postgres://ada@/x?host=/nowhere', /nobody listens there; look whether PostgreSQL runs/);
-  await refused('postgres://ada@127.0.0.1:1/x?sslmode=disable', /nobody listens there/);
   await refused(
     at(store.database, server, 'eve'),
     /does not take the password of|does not let the user eve|role "eve" does not exist/,
@@ -247,6 +245,42 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
   });
   t.match(await init('--postgres-password-file x'), { code: 2, err: /name that too/ });
 });
+
+t.test(
+  'a server that does not answer is waited for, which a person is told, and then why nothing was done',
+  async (t) => {
+    const store = await storeOfAda(t);
+    const fresh = join(folder(t), 'data');
+    const address = 'postgres://ada@/x?host=/nowhere';
+    const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
+    changeConfig(store.configuration, { 'records.postgres': address });
+    const other = await storeOfAda(t);
+    changeConfig(other.configuration, { 'records.postgres': 'postgres://ada@127.0.0.1:1/x?sslmode=disable' });
+    const lines = [
+      'account list',
+      'status',
+      'verify',
+      `init --data ${fresh} ${given}`,
+      `account list --data ${other.data}`,
+    ];
+    const why = /nobody listens there; look whether PostgreSQL runs/;
+    const doctor = store.larder('doctor');
+    const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
+    const waiting = /^larder: the database x at \S+ does not answer yet; waiting for it\nlarder: [^\n]*\n$/;
+    await Promise.all(
+      lines.map(async (line) => {
+        const { code, err } = await store.larder(line);
+        t.match({ code, err }, { code: 1, err: why }, line);
+        t.match(err, waiting, line);
+      }),
+    );
+    t.notOk(existsSync(fresh));
+    t.match(await doctor, { code: 1, out: why });
+    const { code, err } = await serving.ended;
+    t.match({ code, err }, { code: 1, err: why });
+    t.match(err, /^\{"level":"warn",.*does not answer yet; waiting for it"\}\nlarder: [^\n]*\n$/);
+  },
+);
 
 t.test(
   'a server whose certificate nobody here trusts gets no password, and is told from one without any',

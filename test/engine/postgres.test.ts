@@ -16,6 +16,7 @@ import { migrate } from '#engine/migrate.ts';
 import { readAddress, tlsOptions } from '#engine/postgres/address.ts';
 import { refuseLess } from '#engine/postgres/connection.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
+import { postgresTarget } from '#engine/postgres/rows.ts';
 import { postgresText, prepared } from '#engine/postgres/statements.ts';
 import { Versions } from '#engine/postgres/versions.ts';
 import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
@@ -198,8 +199,14 @@ t.test('whatever keeps a store from its database is said in one sentence, and ch
   await server.ask(`CREATE ROLE ada LOGIN PASSWORD 'right'; CREATE ROLE bob LOGIN`);
   const as = (user: string, more = ''): string => server.address(more).replace('larder@', `${user}@`);
   const cannot = async (address: string, message: RegExp): Promise<void> => {
-    await t.rejects(openPostgres(address), { message }, String(message));
-    await t.rejects(openPostgres(address), { message: /^(?!.*guessed)[^\n]*$/ }, 'one line, and no password');
+    // What does not pass by itself is told at once, however long somebody would wait.
+    const lasting = /nobody listens|knows no/.test(String(message)) ? 0 : 3_600_000;
+    await t.rejects(openPostgres(address, { lasting }), { message }, String(message));
+    await t.rejects(
+      openPostgres(address, { lasting }),
+      { message: /^(?!.*guessed)[^\n]*$/ },
+      'one line, and no password',
+    );
   };
   await cannot(
     as('ada:guessed'),
@@ -443,6 +450,71 @@ t.test('a store whose server is gone says so, and goes on when it is back', asyn
   t.same(await counted(db), { after: 1, before: 1 });
 });
 
+t.test('a server that is starting, or slow to take anybody, is waited for', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const starting = async (): Promise<void> => {
+    const told: string[] = [];
+    const asked = Promise.withResolvers<undefined>();
+    const opening = openPostgres(server.address(), {
+      lasting: 3_600_000,
+      waits(place) {
+        told.push(place);
+        asked.resolve(undefined);
+      },
+    });
+    await asked.promise;
+    await server.start();
+    await (await opening).close();
+    t.same(told, [`the database postgres at ${server.folder}`], 'which is told once');
+  };
+  await server.stop('order');
+  await starting();
+
+  // Longer than anybody waits for one connection: each would be given up if it got no more time than the first.
+  const proxy = await startProxy(server.folder);
+  t.teardown(proxy.end);
+  proxy.delay = 3000;
+  const slow = await openPostgres(`postgres://larder@/postgres?host=${encodeURIComponent(proxy.folder)}`);
+  proxy.delay = 0;
+  t.same(await slow.get(sql`SELECT 1 AS one`), { one: 1 });
+  await slow.close();
+});
+
+t.test('what brings a whole store goes on while its server is too busy to take anybody else', async (t) => {
+  const { folder, newSchema } = await sharedPostgres(root);
+  const proxy = await startProxy(folder);
+  t.teardown(proxy.end);
+  const address = await newSchema();
+  const target = await postgresTarget(address.replace(encodeURIComponent(folder), encodeURIComponent(proxy.folder)), {
+    attempt: 'busy',
+    async make(tx) {
+      proxy.delay = 3_600_000;
+      // Everybody else who asks for so long has heard of it that nobody is there.
+      await tx.script('CREATE TABLE migrations (name TEXT); SELECT pg_sleep(4.5)');
+      proxy.delay = 0;
+    },
+  });
+  await target.write({ name: 'migrations', columns: ['name'] }, [['one']]);
+  await target.commit();
+  await target.close();
+  const db = await openPostgres(address);
+  t.same(await db.all(sql`SELECT name FROM migrations`), [{ name: 'one' }]);
+  await db.close();
+});
+
+t.test('a server that takes nobody else keeps those whom it has', async (t) => {
+  const { newSchema, ask } = await sharedPostgres(root);
+  const address = await newSchema();
+  await ask('CREATE ROLE lone LOGIN');
+  await ask(`GRANT ALL ON SCHEMA ${/search_path%3D(\w+)/.exec(address)![1]!} TO lone`);
+  const db = await openPostgres(address.replace('larder@', 'lone@'));
+  t.teardown(() => db.close());
+  t.same(await db.get(sql`SELECT 1 AS one`), { one: 1 });
+  await ask('ALTER ROLE lone CONNECTION LIMIT 1');
+  t.same(await db.get(sql`SELECT 1 AS one FROM pg_sleep(5)`), { one: 1 }, 'the one connection that there is');
+});
+
 t.test('a server from which nothing comes is given up, and one that takes its time is not', async (t) => {
   const { db, proxy } = await opened(t);
   await db.transaction((tx) => add(tx, 'before'));
@@ -459,7 +531,7 @@ t.test('a server from which nothing comes is given up, and one that takes its ti
     ),
     t.rejects(db.get(sql`SELECT 1`), gone),
     t.rejects(async () => db.version(), gone),
-    t.rejects(openPostgres(`postgres://larder@/postgres?host=${encodeURIComponent(proxy.folder)}`), {
+    t.rejects(openPostgres(`postgres://larder@/postgres?host=${encodeURIComponent(proxy.folder)}`, { lasting: 0 }), {
       message: /^cannot open .*: the server does not answer$/,
     }),
   ]);

@@ -21,7 +21,7 @@ import { interruptible } from '../frame/interruption.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { progressOf, type Progress } from '../frame/progress.ts';
-import { actorOf } from '../frame/store.ts';
+import { actorOf, tellOfWaiting } from '../frame/store.ts';
 import { requireEmpty, told } from './onto-server.ts';
 import { requireRoomFor } from './workspace.ts';
 
@@ -86,12 +86,12 @@ interface Wanted {
 
 /** Copies the blobs; where they alone move, the configuration is replaced then. */
 async function carryBlobs(
-  { data, actor, credentials, progress }: Here,
+  { data, actor, world, credentials, progress }: Here,
   { current, wanted, text, signal }: Wanted,
   alone: boolean,
 ): Promise<Answer> {
   const [from, to] = [nameOfBlobs(current.blobs), nameOfBlobs(wanted.blobs)];
-  const store = await openStore({ directory: data, credentials, held: true });
+  const store = await openStore({ directory: data, credentials, held: true, waits: tellOfWaiting(world) });
   try {
     await refuseServed(store);
     const { blobs, bytes, known, quarantined, unread } = await moveBlobs(store, wanted.blobs, (done, total) => {
@@ -131,7 +131,7 @@ const together = (first: Answer | undefined, second: Answer | undefined): Answer
 async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Promise<Answer> {
   const { data, actor, credentials, progress } = here;
   const plan = await planFor(here, current, wanted);
-  const to = recordsPlace(data, wanted, credentials);
+  const to = recordsPlace(data, wanted, credentials, tellOfWaiting(here.world));
   if (!('file' in to)) await requireEmpty(to, plan.attempt);
   const { siteKey, size } = await proveHere(here);
   // Digests of all rows come along.
@@ -179,8 +179,8 @@ async function endLeft({ data, credentials }: Here): Promise<void> {
 }
 
 /** Looks the records over before they are moved, so that no damage goes along, and whether nobody else serves them; what they take. */
-async function proveHere({ data, credentials }: Here): Promise<{ siteKey: Buffer; size: number }> {
-  const store = await openStore({ directory: data, credentials, held: true });
+async function proveHere({ data, world, credentials }: Here): Promise<{ siteKey: Buffer; size: number }> {
+  const store = await openStore({ directory: data, credentials, held: true, waits: tellOfWaiting(world) });
   try {
     await refuseServed(store);
     const { problems } = await verifyAudit(store.records, { siteKey: store.siteKey, file: store.sealing.file });

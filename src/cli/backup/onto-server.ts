@@ -10,6 +10,7 @@ import { isNotEmpty } from '#engine/rows.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
 import { Failure, UsageError, type World } from '../frame/command.ts';
+import { tellOfWaiting } from '../frame/store.ts';
 
 /** How a command is told of the server. */
 export const serverOptions = {
@@ -35,7 +36,7 @@ export interface NamedServer {
 /** The server that the options name; nothing where the records are to be a file. Throws UsageError. */
 export function namedServer(
   options: { readonly postgres: string | undefined; readonly 'postgres-password-file': string | undefined },
-  { env }: World,
+  world: World,
 ): NamedServer | undefined {
   const { postgres, 'postgres-password-file': file } = options;
   if (postgres === undefined) {
@@ -51,7 +52,8 @@ export function namedServer(
   }
   const passwordFile = file === undefined ? undefined : resolve(file);
   const records = { postgres, ...(passwordFile !== undefined && { password_file: passwordFile }) };
-  const place = recordsPlace('', { records }, env['CREDENTIALS_DIRECTORY']) as PostgresPlace;
+  const credentials = world.env['CREDENTIALS_DIRECTORY'];
+  const place = recordsPlace('', { records }, credentials, tellOfWaiting(world)) as PostgresPlace;
   return { postgres, passwordFile, place };
 }
 

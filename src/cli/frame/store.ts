@@ -75,7 +75,11 @@ export function refuseOnServer(data: string, instead: string): void {
 export async function openUpgraded(data: string, world: World): Promise<Store> {
   refuseWithoutDatabase(data);
   try {
-    const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
+    const store = await openStore({
+      directory: data,
+      credentials: world.env['CREDENTIALS_DIRECTORY'],
+      waits: tellOfWaiting(world),
+    });
     if (store.upgrade !== undefined) {
       world.stderr.write(`larder: upgraded data of an older release; ${asItWas(store.upgrade)}\n`);
     }
@@ -88,6 +92,13 @@ export async function openUpgraded(data: string, world: World): Promise<Store> {
     );
   }
 }
+
+/** Tells a person why nothing happens yet. */
+export const tellOfWaiting =
+  ({ stderr }: World) =>
+  (place: string): void => {
+    stderr.write(`larder: ${place} does not answer yet; waiting for it\n`);
+  };
 
 const asItWas = ({ copy }: Upgrade): string =>
   copy === undefined

@@ -21,7 +21,7 @@ import { tooSmall } from '#data/disk-size.ts';
 import { command, dataInUse, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';
-import { actorOf } from '../frame/store.ts';
+import { actorOf, tellOfWaiting } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 
 export const init = command({
@@ -109,7 +109,7 @@ export const init = command({
     if (files) refuseFiles(files, config);
     const credentials = world.env['CREDENTIALS_DIRECTORY'];
     refuseRoom(data);
-    await refuseServer(data, recordsPlace(data, config, credentials));
+    await refuseServer(data, recordsPlace(data, config, credentials, tellOfWaiting(world)));
     makeRoom(data);
     const lock = lockOf(data);
     let made: MadeStore;

@@ -10,7 +10,7 @@ import { reach, type Password } from './reach.ts';
 
 /** What is wrong with a database; `password` is asked for the one that the address does not say. */
 export async function inspectPostgres(text: string, password?: Password): Promise<DatabaseVerdict> {
-  const { address, open } = reach(text, password);
+  const { address, open } = reach(text, { password });
   const connection = await open('reads all');
   try {
     await refuseOther(

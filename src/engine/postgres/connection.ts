@@ -1,5 +1,5 @@
 // One connection to PostgreSQL: opened, looked over, and asked one thing after the other.
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 import pg from 'pg';
 
@@ -8,14 +8,20 @@ import type { Statement } from '../database.ts';
 import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
 import { newCounts, type Counts } from './counts.ts';
-import { cannotConnect, isLost, isStale, NoConnection } from './errors.ts';
+import { cannotConnect, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
 /** How many milliseconds to wait for a connection. */
-const patience = 2500;
+export const patience = 2500;
 
 /** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
 const silence = 1500;
+
+/**
+ * So many it is waited for an answer to anybody where all rows of a store come or go: what they keep a server busy with lasts for
+ * seconds in which it takes nobody else, and to begin anew would take minutes.
+ */
+const patienceInBulk = 60_000;
 
 /**
  * Every statement of the store has its index, as SQLite needs it. The server plans by how large its tables were when it last looked, and keeps
@@ -50,9 +56,18 @@ const typesBy = (parsers: Readonly<Record<number, (text: string) => unknown>>) =
 });
 const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
 
+export type Purpose = keyof typeof settings;
+
+export interface ConnectionOptions {
+  counts?: Counts | undefined;
+  /** Milliseconds. */
+  patience?: number;
+}
+
 export class Connection {
   readonly #client: pg.Client;
   readonly #address: PostgresAddress;
+  readonly #purpose: Purpose;
   readonly #inTurn = limit({ atOnce: 1 });
   readonly #counts: Counts;
   #pending = 0;
@@ -60,9 +75,10 @@ export class Connection {
   #isLost = false;
   #trying: Promise<void> | undefined;
 
-  private constructor(client: pg.Client, address: PostgresAddress, counts: Counts) {
+  private constructor(client: pg.Client, address: PostgresAddress, purpose: Purpose, counts: Counts) {
     this.#client = client;
     this.#address = address;
+    this.#purpose = purpose;
     this.#counts = counts;
     const lost = (): void => {
       this.#lose();
@@ -74,8 +90,8 @@ export class Connection {
   /** Opens one, and throws in words for a person where there is none, or the server keeps less than is promised here. */
   static async open(
     address: PostgresAddress,
-    purpose: keyof typeof settings,
-    counts: Counts = newCounts(),
+    purpose: Purpose,
+    { counts = newCounts(), patience: lasting = patience }: ConnectionOptions = {},
   ): Promise<Connection> {
     const { host, port, database, user, password, options } = address;
     const client = new pg.Client({
@@ -87,15 +103,15 @@ export class Connection {
       ssl: tlsOf(address),
       types: types,
       application_name: 'larder',
-      connectionTimeoutMillis: patience,
+      connectionTimeoutMillis: lasting,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       enableChannelBinding: true,
       ...(options !== undefined && { options }),
     });
-    const connection = new Connection(client, address, counts);
+    const connection = new Connection(client, address, purpose, counts);
     // Also for a server that takes a connection and says nothing.
-    const late = setTimeout(() => connection.destroy(new Error('timeout expired')), patience);
+    const late = setTimeout(() => connection.destroy(new Error('timeout expired')), lasting);
     try {
       await client.connect();
       await client.query(settings[purpose]);
@@ -156,11 +172,12 @@ export class Connection {
 
   /** Whether the server answers anybody: one that does may take its time here, and from one that does not nothing will come. */
   async #tryServer(): Promise<void> {
+    const inBulk = this.#purpose === 'loads' || this.#purpose === 'reads all';
     try {
-      const other = await Connection.open(this.#address, 'reads');
+      const other = await Connection.open(this.#address, 'reads', { patience: inBulk ? patienceInBulk : patience });
       await other.close();
-    } catch {
-      this.destroy();
+    } catch (error) {
+      if (!isSaidByServer(error)) this.destroy();
     }
     this.#trying = undefined;
   }
@@ -187,7 +204,7 @@ export class Connection {
   }
 }
 
-function tlsOf(address: PostgresAddress): ConnectionOptions | false {
+function tlsOf(address: PostgresAddress): TlsOptions | false {
   try {
     return tlsOptions(address);
   } catch (cause) {

@@ -10,13 +10,12 @@ import { newCounts } from './counts.ts';
 import { codeOf, NoConnection } from './errors.ts';
 import { bytesTaken, poolOf, stateOf } from './figures.ts';
 import { queriesOn, serverClock, tableNamed } from './queries.ts';
-import { reach, type Password } from './reach.ts';
+import { reach, type ReachOptions } from './reach.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';
 
-export interface PostgresOptions {
-  password?: Password;
+export interface PostgresOptions extends Pick<ReachOptions, 'password' | 'waits' | 'lasting'> {
   /** Whether a database without the tables of a store is refused, and left as it is. */
   mustHoldStore?: boolean;
 }
@@ -28,11 +27,11 @@ export interface PostgresOptions {
  */
 export async function openPostgres(
   text: string,
-  { password, mustHoldStore = false }: PostgresOptions = {},
+  { mustHoldStore = false, ...options }: PostgresOptions = {},
 ): Promise<Database> {
   const counts = newCounts();
-  const { address, open } = reach(text, password, counts);
-  await prepare(address, await open('writes'), mustHoldStore);
+  const { address, open, begin } = reach(text, { ...options, counts });
+  await begin('writes', (connection) => prepare(address, connection, mustHoldStore));
   const readers = new Readers(() => open('reads'), counts);
   const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'), counts);
   const versions = new Versions(async () => (await readers.all<{ number: number }>(lastCommit()))[0]!.number);

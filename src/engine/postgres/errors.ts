@@ -21,12 +21,28 @@ export const isStale = (error: unknown): boolean =>
 export class NoConnection extends Error {
   /** Whether what caused it would only say the same again, in the words of the system. */
   readonly saysAll: boolean;
+  /** Whether it may be otherwise in a moment, without anybody doing anything: a server that is starting, or has much to do. */
+  readonly mayPass: boolean;
 
-  constructor(message: string, { cause, saysAll = true }: { cause?: unknown; saysAll?: boolean } = {}) {
+  constructor(
+    message: string,
+    { cause, saysAll = true, mayPass = false }: { cause?: unknown; saysAll?: boolean; mayPass?: boolean } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.saysAll = saysAll;
+    this.mayPass = mayPass;
   }
 }
+
+/** Whether what failed is worth another try by somebody who has time: the connection is gone, or there is none yet. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof NoConnection ? error.mayPass : isLost(error) && codeOf(error) !== 'ENOTFOUND';
+
+/** Whether it is the server that says why there is no connection: so it is there, and those who have one keep it. */
+export const isSaidByServer = (error: unknown): boolean =>
+  error instanceof NoConnection &&
+  /^[0-9A-Z]{5}$/.test(codeOf(error.cause)) &&
+  !/^(?:08|57P0)/.test(codeOf(error.cause));
 
 /** Whether the connection is gone, or there is none: whatever was asked on it may be asked on another one. */
 export function isLost(error: unknown): boolean {
@@ -67,7 +83,7 @@ export function cannotConnect(address: PostgresAddress, cause: unknown): NoConne
   const place = placeOf(address);
   const said = cause instanceof Error ? cause.message : String(cause);
   const why = reasons.find(([pattern]) => pattern.test(`${codeOf(cause)} ${said}`))?.[1];
-  return new NoConnection(`cannot open ${place}: ${why?.(address) ?? said}`, { cause });
+  return new NoConnection(`cannot open ${place}: ${why?.(address) ?? said}`, { cause, mayPass: mayPass(cause) });
 }
 
 const reasons: [RegExp, (address: PostgresAddress) => string][] = [

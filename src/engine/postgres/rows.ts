@@ -6,7 +6,7 @@ import { marks } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { forCaller } from './errors.ts';
 import { queriesOn, quoted } from './queries.ts';
-import { reach, type Password } from './reach.ts';
+import { reach, type Password, type ReachOptions } from './reach.ts';
 
 export interface SourceOptions {
   password?: Password;
@@ -19,9 +19,11 @@ export async function postgresSource(
   text: string,
   { password, alone = false }: SourceOptions = {},
 ): Promise<RowSource & { close(): Promise<void> }> {
-  const connection = await reach(text, password).open('reads all');
-  if (alone) await connection.script(lock.replace('_xact_', '_'));
-  await connection.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const connection = await reach(text, { password }).begin('reads all', async (begun) => {
+    if (alone) await begun.script(lock.replace('_xact_', '_'));
+    await begun.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    return begun;
+  });
   return { ...readingOf(connection), close: () => connection.close() };
 }
 
@@ -45,8 +47,8 @@ export interface PostgresTarget extends RowTarget {
 
 /** Begins it. Throws NotEmpty where there are tables already. */
 export async function postgresTarget(text: string, { make, attempt, password }: NewTables): Promise<PostgresTarget> {
-  const { address, open } = reach(text, password);
-  const connection = await open('loads');
+  const { address, begin } = reach(text, { password });
+  const connection = await begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
     await clear(connection, attempt, placeOf(address));
@@ -76,12 +78,15 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
   }
 }
 
+/** What begins with a connection, and is not begun again when that is lost. */
+const itself = (connection: Connection): Promise<Connection> => Promise.resolve(connection);
+
 /** The one under which a store is written. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /** Forgets that the tables were made by an attempt: from here on they are taken away by nobody. */
 export async function settle(text: string, password?: Password): Promise<void> {
-  const connection = await reach(text, password).open('writes');
+  const connection = await reach(text, { password }).begin('writes', itself);
   try {
     await connection.script('COMMENT ON TABLE migrations IS NULL');
   } finally {
@@ -95,9 +100,12 @@ const nameOf = (attempt: string): string => {
 };
 
 /** Throws NotEmpty where a database has anything but what an attempt has left. */
-export async function refuseUsed(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
-  const { address, open } = reach(text, password);
-  const connection = await open('reads');
+export async function refuseUsed(
+  text: string,
+  { attempt, ...options }: Pick<NewTables, 'attempt'> & ReachOptions,
+): Promise<void> {
+  const { address, begin } = reach(text, options);
+  const connection = await begin('reads', itself);
   try {
     await isLeft(connection, attempt, placeOf(address));
   } finally {
@@ -107,8 +115,8 @@ export async function refuseUsed(text: string, { attempt, password }: Omit<NewTa
 
 /** Takes away what an attempt has left; nothing else. */
 export async function takeBack(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
-  const { address, open } = reach(text, password);
-  const connection = await open('loads');
+  const { address, begin } = reach(text, { password });
+  const connection = await begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
     await clear(connection, attempt, placeOf(address));
@@ -124,7 +132,7 @@ export async function takeBack(text: string, { attempt, password }: Omit<NewTabl
  */
 export async function putAside(text: string, schema: string, password?: Password): Promise<boolean> {
   if (!/^\w{1,63}$/.test(schema)) throw new Error('a schema is called by letters and digits');
-  const connection = await reach(text, password).open('loads');
+  const connection = await reach(text, { password }).begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
     const [row] = await connection.rows(
